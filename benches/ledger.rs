@@ -1,5 +1,6 @@
-//! A durable update of the ledger against the bare write, sync and rename of the same bytes on the
-//! same disk in the same run; lines of the journal per second; the load of a large ledger.
+//! Throughput of the ledger and the journal: a durable ledger update compared with the bare write,
+//! sync and rename of the same bytes on the same disk in the same run, journal lines per second,
+//! and loading a large ledger.
 //!
 //! `cargo bench -p autonoe-benches --bench ledger`
 
@@ -10,16 +11,16 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableRepository, DeliverableStatus, Durability, Epoch, Fence,
-    FileDeliverableRepository, FileJournal, JournalLine, LedgerState, Mode, Project, Revision,
-    RunId, RunJournal, RunLimits,
-};
+use autonoe_core::ledger::{DeliverableId, Fence, LedgerState, Revision};
+use autonoe_core::project::{FileDeliverableRepository, FileJournal};
+use autonoe_core::run::{Durability, JournalLine, RunJournal, RunLimits};
+use autonoe_core::time::Epoch;
+use autonoe_core::{Deliverable, DeliverableRepository, DeliverableStatus, Mode, Project, RunId};
 use jiff::Timestamp;
 use jiff::civil::date;
 
 fn main() {
-    // `cargo test --benches` runs this too: then once, and small.
+    // `cargo test --benches` runs this too: then once, with small sizes.
     let testing = !std::env::args().any(|argument| argument == "--bench");
     let (sizes, rounds) = if testing {
         (vec![10], 3)
@@ -85,7 +86,7 @@ fn updates(size: usize, rounds: usize) {
             .ledger
             .set_status(&id, status, date(2026, 1, 2))
             .expect("legal");
-        // Interleaved, so that both meet the same moods of the disk.
+        // Interleaved, so that both run under the same disk load.
         ours.push(timed(|| revision = save(&state, Some(revision.clone()))));
         floor.push(timed(|| write_sync_rename(folder.path(), &bytes)));
         load.push(timed(|| {
@@ -106,7 +107,7 @@ fn updates(size: usize, rounds: usize) {
     );
 }
 
-/// The least that a durable replacement can be.
+/// The minimal durable replacement of a file.
 fn write_sync_rename(folder: &Path, bytes: &[u8]) {
     let (temporary, path) = (folder.join("floor.tmp"), folder.join("floor"));
     let mut file = File::create(&temporary).expect("writable");
@@ -141,9 +142,9 @@ fn journal(durability: Durability, lines: u32) {
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
-    let begun = Instant::now();
+    let started = Instant::now();
     work();
-    begun.elapsed()
+    started.elapsed()
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -1,17 +1,21 @@
-//! The cost of one scripted session, of one event and of one decision of the gate.
+//! Cost of one scripted session, of one event and of one gate decision.
 //!
 //! `cargo bench -p autonoe-benches --bench micro`
 
 use std::sync::Arc;
 
+use autonoe_core::event::{Events, InstructionName};
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::gate::{AutonoeGuard, BashGuard, FileScope, Gate, Grants, ProjectPaths};
+use autonoe_core::ledger::{LedgerStore, LedgerView, MemoryRepository, deliverable_tools};
+use autonoe_core::run::{RunFact, RunLimits, RunMachine, Session, SessionLimits};
+use autonoe_core::time::{Epoch, SeededIds, SessionKey, SystemClock};
+use autonoe_core::tool::Toolbox;
 use autonoe_core::{
-    AgentClientFactory, AutonoeGuard, BashGuard, Epoch, Events, FileScope, Gate, Grants,
-    HookDecision, InstructionName, LedgerBook, LedgerView, MemoryRepository, Mode, ProjectPaths,
-    RunEvent, RunEventKind, RunFact, RunId, RunLimits, RunMachine, RunObserver, SeededIds, Session,
-    SessionKey, SessionLimits, SessionSpec, StreamEvent, SystemClock, ToolCall, Toolbox, Verdict,
-    deliverable_tools, hook_fn,
+    AgentClientFactory, HookDecision, Mode, RunEvent, RunEventKind, RunId, RunObserver,
+    SessionSpec, StreamEvent, ToolCall, hook_fn,
 };
-use autonoe_testkit::ScriptedAgents;
+use autonoe_testkit::ScriptedBackend;
 use divan::Bencher;
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -44,13 +48,13 @@ fn gate() -> Gate {
 #[divan::bench]
 fn scripted_session(bencher: Bencher<'_, '_>) {
     let runtime = runtime();
-    let book = LedgerBook::new(
+    let book = LedgerStore::new(
         Arc::new(MemoryRepository::new()),
         Arc::new(SystemClock),
         Epoch(1),
     );
     bencher
-        .with_inputs(|| ScriptedAgents::new([autonoe_benches::work()]))
+        .with_inputs(|| ScriptedBackend::new([autonoe_benches::work()]))
         .bench_values(|agents| {
             runtime.block_on(async {
                 let key = SessionKey {
@@ -67,7 +71,7 @@ fn scripted_session(bencher: Bencher<'_, '_>) {
         });
 }
 
-/// A whole run of ten sessions, per run: planning, eight working sessions, the end.
+/// A complete run of ten sessions, per run: planning, eight working sessions, the end.
 #[divan::bench]
 fn run_of_ten_sessions(bencher: Bencher<'_, '_>) {
     let runtime = runtime();
@@ -89,7 +93,7 @@ fn event_to_observers(bencher: Bencher<'_, '_>, observers: usize) {
     bencher.bench(|| events.emit(RunEventKind::Agent { stream: &stream }));
 }
 
-/// One decision of a gate with all guards, a hook and the baseline's grants.
+/// One decision of a gate with all guards, a hook and the baseline grants.
 #[divan::bench(args = ["Bash", "Write", "Read", "mcp__autonoe__list"])]
 fn gate_decision(bencher: Bencher<'_, '_>, tool: &str) {
     let runtime = runtime();
@@ -105,7 +109,7 @@ fn gate_decision(bencher: Bencher<'_, '_>, tool: &str) {
 /// One decision of the run machine.
 #[divan::bench]
 fn machine_step(bencher: Bencher<'_, '_>) {
-    let at = autonoe_core::Clock::now(&SystemClock);
+    let at = autonoe_core::time::Clock::now(&SystemClock);
     bencher
         .with_inputs(|| RunMachine::new(RunLimits::new(Mode::Run)))
         .bench_values(|mut machine| {

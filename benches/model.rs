@@ -1,5 +1,5 @@
-//! What `ModelAgents` add to a model: for each piece of a streamed answer, and for each round of
-//! a tool. Each is measured against the same model without them, in turns in the same run.
+//! Overhead of `ModelBackend` over a bare model: per piece of a streamed answer, and per tool round.
+//! Both are measured alternately in the same run.
 //!
 //! `cargo bench -p autonoe-benches --bench model`
 
@@ -10,15 +10,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::event::Events;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::{SeededIds, SessionKey, SystemClock};
+use autonoe_core::tool::{ToolDefinition, Toolbox};
 use autonoe_core::{
-    AgentClientFactory, Events, Gate, Grants, ProjectPaths, RunEvent, RunId, RunObserver,
-    SeededIds, SessionKey, SessionOutcome, SessionSpec, StreamEvent, SystemClock, Tool,
-    ToolContext, ToolDefinition, ToolError, ToolOutput, Toolbox,
+    AgentClientFactory, RunEvent, RunId, RunObserver, SessionSpec, StreamEvent, Tool, ToolContext,
+    ToolError, ToolOutput,
 };
+use autonoe_model::contract::{AssistantMessage, ModelIdentity, ToolResult};
+use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{
-    AssistantMessage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError, ModelEvent,
-    ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, Provider, ProviderContext,
-    ToolResult, provider_spec,
+    Message, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent, ModelReply,
+    ModelRequest, ModelStream, Part, Provider,
 };
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, MainRequests, Message as Scripted, Script, Turn,
@@ -27,21 +32,23 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// The pieces of an answer, and how many characters each has: about a token.
+/// The pieces of an answer. Each has about as many characters as a token.
 const PIECES: usize = 2_000;
 const PIECE: usize = 5;
 /// The calls of a session, one in each answer.
 const CALLS: usize = 40;
 
 fn main() {
-    // `cargo test --benches` runs this too: then once, and small.
+    // `cargo test --benches` runs this too: then once, with small sizes.
     let testing = !std::env::args().any(|argument| argument == "--bench");
     let rounds = if testing { 1 } else { 101 };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
-    println!("| what | without agents | with `ModelAgents` | ratio (quartiles) | added for each |");
+    println!(
+        "| what | without agents | with `ModelBackend` | ratio (quartiles) | added for each |"
+    );
     println!("| --- | --- | --- | --- | --- |");
     let in_memory = || Arc::new(InMemory(ModelIdentity::new("memory", "model")));
     let server = AnthropicServer::start(script());
@@ -58,7 +65,7 @@ fn main() {
     }
 }
 
-/// Measures both in turns, so that both meet the same moods of the machine.
+/// Measures both alternately, so that both run under the same machine load.
 fn compare(
     runtime: &Runtime,
     what: &str,
@@ -71,13 +78,13 @@ fn compare(
     let mut options = ModelAgentOptions::new(provider.clone(), "model");
     options.tools = vec![Arc::new(Echo::default())];
     options.max_rounds = u32::MAX;
-    // The same words, so that the same bytes go out.
+    // The same system prompt, so that the same bytes are sent.
     options.system_prompt = Some(SYSTEM.to_owned());
-    let agents = ModelAgents::new(options);
+    let agents = ModelBackend::new(options);
     let (mut without, mut with) = (Vec::new(), Vec::new());
-    // The first of each is not counted: it makes connections, and fills caches.
+    // The first round is not counted: it opens connections and fills caches.
     for round in 0..=rounds {
-        let bare = timed(|| runtime.block_on(ask(&*model, prompt)));
+        let bare = timed(|| runtime.block_on(send_prompt(&*model, prompt)));
         let agent = timed(|| runtime.block_on(session(&agents, prompt)));
         if round > 0 {
             without.push(bare);
@@ -105,8 +112,8 @@ fn compare(
 
 const SYSTEM: &str = "Do as you are told.";
 
-/// What a program without agents does: it asks, answers the calls itself, and asks again.
-async fn ask(model: &dyn ModelClient, prompt: &str) {
+/// A program without agents: it sends the prompt, executes the calls itself, and continues.
+async fn send_prompt(model: &dyn ModelClient, prompt: &str) {
     let echo = Echo::default();
     let mut request = ModelRequest::prompt(prompt)
         .with_system(SYSTEM.to_owned())
@@ -132,8 +139,8 @@ async fn ask(model: &dyn ModelClient, prompt: &str) {
     }
 }
 
-/// The same with an agent: its gate decides about every call, and one observer watches.
-async fn session(agents: &ModelAgents, prompt: &str) {
+/// The same with an agent: its gate decides every call, and one observer is attached.
+async fn session(agents: &ModelBackend, prompt: &str) {
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
@@ -164,7 +171,7 @@ async fn session(agents: &ModelAgents, prompt: &str) {
     assert_eq!(outcome, Some(SessionOutcome::Completed));
 }
 
-/// Gives back its text.
+/// Returns its text.
 struct Echo(ToolDefinition);
 
 impl Default for Echo {
@@ -193,7 +200,7 @@ fn input() -> Value {
     json!({"text": "a line of text as a tool may return it"})
 }
 
-/// Answers from memory, so that little but the agent takes time.
+/// Answers from memory, so that the agent takes most of the time.
 struct InMemory(ModelIdentity);
 
 impl ModelClient for InMemory {
@@ -231,7 +238,7 @@ impl Provider for Serves {
     }
 }
 
-/// The same answers, from a server.
+/// The same answers, sent by a server.
 fn script() -> Script {
     Script::by(|prompt| {
         let says = prompt.user_texts().first() == Some(&"Say it.");
@@ -255,9 +262,9 @@ fn served(server: &AnthropicServer) -> Arc<dyn Provider> {
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
-    let begun = Instant::now();
+    let started = Instant::now();
     work();
-    begun.elapsed()
+    started.elapsed()
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -1,4 +1,4 @@
-//! A thousand runs at once in one process, and ten thousand sessions in a row with memory flat.
+//! A thousand concurrent runs in one process, and ten thousand sessions in a row with flat memory.
 //!
 //! `cargo bench -p autonoe-benches --bench scale`
 
@@ -13,7 +13,7 @@ const RUNS: usize = 1_000;
 const SESSIONS_PER_RUN: usize = 8;
 
 fn main() {
-    // `cargo test --benches` runs this too: then once, and small.
+    // `cargo test --benches` runs this too: then once, with small sizes.
     let testing = !std::env::args().any(|argument| argument == "--bench");
     let (runs, in_a_row) = if testing { (10, 100) } else { (RUNS, 10_000) };
     println!("| what | figure |");
@@ -29,7 +29,7 @@ fn many_at_once(runs: usize) {
         .build()
         .expect("a runtime");
     let before = resident_kib();
-    let begun = Instant::now();
+    let started = Instant::now();
     let sessions: u32 = runtime.block_on(async {
         let tasks: Vec<_> = (0..runs)
             .map(|_| tokio::spawn(whole_run(SESSIONS_PER_RUN)))
@@ -40,7 +40,7 @@ fn many_at_once(runs: usize) {
         }
         sessions
     });
-    let took = begun.elapsed();
+    let took = started.elapsed();
     println!(
         "| {runs} concurrent runs, {sessions} sessions in all | {} |",
         millis(took)
@@ -53,14 +53,14 @@ fn many_at_once(runs: usize) {
     }
 }
 
-/// Runs sessions one after another and looks at the memory on the way.
+/// Runs sessions one after another and measures the memory in between.
 fn many_in_a_row(sessions: usize) {
     const PER_RUN: usize = 100;
     let runtime = Builder::new_current_thread()
         .enable_time()
         .build()
         .expect("a runtime");
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut done = 0;
     let mut memory = Vec::new();
     while done < sessions {
@@ -70,7 +70,7 @@ fn many_in_a_row(sessions: usize) {
             memory.push(resident_kib().map_or("unknown".to_owned(), |kib| kib.to_string()));
         }
     }
-    let took = begun.elapsed();
+    let took = started.elapsed();
     let per_session = micros(took, u32::try_from(done).unwrap_or(u32::MAX));
     println!(
         "| {done} sessions in a row | {}, {per_session} each |",
@@ -93,7 +93,7 @@ fn micros(duration: Duration, parts: u32) -> String {
     )
 }
 
-/// Returns the resident memory of this process, where the system tells it.
+/// Returns the resident memory of this process; `None` if the system does not report it.
 fn resident_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

@@ -1,13 +1,15 @@
-//! What the benchmarks share: whole runs on scripted agents that take no time of their own.
+//! Shared support of the benchmarks: complete runs on scripted agents that add no time of their
+//! own.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    FixedInstructions, InstructionName, MemoryRepository, RunControl, RunReport, SessionRunner,
-    Verdict,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::{RunControl, RunReport, SessionRunner};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 
 /// Returns the input of `create` for one deliverable.
@@ -50,14 +52,14 @@ pub fn finish() -> SessionScript {
 ///
 /// # Panics
 ///
-/// The parts do not fit, or the script is not played as written.
+/// If the parts do not fit together, or the script is not played as written.
 pub async fn whole_run(sessions: usize) -> RunReport {
     let scripts = std::iter::once(plan())
         .chain(std::iter::repeat_with(work).take(sessions))
         .chain([finish()]);
     let texts = InstructionName::BUILT_IN.map(|name| (name, "Do it."));
     let runner = SessionRunner::builder("/srv/project")
-        .agents(Arc::new(ScriptedAgents::new(scripts)))
+        .agents(Arc::new(ScriptedBackend::new(scripts)))
         .repository(Arc::new(MemoryRepository::new()))
         .instructions(Arc::new(FixedInstructions::new(texts)))
         .bash_security(|_: &str| Verdict::Allow)

@@ -1,19 +1,20 @@
-//! A Bash policy: one language, one command more, and examples that the policy must meet.
+//! A Bash policy: one language, one additional command, and examples that the policy must satisfy.
 //!
 //! Run it with `cargo run --example bash_policy`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 
-use autonoe_core::{AllowCommands, Examples, Mode, PolicyConfig, Profile, SessionRunner, ToolCall};
+use autonoe_core::gate::policy::{AllowCommands, Examples, PolicyConfig, Profile};
+use autonoe_core::{Mode, SessionRunner, ToolCall};
 use serde_json::json;
 
 fn policy() -> PolicyConfig {
     PolicyConfig {
         profiles: Some([Profile::Rust].into()),
-        // Adding a command permits whatever it can do.
+        // Adding a command allows everything that the command can do.
         allow_commands: AllowCommands::List(["just".to_owned()].into()),
-        // `build` and `build_gate` fail if one of them is judged otherwise.
+        // `build` and `build_gate` fail if one of them gets another verdict.
         examples: Examples {
             allow: vec!["cargo test".to_owned()],
             deny: vec!["npm install".to_owned(), "cargo publish".to_owned()],

@@ -1,21 +1,22 @@
-//! A clock on which time passes faster: a wait of an hour for quota takes less than a second.
+//! A faster clock: waiting an hour for quota takes less than a second.
 //!
-//! Tests use `VirtualClock` of `autonoe-testkit` instead. Run it with
+//! In tests, use `VirtualClock` of `autonoe-testkit` instead. Run it with
 //! `cargo run --example custom_clock`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use autonoe_core::event::InstructionName;
 use autonoe_core::futures::future::BoxFuture;
 use autonoe_core::jiff::{SignedDuration, Timestamp};
-use autonoe_core::{
-    Clock, FixedInstructions, InstructionName, MemoryRepository, OnQuota, RunControl, RunEvent,
-    RunEventKind, SessionRunner, SystemClock,
-};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{OnQuota, RunControl, RunEvent, RunEventKind, SessionRunner};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 
-/// A clock that runs ten thousand times as fast as that of the system.
+/// A clock that runs ten thousand times faster than the system clock.
 struct FastClock {
     started: Instant,
     began: Timestamp,
@@ -44,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         began,
     };
     let reset = began + SignedDuration::from_hours(1);
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         SessionScript::new("waits").hits_quota(Some(reset)),
         SessionScript::new("plans").ends(),
     ]);

@@ -8,11 +8,15 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SessionKey;
 use autonoe_core::{
-    FixedInstructions, HookDecision, InstructionName, MemoryRepository, PreToolUseHook,
-    ProjectPaths, RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
+    HookDecision, PreToolUseHook, RunControl, SessionRunner, ToolCall, ToolKind, async_trait,
 };
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 /// Keeps the changes of a session small enough to review.
@@ -47,7 +51,7 @@ impl PreToolUseHook for SmallSteps {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let write = |file: &str| json!({"file_path": file, "content": ""});
-    let agents = Arc::new(ScriptedAgents::new([SessionScript::new("writes")
+    let agents = Arc::new(ScriptedBackend::new([SessionScript::new("writes")
         .uses_tool("Write", write("a.rs"))
         .uses_tool("Write", write("b.rs"))
         .uses_tool("Write", write("a.rs"))

@@ -1,4 +1,4 @@
-//! Instructions from files, with built-in texts for those that have none.
+//! Instructions loaded from files, with built-in texts as a fallback.
 //!
 //! Run it with `cargo run --example custom_instructions`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -9,13 +9,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autonoe_core::{
-    FixedInstructions, InstructionError, InstructionName, InstructionSource, MemoryRepository,
-    RunControl, SessionRunner, async_trait,
-};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::{FixedInstructions, InstructionError, InstructionSource};
+use autonoe_core::{RunControl, SessionRunner, async_trait};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 
-/// Reads the text of an instruction from a directory, or else from another source.
+/// Reads the text of an instruction from a directory, or from another source if there is no file.
 struct Directory<S> {
     path: PathBuf,
     fallback: S,
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         path: prompts.path().to_owned(),
         fallback: FixedInstructions::new([(InstructionName::Initializer, "Plan.")]),
     };
-    let agents = Arc::new(ScriptedAgents::new([SessionScript::new("plans").ends()]));
+    let agents = Arc::new(ScriptedBackend::new([SessionScript::new("plans").ends()]));
     let runner = SessionRunner::builder(std::env::current_dir()?)
         .agents(agents.clone())
         .repository(MemoryRepository::new())
@@ -60,6 +60,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     runner.run(&RunControl::new()).await;
 
-    println!("The agent was told: {}", agents.received()[0].prompt);
+    println!("The agent received: {}", agents.received()[0].prompt);
     Ok(())
 }

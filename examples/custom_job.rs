@@ -1,4 +1,4 @@
-//! A job of your own on an engine, which starts it, reaches it and keeps its outcome.
+//! A custom job on an engine, which starts it, delivers instructions to it and stores its outcome.
 //!
 //! Run it with `cargo run --example custom_job`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,24 +6,27 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use autonoe_core::{
-    Engine, Failure, FlowExit, FlowStart, JobRunner, LocalEngine, Placement, RunDesk, RunId,
-    RunOutcome, RunProgress, RunSpec, SessionEnd, SessionOrder, SessionOutcome, SessionRunner,
-    async_trait,
+use autonoe_core::agent::{SessionEnd, SessionOutcome};
+use autonoe_core::engine::{
+    Engine, JobContext, JobRunner, LocalEngine, Placement, RunOutcome, RunProgress, RunSpec,
 };
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::event::Failure;
+use autonoe_core::run::FlowExit;
+use autonoe_core::session::FlowStart;
+use autonoe_core::{RunId, SessionOrder, SessionRunner, async_trait};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-/// Asks an agent the question that is the input of the run.
+/// Prompts an agent with the question in the run's input.
 struct Ask {
     project: PathBuf,
 }
 
 #[async_trait]
 impl JobRunner for Ask {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        let answer = self.ask(run, desk).await;
-        desk.report(RunProgress::of(1.0));
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        let answer = self.run_session(run, context).await;
+        context.report(RunProgress::new(1.0));
         match answer {
             Ok(answer) => RunOutcome::succeeded(json!({ "answer": answer })),
             Err(error) => RunOutcome::failed(Failure::permanent("no_answer", error.to_string())),
@@ -32,25 +35,25 @@ impl JobRunner for Ask {
 }
 
 impl Ask {
-    async fn ask(
+    async fn run_session(
         &self,
         run: &RunSpec,
-        desk: &RunDesk,
+        context: &JobContext,
     ) -> Result<String, Box<dyn Error + Send + Sync>> {
-        let question = run.input.as_str().ok_or("the input is no question")?;
-        // The agents of a backend, in your program.
-        let agents = ScriptedAgents::new([SessionScript::new("answers").says("42.").ends()]);
+        let question = run.input.as_str().ok_or("the input is not a text")?;
+        // The agents of a backend; use your own here.
+        let agents = ScriptedBackend::new([SessionScript::new("answers").says("42.").ends()]);
         let builder = SessionRunner::builder(&self.project).agents(agents);
-        // `desk.control()` cancels the sessions with the run.
+        // `context.control()` cancels the sessions together with the run.
         let mut open = builder
             .build_sessions()?
-            .open(FlowStart::new("ask"), desk.control())
+            .open(FlowStart::new("ask"), context.control())
             .await?;
         let session = open.run(SessionOrder::new(question)).await;
         open.close(FlowExit::Completed, json!({}));
         match session.result.end {
             SessionEnd::Outcome(SessionOutcome::Completed) => Ok(session.answer),
-            other => Err(format!("the session ended otherwise: {other:?}").into()),
+            other => Err(format!("the session did not complete: {other:?}").into()),
         }
     }
 }

@@ -1,17 +1,18 @@
-//! A judge of Bash commands beside the policy: long chains of commands belong into a script.
+//! A judge of Bash commands beside the policy: denies long chains of commands.
 //!
 //! Run it with `cargo run --example custom_judge`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 
-use autonoe_core::{
+use autonoe_core::gate::policy::{
     BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, PolicyScope, ScopeMismatch,
-    SessionRunner, ToolCall, Verdict,
+    Verdict,
 };
+use autonoe_core::{SessionRunner, ToolCall};
 use serde_json::json;
 
-/// Denies a text with more commands than a person reviews at a glance.
+/// Denies a text with more commands than a person can review at a glance.
 struct ShortChains {
     most: usize,
     parser: BashValidator,
@@ -20,7 +21,7 @@ struct ShortChains {
 impl BashSecurity for ShortChains {
     fn check(&self, text: &str) -> Verdict {
         let commands = self.parser.explain(text).commands;
-        // The first command that is too many.
+        // The first command beyond the limit.
         let Some(extra) = commands.get(self.most) else {
             return Verdict::Allow;
         };
@@ -29,7 +30,7 @@ impl BashSecurity for ShortChains {
         Verdict::Deny(denial.instead("write a script and run that"))
     }
 
-    // A run refuses a policy that was made for another mode or directory.
+    // A run refuses a policy for another mode or directory.
     fn check_scope(&self, scope: &PolicyScope) -> Result<(), ScopeMismatch> {
         self.parser.check_scope(scope)
     }
@@ -38,14 +39,16 @@ impl BashSecurity for ShortChains {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let project = std::env::current_dir()?;
-    let scope = project.to_str().ok_or("the project has no name in UTF-8")?;
+    let scope = project
+        .to_str()
+        .ok_or("the path of the project is not UTF-8")?;
     let policy = BashValidator::new(Policy::new(scope, PolicyConfig::default())?);
     let short_chains = ShortChains {
         most: 2,
         parser: policy.clone(),
     };
     let gate = SessionRunner::builder(&project)
-        // The judge can only deny: what it allows, the policy still judges.
+        // The judge can only deny: the policy still judges the commands that it allows.
         .bash_security(policy.and(short_chains))
         .build_gate()?;
     for command in [

@@ -1,4 +1,4 @@
-//! An observer that counts the calls of each tool, and how many were denied.
+//! An observer that counts the calls and the denials of each tool.
 //!
 //! Run it with `cargo run --example custom_observer`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_core::{
-    FixedInstructions, InstructionName, MemoryRepository, RunControl, RunEvent, RunEventKind,
-    RunObserver, SessionRunner,
-};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::{RunControl, RunEvent, RunEventKind, RunObserver, SessionRunner};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 /// Calls and denials by tool.
@@ -33,7 +33,7 @@ impl RunObserver for ToolCounts {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agents = ScriptedAgents::new([SessionScript::new("looks around")
+    let agents = ScriptedBackend::new([SessionScript::new("looks around")
         .uses_tool("Read", json!({"file_path": "SPEC.md"}))
         .uses_tool("Read", json!({"file_path": "README.md"}))
         .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .repository(MemoryRepository::new())
         .instructions(FixedInstructions::new(texts))
         .observer(counts.clone())
-        // A closure is an observer, too.
+        // A closure is an observer as well.
         .observer(|event: &RunEvent<'_>| {
             if let RunEventKind::SessionEnded { number, .. } = &event.kind {
                 println!("session {number} ended");

@@ -1,17 +1,19 @@
 //! A repository that keeps every version of the ledger.
 //!
-//! It keeps them in memory. A store of yours is durable: a saved ledger survives a crash. Run it with
+//! It keeps them in memory. A real store is durable: a saved ledger survives a crash. Run it with
 //! `cargo run --example custom_repository`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_core::{
-    DeliverableRepository, Fence, FixedInstructions, InstructionName, LedgerState, RepositoryError,
-    RepositoryErrorKind, Revision, RunControl, SessionRunner, Snapshot, async_trait,
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{
+    Fence, LedgerState, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::{DeliverableRepository, RunControl, SessionRunner, async_trait};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 /// All versions of the ledger, oldest first.
@@ -31,7 +33,7 @@ impl DeliverableRepository for History {
     }
 
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
-        // The lock is held from the checks to the write, so that no other save comes between.
+        // The lock is held from the checks to the write, so that no other save can interleave.
         let mut versions = self.versions();
         let latest = versions.last();
         if latest.is_some_and(|latest| fence.epoch < latest.epoch) {
@@ -61,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
     let history = Arc::new(History::default());
     let runner = SessionRunner::builder(std::env::current_dir()?)
-        .agents(ScriptedAgents::new([plans.ends()]))
+        .agents(ScriptedBackend::new([plans.ends()]))
         .repository(history.clone())
         .instructions(FixedInstructions::new(texts))
         .max_iterations(1)

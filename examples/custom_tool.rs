@@ -7,13 +7,16 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
 use autonoe_core::schemars::JsonSchema;
+use autonoe_core::tool::{ToolDescription, ToolErrorCode};
 use autonoe_core::{
-    FixedInstructions, InstructionName, MemoryRepository, RunControl, RunEvent, RunEventKind,
-    SessionRunner, StreamEvent, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
-    TypedTool, async_trait,
+    RunControl, RunEvent, RunEventKind, SessionRunner, StreamEvent, ToolContext, ToolError,
+    ToolOutput, TypedTool, async_trait,
 };
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -64,7 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .fails_tool(count, json!({"files": "SPEC.md"}));
     let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
     let runner = SessionRunner::builder(project.path())
-        .agents(ScriptedAgents::new([counts.ends()]))
+        .agents(ScriptedBackend::new([counts.ends()]))
         .repository(MemoryRepository::new())
         .instructions(FixedInstructions::new(texts))
         .tool(LineCounter(project.path().to_owned()).into_tool())

@@ -1,4 +1,4 @@
-//! Hooks from a JSON configuration: one that is built in, one of your own.
+//! Hooks from a JSON configuration: a built-in one and a custom one.
 //!
 //! Run it with `cargo run --example hooks_from_json`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,11 +6,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::schemars::JsonSchema;
-use autonoe_core::{
-    Gate, Grants, HookDecision, HookSpec, Mode, PreToolUseHook, ProjectPaths, SpecContext,
-    SpecError, SpecPort, ToolCall, ToolKind, hook_fn, registered_specs, typetag,
-};
+use autonoe_core::spec::{HookSpec, SpecContext, SpecError, SpecPort, registered_specs};
+use autonoe_core::{HookDecision, Mode, PreToolUseHook, ToolCall, ToolKind, hook_fn, typetag};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -23,7 +22,7 @@ struct ShortCommands {
     longest: usize,
 }
 
-// Tags read `crate-thing`, so that those of two crates do not collide.
+// Tags have the form `crate-thing`, so that those of two crates do not collide.
 #[typetag::serde(name = "examples-short-commands")]
 impl HookSpec for ShortCommands {
     fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
@@ -58,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let context = SpecContext::new(project_paths.clone());
     let specs: Vec<Box<dyn HookSpec>> = serde_json::from_str(CONFIGURATION)?;
 
-    // A run takes the same hooks with `SessionRunner::builder(..).hook(..)`.
+    // A run accepts the same hooks with `SessionRunner::builder(..).hook(..)`.
     let grants = Grants::baseline(Mode::Run).with_rule("WebFetch(*)".parse()?);
     let mut gate = Gate::new(project_paths, grants);
     for spec in &specs {

@@ -1,4 +1,4 @@
-//! The smallest backend: agents without a model that ask to run their prompt as a command.
+//! The smallest backend: agents without a model that request to run their prompt as a command.
 //!
 //! Every call goes through the session's gate. Run it with `cargo run --example own_backend`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,18 +6,25 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, Sandbox, SessionControl, SessionOutcome, Support,
+};
 use autonoe_core::futures::{StreamExt, stream};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::gate::policy::PolicyConfig;
+use autonoe_core::run::FlowExit;
+use autonoe_core::session::FlowStart;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::ToolStatus;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, FlowExit, FlowStart,
-    GateDecision, HookCoverage, MessageStream, NoControl, PolicyConfig, Prompt, RunControl,
-    Sandbox, SessionControl, SessionOrder, SessionOutcome, SessionRunner, SessionSpec, StreamEvent,
-    Support, ToolStatus, async_trait,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, RunControl,
+    SessionOrder, SessionRunner, SessionSpec, StreamEvent, async_trait,
 };
 use serde_json::json;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::JoinSet;
 
-/// Makes parrots, which have these capabilities. A session that asks for anything else is refused.
+/// Creates parrots with these capabilities. A session that requests anything else is refused.
 struct Parrots(Capabilities);
 
 #[async_trait]
@@ -81,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let sessions = SessionRunner::builder(std::env::current_dir()?)
         .agents(Parrots(claims.with_in_process_tools(Support::Yes)))
         .bash_policy(PolicyConfig::default())
-        // Parrots have no sandbox of their own.
+        // Parrots have no sandbox.
         .sandbox(Sandbox::Off)
         .build_sessions()?;
     let (start, control) = (FlowStart::new("parrots"), RunControl::new());

@@ -1,8 +1,8 @@
-//! Runs a whole project from its specification to the end, with everything real but the agent.
+//! Runs a complete project from its specification to the end; only the agent is simulated.
 //!
-//! A scripted agent plans three deliverables and works on them session after
-//! session. Its tool calls go through the real gate and the real tools, and it
-//! writes real files into a temporary project. No key, no network, no waiting:
+//! A scripted agent plans three deliverables and works on them session after session. Its tool
+//! calls go through the real gate and the real tools, and it writes real files into a temporary
+//! project. It needs no key, no network and no waiting:
 //!
 //! ```console
 //! $ cargo run --example quickstart
@@ -14,12 +14,16 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::GateDecision;
+use autonoe_core::gate::policy::{Denial, Layer, Verdict};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
 use autonoe_core::{
-    CostUsd, DeliverableRepository, DeliverableStatus, Denial, FixedInstructions, GateDecision,
-    HookDecision, InstructionName, Layer, MemoryRepository, PreToolUseHook, RunControl, RunEvent,
-    RunEventKind, SessionRunner, StreamEvent, ToolCall, ToolKind, Verdict, hook_fn,
+    CostUsd, DeliverableRepository, DeliverableStatus, HookDecision, PreToolUseHook, RunControl,
+    RunEvent, RunEventKind, SessionRunner, StreamEvent, ToolCall, ToolKind, hook_fn,
 };
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 const SPEC: &str = "\
@@ -30,7 +34,7 @@ const SPEC: &str = "\
 3. Dashboard: a user sees the latest orders.
 ";
 
-/// How long the agent seems to think.
+/// Simulated thinking time of the agent.
 const MOMENT: Duration = Duration::from_millis(50);
 
 #[tokio::main(flavor = "current_thread")]
@@ -63,9 +67,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays an agent: one script per session.
-fn agents() -> ScriptedAgents {
-    ScriptedAgents::new([
+/// Returns the scripted agent: one script per session.
+fn agents() -> ScriptedBackend {
+    ScriptedBackend::new([
         SessionScript::new("plans")
             .uses_tool("Read", json!({"file_path": "SPEC.md"}))
             .waits(MOMENT)
@@ -109,7 +113,7 @@ fn agents() -> ScriptedAgents {
     ])
 }
 
-/// Writes a file, through the gate and then for real, and runs the tests.
+/// Writes a file, first through the gate and then on disk, and runs the tests.
 fn implements(file: &'static str, content: &'static str) -> SessionScript {
     SessionScript::new(format!("implements {file}"))
         .uses_tool(
@@ -139,7 +143,7 @@ fn instructions() -> FixedInstructions {
     ])
 }
 
-/// Lets these commands run and no other. Not a sandbox: a program that may run can do anything.
+/// Allows these commands only. This is not a sandbox: an allowed program can do anything.
 fn bash_policy(command: &str) -> Verdict {
     match command {
         "cargo test" | "git push" | "git push --force" => Verdict::Allow,
@@ -154,7 +158,7 @@ fn bash_policy(command: &str) -> Verdict {
     }
 }
 
-/// Blocks what the Bash policy would let through.
+/// Blocks forced pushes, which the Bash policy would allow.
 fn no_force_push() -> impl PreToolUseHook {
     hook_fn("no-force-push", |call, _| match &call.kind {
         ToolKind::Shell { command } if command.contains("--force") => {
@@ -164,7 +168,7 @@ fn no_force_push() -> impl PreToolUseHook {
     })
 }
 
-/// Shows what happens while it happens.
+/// Prints events as they happen.
 fn show(event: &RunEvent<'_>) {
     match &event.kind {
         RunEventKind::SessionStarted {
@@ -200,7 +204,7 @@ fn show(event: &RunEvent<'_>) {
     }
 }
 
-/// Names a call in a few words.
+/// Describes a call in a few words.
 fn short(call: &ToolCall) -> String {
     match &call.kind {
         ToolKind::Shell { command } => format!("$ {command}"),

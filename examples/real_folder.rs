@@ -1,4 +1,4 @@
-//! Runs agents in a real folder: its lock, ledger, journal, settings and instructions.
+//! Runs agents in a real folder with its lock, ledger, journal, settings and instructions.
 //!
 //! ```console
 //! $ cargo run --example real_folder
@@ -9,8 +9,9 @@ use std::error::Error;
 use std::fs;
 use std::time::Duration;
 
-use autonoe_core::{Journal, Project, ProjectRun, RunControl};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::project::Journal;
+use autonoe_core::{Project, ProjectRun, RunControl};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -29,8 +30,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("{report}\n");
     println!("{}", fs::read_to_string(project.status_path())?);
-    for story in Journal::read(&project.journal_path())?.stories() {
-        println!("Run {}: {}", story.run, story.why_did_it_stop());
+    for story in Journal::read(&project.journal_path())?.run_histories() {
+        println!("Run {}: {}", story.run, story.stop_reason());
         for session in &story.sessions {
             println!(
                 "  session {} ({}): {} changes",
@@ -41,13 +42,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays an agent that plans one deliverable and builds it.
-fn agents() -> ScriptedAgents {
+/// Returns a scripted agent that plans one deliverable and builds it.
+fn agents() -> ScriptedBackend {
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
     ]});
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-    ScriptedAgents::new([
+    ScriptedBackend::new([
         SessionScript::new("plans")
             .uses_tool("mcp__autonoe__create", plan)
             .ends(),

@@ -1,7 +1,7 @@
-//! Kills a run in the middle of a session, then goes on with it.
+//! Kills a run in the middle of a session, then resumes it.
 //!
-//! The first process is this program, started again with an argument; it is
-//! killed for real. What it had decided is in the journal of the project.
+//! The first process is this program, started again with an argument; it is killed with a real
+//! signal. Its decisions are in the journal of the project.
 //!
 //! ```console
 //! $ cargo run --example resume_killed_run
@@ -14,14 +14,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Journal, JournalReadError, Project, ProjectRun, RunControl, WhyStopped};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::project::{Journal, JournalReadError, StopReason};
+use autonoe_core::{Project, ProjectRun, RunControl};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     if let Some(folder) = std::env::args().nth(1) {
-        let hanging = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
+        let hanging =
+            ScriptedBackend::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
         return run(Path::new(&folder), hanging).await;
     }
     let folder = tempfile::tempdir()?;
@@ -41,24 +43,24 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     first.kill()?;
     first.wait()?;
-    let stories = Journal::read(&project.journal_path())?.stories();
-    println!("killed: {}", stories[0].why_did_it_stop());
+    let stories = Journal::read(&project.journal_path())?.run_histories();
+    println!("killed: {}", stories[0].stop_reason());
 
     run(
         folder.path(),
-        ScriptedAgents::resuming_at(2, [plans(), builds()]),
+        ScriptedBackend::resuming_at(2, [plans(), builds()]),
     )
     .await
 }
 
 fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
-    let stories = Journal::read(&project.journal_path())?.stories();
+    let stories = Journal::read(&project.journal_path())?.run_histories();
     Ok(stories.first().is_some_and(|story| {
-        matches!(story.why_did_it_stop(), WhyStopped::BrokeOff(_)) && story.sessions.len() == 2
+        matches!(story.stop_reason(), StopReason::Interrupted(_)) && story.sessions.len() == 2
     }))
 }
 
-async fn run(folder: &Path, agents: ScriptedAgents) -> Result<(), Box<dyn Error>> {
+async fn run(folder: &Path, agents: ScriptedBackend) -> Result<(), Box<dyn Error>> {
     let report = ProjectRun::new(Project::find(folder, None)?, agents)
         .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
         .run(&RunControl::new())

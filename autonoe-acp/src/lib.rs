@@ -1,19 +1,19 @@
-//! Agents that speak the Agent Client Protocol as backends of Autonoe, Gemini CLI among them.
+//! Backend of Autonoe for agents of the Agent Client Protocol, including Gemini CLI.
 //!
-//! [`AcpAgents`] drives any program that speaks version 1 of the protocol over its pipes. What it
-//! asks about is put to our gate, and our tools reach it as an MCP server. **It asks only about
-//! what it chooses to**, so a run on it needs an outer sandbox: [`Walls`](autonoe_backend::Walls) start the program in
-//! bubblewrap, where the project can be written and everything else only read.
+//! [`AcpBackend`] drives any program that implements version 1 of the protocol over its pipes. Its
+//! permission requests go to our gate, and our tools are offered to it as an MCP server. **The
+//! agent chooses the calls that it requests permission for**, so a run needs an outer sandbox: the
+//! program runs in bubblewrap, as [`SandboxConfig`](autonoe_backend::SandboxConfig) configures it.
+//! There, the project is writable and everything else is read-only.
 //!
-//! [`AcpOptions::gemini`] knows what is special about Gemini CLI: its home, its settings, how it
-//! names its tools, and that it reports a turn as finished although the answer of its model is
-//! incomplete.
+//! [`AcpOptions::gemini`] handles the specifics of Gemini CLI: its home, its settings, its tool
+//! names, and turns that it reports as finished although the answer of its model is incomplete.
 //!
-//! Inside, `wire`, `events` and `outcome` are pure: what is told, what it means as it comes, and
-//! how a turn ended. `launch` makes arguments and files of choices; `session` owns the
-//! program and talks to it through the crate `agent-client-protocol`.
+//! Internally, `wire`, `events` and `outcome` are pure: the messages, their translation to events,
+//! and the outcome of a turn. `launch` builds arguments and files from options. `session` owns the
+//! program and communicates with it through the crate `agent-client-protocol`.
 
-mod agents;
+mod backend;
 mod backend_spec;
 mod events;
 mod launch;
@@ -22,6 +22,6 @@ mod probe;
 mod session;
 mod wire;
 
-pub use agents::AcpAgents;
-pub use backend_spec::{AcpBackend, GeminiBackend};
+pub use backend::AcpBackend;
+pub use backend_spec::{AcpSpec, GeminiSpec};
 pub use launch::{AcpOptions, HomeFolder};

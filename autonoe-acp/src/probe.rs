@@ -4,7 +4,10 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use autonoe_core::{AgentError, AgentErrorKind, Capabilities, ServerReach, SessionField};
+use autonoe_backend::Program;
+use autonoe_core::agent::{AgentErrorKind, SessionField};
+use autonoe_core::tool::ServerReach;
+use autonoe_core::{AgentError, Capabilities};
 use serde_json::{Value, json};
 
 use crate::events::Translator;
@@ -12,7 +15,7 @@ use crate::launch::{
     AcpOptions, HomeFolder, Preset, TESTED_VERSION, answered_claims, is_tested_version,
     missing_credentials, probe_launch,
 };
-use crate::session::{Live, late};
+use crate::session::{RunningAgent, within_start_limit};
 use crate::wire::speaks_http;
 
 /// Returns the capabilities of the agent.
@@ -23,7 +26,7 @@ use crate::wire::speaks_http;
 pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     if options.preset == Preset::Gemini
         && options.home == HomeFolder::PerSession
-        && let Some(remedy) = missing_credentials(&options.environment)
+        && let Some(remedy) = missing_credentials(&options.program.environment)
     {
         let message = "Gemini CLI has no credentials";
         let error = AgentError::new(AgentErrorKind::Authentication, message);
@@ -34,7 +37,7 @@ pub(crate) async fn probe(options: &AcpOptions) -> Result<Capabilities, AgentErr
             .args
             .first()
             .is_some_and(|script| is_tested_version(script))
-        && is_executable(&options.program)
+        && is_executable(&options.program.path)
     {
         // Fails as a session would if the directory for its files cannot be created.
         probe_launch(options)?;
@@ -69,20 +72,20 @@ fn tested_gemini() -> Value {
 pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities, AgentError> {
     let launch = probe_launch(options)?;
     let translator = Translator::new(options.preset.dialect(), Vec::new());
-    let mut live = Live::start(options, launch, translator).await?;
-    let answer = tokio::time::timeout(options.start_limit, live.initialize(options)).await;
+    let mut live = RunningAgent::start(options, launch, translator).await?;
+    let answer = within_start_limit(options, live.initialize(options)).await;
     live.end().await;
-    let answer = answer.unwrap_or_else(|_elapsed| Err(late(options)))?;
-    Ok(capabilities(options, &answer))
+    Ok(capabilities(options, &answer?))
 }
 
 /// Returns the capabilities of an agent with this `answer` to `initialize`.
 fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
     let capabilities = answered_claims(options, answer)
-        .with_remedy(SessionField::Sandbox, options.walls.remedy())
-        .with_tool_server(match speaks_http(answer) {
-            true => ServerReach::Address,
-            false => ServerReach::Command,
+        .with_remedy(SessionField::Sandbox, options.program.sandbox.remedy())
+        .with_tool_server(if speaks_http(answer) {
+            ServerReach::Address
+        } else {
+            ServerReach::Command
         });
     match answer["agentInfo"]["version"].as_str() {
         Some(version) => capabilities.with_version(version),
@@ -95,7 +98,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use autonoe_core::{HookCoverage, Support};
+    use autonoe_core::agent::{HookCoverage, Support};
 
     use super::*;
 
@@ -106,7 +109,9 @@ mod tests {
         fs::write(&script, "").expect("writable");
         fs::write(folder.join("package.json"), manifest.to_string()).expect("writable");
         let environment = [("GEMINI_API_KEY".into(), "secret".into())];
-        AcpOptions::gemini(node, script, environment).with_temporary(folder)
+        let mut options = AcpOptions::gemini(node, script, environment);
+        options.program.temporary = folder.to_owned();
+        options
     }
 
     #[tokio::test]
@@ -148,13 +153,14 @@ mod tests {
         });
         for (home, resume) in [
             (HomeFolder::PerSession, Support::No),
-            (HomeFolder::Kept("/h".into()), Support::Yes),
+            (HomeFolder::Persistent("/h".into()), Support::Yes),
         ] {
-            let options = AcpOptions::new("x", "/bin/x", []).with_home(home);
+            let mut options = AcpOptions::new("x", "/bin/x", []);
+            options.home = home;
 
             let can = capabilities(&options, &answer);
 
-            assert_eq!(can.hooks, HookCoverage::AskedOnly);
+            assert_eq!(can.hooks, HookCoverage::Partial);
             assert_eq!(
                 (can.sandbox, can.in_process_tools),
                 (Support::No, Support::No)

@@ -1,21 +1,36 @@
-//! What backends that drive a program have in common.
+//! Common parts of backends that drive a program.
 //!
-//! - [`Walls`] are the outer sandbox that the program starts in, when a run asks for one. What is
-//!   decided about it is decided here, the same for all.
-//! - [`SessionPlace`] is the folder of a session and the marker of its processes; [`sweep`] removes
-//!   what hosts that were killed left of both.
-//! - [`ProgramClient`] is the client of a session around any [`Program`], and a task that owns it.
+//! - [`SandboxConfig`] configures the outer sandbox of the program, for runs that require one. All
+//!   backends follow the same rules for it.
+//! - [`SessionDirectory`] is the folder of a session and the marker of its processes.
+//!   [`remove_abandoned_sessions`] ends the processes that killed hosts left running, and removes
+//!   their folders.
+//! - [`ProgramOptions`] are the options that all such backends have.
+//! - [`ProgramClient`] is the client of a session around any [`Program`]. A task owns the program.
+//!   [`run_turn`] drives each [`Turn`].
+//! - [`decide_call`] requests the decision of the gate about a call, and [`AnswerTasks`] are the
+//!   tasks that answer.
 //!
-//! A backend adds what is its own: how its program is started, what it says, and how its turns end.
+//! A backend adds its own parts: the start of its program, its protocol, and the outcome of its
+//! turns.
 
 mod claims;
 mod launch;
+mod options;
+mod probe;
 mod session;
 mod spec_values;
 
 pub use claims::{OUTER_SANDBOX_REMEDY, program_claims};
 pub use launch::{
-    Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, add_session_environment, sweep,
+    SandboxConfig, SandboxMounts, SandboxNetwork, SandboxSpec, SessionDirectory,
+    add_session_environment, remove_abandoned_sessions,
 };
-pub use session::{After, Command, Commands, Program, ProgramClient, Query};
+pub use options::ProgramOptions;
+pub use probe::{AnswerEnd, ShortAnswer, short_answer, version_finding};
+pub use session::{
+    AfterQuery, AnswerTasks, Command, CommandQueue, DeniedCall, FAILED_CHECK, PendingRequests,
+    Program, ProgramClient, Query, Turn, TurnEnd, TurnStep, decide_call, line_writer, ready_within,
+    run_turn, shutdown_program, wait_for_exit,
+};
 pub use spec_values::{check_limit, check_model};

@@ -1,6 +1,6 @@
-//! Refuses values in specs of backends with which no session could do anything.
+//! Validation of values in the specs of backends.
 
-use autonoe_core::SpecError;
+use autonoe_core::spec::SpecError;
 
 /// Refuses a blank model in the spec with the tag `tag`.
 ///
@@ -11,7 +11,7 @@ pub fn check_model(tag: &str, model: Option<&str>) -> Result<(), SpecError> {
     match model {
         Some(model) if model.trim().is_empty() => Err(SpecError::new(
             tag,
-            "model is blank; name one, or leave it out for the choice of the program",
+            "model is blank; name one, or leave it out to use the program's default",
         )),
         _ => Ok(()),
     }
@@ -30,7 +30,7 @@ pub fn check_limit<N: Default + PartialEq>(
     match limit {
         Some(limit) if limit == N::default() => Err(SpecError::new(
             tag,
-            format!("{field} is 0, which lets nothing run; give more, or leave it out"),
+            format!("{field} is 0, so nothing could run; give more, or leave it out"),
         )),
         _ => Ok(()),
     }
@@ -52,7 +52,7 @@ mod tests {
             check_limit("claude", "maxTurns", Some(0))
                 .expect_err("zero")
                 .reason(),
-            "maxTurns is 0, which lets nothing run; give more, or leave it out",
+            "maxTurns is 0, so nothing could run; give more, or leave it out",
         );
     }
 }

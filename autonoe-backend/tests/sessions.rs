@@ -1,15 +1,24 @@
-//! Sessions of a program that is none: who owns it, and that it always ends.
+//! Sessions of a fake program: its ownership, and its shutdown in all cases.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use autonoe_backend::{After, Command, Commands, Program, ProgramClient, Query};
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, Gate, Grants, ProjectPaths, RunId, SessionKey,
-    SessionOutcome, SessionSpec, StreamEvent, Toolbox,
+use autonoe_backend::{
+    AfterQuery, Command, CommandQueue, Program, ProgramClient, Query, Turn, TurnEnd, TurnStep,
+    run_turn,
 };
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClient, AgentError, RunId, SessionSpec, StreamEvent};
 use futures::{FutureExt, StreamExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
-/// What the program does, and what was done with it.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
+
+/// The behaviour of the program, and the record of its calls.
 #[derive(Debug, Default)]
 struct Story {
     launch_fails: bool,
@@ -35,8 +44,8 @@ impl Story {
     }
 }
 
-/// Says its prompt again. `wait` waits to be stopped, `linger` takes its time for it, `break` breaks, and `obey`
-/// goes on until it is disposed of.
+/// Repeats its prompt. `wait` waits to be stopped, `linger` takes a while to stop, `break` breaks,
+/// and `obey` runs until it is disposed of.
 struct Parrot(Arc<Story>);
 
 impl Program for Parrot {
@@ -46,9 +55,10 @@ impl Program for Parrot {
 
     async fn launch(story: &Arc<Story>, _spec: &SessionSpec) -> Result<Self, AgentError> {
         story.did("launch");
-        match story.launch_fails {
-            true => Err(failure("there is no parrot")),
-            false => Ok(Self(story.clone())),
+        if story.launch_fails {
+            Err(failure("there is no parrot"))
+        } else {
+            Ok(Self(story.clone()))
         }
     }
 
@@ -65,12 +75,12 @@ impl Program for Parrot {
         _story: &Arc<Story>,
         _spec: &SessionSpec,
         query: Query,
-        commands: &mut Commands,
-    ) -> After {
+        commands: &mut CommandQueue,
+    ) -> AfterQuery {
         self.0.did("turn");
-        query.tell([StreamEvent::text(query.prompt.clone())]);
+        query.send([StreamEvent::text(query.prompt.clone())]);
         match query.prompt.as_str() {
-            "wait" => self.waits(query, commands).await,
+            "wait" => run_turn(Waiting::new(&self.0), query, commands).await,
             "linger" => {
                 query.dropped.cancelled().await;
                 for _ in 0..50 {
@@ -79,20 +89,20 @@ impl Program for Parrot {
                     }
                     tokio::task::yield_now().await;
                 }
-                After::Ready
+                AfterQuery::Ready
             }
             "obey" => loop {
                 if let Some(Command::Dispose(done)) = commands.recv().await {
-                    return After::Disposed(done);
+                    return AfterQuery::Disposed(done);
                 }
             },
             "break" => {
                 query.end(Err(failure("it broke")));
-                After::Useless
+                AfterQuery::Unusable
             }
             _ => {
                 query.end(Ok(end(SessionOutcome::Completed)));
-                After::Ready
+                AfterQuery::Ready
             }
         }
     }
@@ -102,33 +112,84 @@ impl Program for Parrot {
     }
 }
 
-impl Parrot {
-    async fn waits(&self, query: Query, commands: &mut Commands) -> After {
-        loop {
-            let command = tokio::select! {
-                biased;
-                () = query.dropped.cancelled() => {
-                    self.0.did("dropped");
-                    query.end(Ok(end(SessionOutcome::Interrupted)));
-                    return After::Ready;
-                }
-                command = commands.recv() => command,
-            };
-            match command {
-                Some(Command::Interrupt(reply)) => {
-                    let _ = reply.send(Ok(()));
-                    query.end(Ok(end(SessionOutcome::Interrupted)));
-                    return After::Ready;
-                }
-                Some(Command::Steer(text, reply)) => {
-                    query.tell([StreamEvent::text(text)]);
-                    let _ = reply.send(Ok(()));
-                }
-                Some(Command::Query(other)) => other.refuse(),
-                Some(Command::Dispose(done)) => return After::Disposed(done),
-                None => return After::Useless,
-            }
+/// A turn in which the program is silent until it is stopped. After the steering message "deaf", it
+/// does not stop.
+struct Waiting {
+    story: Arc<Story>,
+    inputs: mpsc::UnboundedReceiver<Input>,
+    sender: mpsc::UnboundedSender<Input>,
+    is_deaf: bool,
+}
+
+enum Input {
+    Said(String),
+    Stopped,
+}
+
+impl Waiting {
+    fn new(story: &Arc<Story>) -> Self {
+        let (sender, inputs) = mpsc::unbounded_channel();
+        Self {
+            story: story.clone(),
+            inputs,
+            sender,
+            is_deaf: false,
         }
+    }
+}
+
+impl Turn for Waiting {
+    type Input = Input;
+    type Ending = Result<SessionOutcome, AgentError>;
+
+    async fn recv(&mut self) -> Input {
+        self.inputs.recv().await.unwrap_or(Input::Stopped)
+    }
+
+    fn handle(&mut self, input: Input, events: &mut Vec<StreamEvent>) -> TurnStep<Self::Ending> {
+        match input {
+            Input::Said(text) => {
+                events.push(StreamEvent::text(text));
+                TurnStep::Continue
+            }
+            Input::Stopped => TurnStep::End(Ok(SessionOutcome::Interrupted)),
+        }
+    }
+
+    fn deadline(&mut self, last_input: Instant) -> Instant {
+        last_input + SILENCE_LIMIT
+    }
+
+    fn late(&mut self, is_interrupted: bool) -> Self::Ending {
+        Err(failure(if is_interrupted {
+            "it does not stop"
+        } else {
+            "it is silent"
+        }))
+    }
+
+    fn interrupt(&mut self) {
+        self.story.did("interrupt");
+        if !self.is_deaf {
+            self.sender.send(Input::Stopped).expect("it is read");
+        }
+    }
+
+    fn steer(&mut self, text: String, reply: oneshot::Sender<Result<(), AgentError>>) {
+        self.is_deaf |= text == "deaf";
+        self.sender.send(Input::Said(text)).expect("it is read");
+        let _ = reply.send(Ok(()));
+    }
+
+    async fn finish(&mut self, ending: Self::Ending, _events: &mut Vec<StreamEvent>) -> TurnEnd {
+        TurnEnd {
+            is_usable: ending.is_ok(),
+            result: ending.map(end),
+        }
+    }
+
+    async fn abandon(self) {
+        self.story.did("abandon");
     }
 }
 
@@ -150,8 +211,8 @@ fn client(story: &Arc<Story>) -> Box<ProgramClient<Parrot>> {
     Box::new(ProgramClient::new(Arc::new(story.clone()), spec))
 }
 
-/// Asks one thing, and returns what comes of it: texts, and how it ended.
-async fn asked(client: &mut ProgramClient<Parrot>, prompt: &str) -> (Vec<String>, String) {
+/// Sends one prompt, and returns the texts and the end of the turn.
+async fn run_prompt(client: &mut ProgramClient<Parrot>, prompt: &str) -> (Vec<String>, String) {
     let (mut texts, mut ended) = (Vec::new(), "not at all".to_owned());
     let mut stream = client.query(prompt.into());
     while let Some(item) = stream.next().await {
@@ -171,8 +232,8 @@ async fn a_program_starts_with_the_first_query_and_ends_when_it_is_disposed_of()
     let mut client = client(&story);
     assert_eq!(story.done(), Vec::<&str>::new());
 
-    let first = asked(&mut client, "hello").await;
-    let second = asked(&mut client, "again").await;
+    let first = run_prompt(&mut client, "hello").await;
+    let second = run_prompt(&mut client, "again").await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(first.0, ["hello"]);
@@ -181,7 +242,7 @@ async fn a_program_starts_with_the_first_query_and_ends_when_it_is_disposed_of()
 }
 
 #[tokio::test]
-async fn a_client_that_was_never_asked_has_nothing_to_end() {
+async fn a_client_without_a_query_has_nothing_to_end() {
     let story = Arc::new(Story::default());
 
     client(&story).dispose().await.expect("it ends");
@@ -190,7 +251,7 @@ async fn a_client_that_was_never_asked_has_nothing_to_end() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_started_or_does_not_get_ready_is_told_once() {
+async fn a_failed_start_is_reported_once() {
     for (launch_fails, ready, why, expected) in [
         (true, Ready::AtOnce, "there is no parrot", &["launch"][..]),
         (false, Ready::Fails, "it sleeps", &["launch", "end"]),
@@ -202,21 +263,18 @@ async fn a_program_that_cannot_be_started_or_does_not_get_ready_is_told_once() {
         });
         let mut client = client(&story);
 
-        let (_, ended) = asked(&mut client, "hello").await;
-        let (_, again) = asked(&mut client, "hello").await;
+        let (_, ended) = run_prompt(&mut client, "hello").await;
+        let (_, again) = run_prompt(&mut client, "hello").await;
         client.dispose().await.expect("it ends");
 
         assert_eq!(ended, why);
-        assert_eq!(
-            again,
-            "the parrot is not there any more; start a new session"
-        );
+        assert_eq!(again, "the parrot has exited; start a new session");
         assert_eq!(story.done(), expected);
     }
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_waited_for_any_more_ends() {
+async fn a_program_ends_when_its_query_is_dropped_during_the_start() {
     let story = Arc::new(Story {
         ready: Ready::Never,
         ..Story::default()
@@ -240,7 +298,7 @@ async fn a_program_that_is_not_ready_can_be_interrupted() {
     let mut client = client(&story);
     let control = client.control();
 
-    let turn = asked(&mut client, "hello");
+    let turn = run_prompt(&mut client, "hello");
     let ((texts, ended), stopped) = tokio::join!(turn, control.interrupt());
     client.dispose().await.expect("it ends");
 
@@ -251,12 +309,12 @@ async fn a_program_that_is_not_ready_can_be_interrupted() {
 }
 
 #[tokio::test]
-async fn a_turn_is_steered_and_interrupted_and_the_next_one_comes() {
+async fn a_turn_is_steered_and_interrupted_and_the_next_one_runs() {
     let story = Arc::new(Story::default());
     let mut client = client(&story);
     let control = client.control();
 
-    let turn = asked(&mut client, "wait");
+    let turn = run_prompt(&mut client, "wait");
     let told = async {
         control.steer("faster").await.expect("it hears");
         control.interrupt().await.expect("it stops");
@@ -265,10 +323,10 @@ async fn a_turn_is_steered_and_interrupted_and_the_next_one_comes() {
 
     assert_eq!(texts, ["wait", "faster"]);
     assert_eq!(ended, SessionOutcome::Interrupted.to_string());
-    assert_eq!(asked(&mut client, "hello").await.0, ["hello"]);
+    assert_eq!(run_prompt(&mut client, "hello").await.0, ["hello"]);
     control.interrupt().await.expect("there is nothing to stop");
     let late = control.steer("faster").await.expect_err("there is no turn");
-    assert_eq!(late.to_string(), "no turn is under way");
+    assert_eq!(late.to_string(), "no turn is in progress");
     client.dispose().await.expect("it ends");
     control.interrupt().await.expect("there is nothing to stop");
     let late = control.steer("faster").await.expect_err("it is over");
@@ -280,17 +338,14 @@ async fn a_program_that_broke_is_ended_at_once() {
     let story = Arc::new(Story::default());
     let mut client = client(&story);
 
-    let (texts, ended) = asked(&mut client, "break").await;
-    let (_, again) = asked(&mut client, "hello").await;
+    let (texts, ended) = run_prompt(&mut client, "break").await;
+    let (_, again) = run_prompt(&mut client, "hello").await;
 
     assert_eq!(
         (texts, ended.as_str()),
         (vec!["break".to_owned()], "it broke")
     );
-    assert_eq!(
-        again,
-        "the parrot is not there any more; start a new session"
-    );
+    assert_eq!(again, "the parrot has exited; start a new session");
     assert_eq!(story.done(), ["launch", "turn", "end"]);
     client.dispose().await.expect("it ends");
 }
@@ -303,11 +358,11 @@ async fn a_stream_that_is_dropped_stops_its_turn_and_not_the_program() {
     let mut stream = client.query("wait".into());
     stream.next().await.expect("it speaks").expect("no error");
     drop(stream);
-    let (texts, _) = asked(&mut client, "hello").await;
+    let (texts, _) = run_prompt(&mut client, "hello").await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(texts, ["hello"]);
-    assert_eq!(story.done(), ["launch", "turn", "dropped", "turn", "end"]);
+    assert_eq!(story.done(), ["launch", "turn", "interrupt", "turn", "end"]);
 }
 
 #[tokio::test]
@@ -331,7 +386,7 @@ async fn a_query_waits_for_the_end_of_a_turn_that_was_dropped() {
     let mut stream = client.query("linger".into());
     stream.next().await.expect("it speaks").expect("no error");
     drop(stream);
-    let (texts, ended) = asked(&mut client, "hello").await;
+    let (texts, ended) = run_prompt(&mut client, "hello").await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(texts, ["hello"]);
@@ -343,7 +398,7 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
     let story = Arc::new(Story::default());
     let mut client = client(&story);
     let control = client.control();
-    asked(&mut client, "hello").await;
+    run_prompt(&mut client, "hello").await;
 
     drop(client);
     for _ in 0..50 {
@@ -353,4 +408,58 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
     assert_eq!(story.done(), ["launch", "turn", "end"]);
     let late = control.steer("faster").await.expect_err("it is over");
     assert_eq!(late.to_string(), "the session is over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_turn_fails_and_its_program_is_ended() {
+    let story = Arc::new(Story::default());
+    let mut client = client(&story);
+    let control = client.control();
+    let started = Instant::now();
+
+    let turn = run_prompt(&mut client, "wait");
+    let told = async {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        control.steer("louder").await.expect("it hears");
+    };
+    let ((_, ended), ()) = tokio::join!(turn, told);
+
+    assert_eq!(ended, "it is silent");
+    assert_eq!(started.elapsed(), Duration::from_secs(110));
+    assert_eq!(story.done(), ["launch", "turn", "end"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_does_not_stop_is_interrupted_once_and_given_up() {
+    let story = Arc::new(Story::default());
+    let mut client = client(&story);
+    let control = client.control();
+
+    let turn = run_prompt(&mut client, "wait");
+    let told = async {
+        control.steer("deaf").await.expect("it hears");
+        for _ in 0..2 {
+            control.interrupt().await.expect("it is told");
+        }
+    };
+    let ((_, ended), ()) = tokio::join!(turn, told);
+
+    assert_eq!(ended, "it does not stop");
+    assert_eq!(story.done(), ["launch", "turn", "interrupt", "end"]);
+}
+
+#[tokio::test]
+async fn a_turn_is_abandoned_when_its_session_is_disposed_of() {
+    let story = Arc::new(Story::default());
+    let mut client = client(&story);
+    let control = client.control();
+    let mut stream = client.query("wait".into());
+    stream.next().await.expect("it speaks").expect("no error");
+    control.steer("deaf").await.expect("it hears");
+    drop(stream);
+
+    client.dispose().await.expect("it ends");
+
+    let done = story.done();
+    assert_eq!(done[done.len() - 2..], ["abandon", "end"]);
 }

@@ -1,9 +1,9 @@
-//! Your hook in front of the real Claude Code: offline, free, and the same way each time.
+//! Runs your own hook with the real Claude Code: offline, free and reproducible.
 //!
-//! Only the model is scripted. The program, its prompt, its tools and its sandbox are the
-//! real ones. Run it with `cargo run -p autonoe-claude --example real_claude_offline [-- PATH_OF_CLAUDE]`;
-//! without a path it takes the one that `cargo xtask clis` has installed, or the one on
-//! your `PATH`. The sandbox needs `bwrap` and `socat`.
+//! Only the model is scripted. The program, its prompt, its tools and its sandbox are the real
+//! ones. Run it with `cargo run -p autonoe-claude --example real_claude_offline [--
+//! PATH_OF_CLAUDE]`. Without a path it uses the program that `cargo xtask clis` has installed, or
+//! the one on your `PATH`. The sandbox needs `bwrap` and `socat`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
 use autonoe_core::{HookDecision, Project, ProjectRun, RunControl, ToolKind, hook_fn};
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Turn};
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         fs::create_dir(folder.path().join(name))?;
     }
     let root = folder.path().join("project");
-    // Without the browser that projects have otherwise: it comes from the network.
+    // Without the browser that projects have by default: it is downloaded from the network.
     fs::create_dir(root.join(".autonoe"))?;
     fs::write(root.join(".autonoe/agent.json"), r#"{"mcpServers": {}}"#)?;
     fs::write(
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "# A greeting\n\nhello.txt says hello.\n",
     )?;
 
-    // What the model will want, request by request.
+    // The turns of the model, request by request.
     let model = AnthropicServer::start([
         Turn::tool(
             "mcp__autonoe__create",
@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Turn::text("It is done."),
     ]);
 
-    // The hook under test. The program names files by their whole paths.
+    // The hook under test. The program names files by their absolute paths.
     let notes = root.canonicalize()?.join("notes");
     let no_notes = hook_fn("no-notes", move |call, _| match &call.kind {
         ToolKind::Write { paths } if paths.iter().any(|path| path.starts_with(&notes)) => {
@@ -64,18 +64,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
         _ => HookDecision::Pass,
     });
 
-    // An environment of its own: with yours it would find your login and your settings.
+    // A separate environment: with your own, the program would find your login and your settings.
     let environment = [
         ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
         ("HOME".into(), folder.path().join("home").into()),
         ("ANTHROPIC_BASE_URL".into(), model.url().into()),
         ("ANTHROPIC_API_KEY".into(), "nobody checks it".into()),
     ];
-    let options = ClaudeOptions::new(claude()?, environment)
-        .with_config(ConfigFolder::PerSession)
-        .with_temporary(folder.path().join("tmp"));
-    let agents = ClaudeAgents::new(options);
-    println!("Claude Code {}", agents.examine().await?.version);
+    let mut options = ClaudeOptions::new(claude()?, environment);
+    options.config = ConfigFolder::PerSession;
+    options.program.temporary = folder.path().join("tmp");
+    let agents = ClaudeBackend::new(options);
+    println!("Claude Code {}", agents.probe_details().await?.version);
 
     let project = Project::find(&root, None)?;
     let report = ProjectRun::new(project, agents)

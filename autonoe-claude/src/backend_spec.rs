@@ -1,4 +1,4 @@
-//! Claude Code from a configuration file.
+//! [`ClaudeSpec`], the description of Claude Code in a configuration file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,26 +7,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model};
-use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, CostUsd, Credentials, McpServer,
-    PermissionRule, ProbeFinding, Sandbox, SpecContext, SpecError, ThinkingBudget,
-};
+use autonoe_backend::{SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding, Sandbox, ThinkingBudget};
+use autonoe_core::gate::PermissionRule;
+use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentClientFactory, Capabilities, CostUsd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::ClaudeAgents;
+use crate::backend::ClaudeBackend;
 use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources, claims};
-use crate::probe::{Login, LoginCheck, Probe, SandboxProblem, probe, sandbox_problem};
+use crate::probe::{Login, LoginCheck, SandboxProblem, probe, sandbox_problem};
 
-/// Describes Claude Code in a configuration file: `{"type": "claude", ..}`.
+/// Configures Claude Code: `{"type": "claude", ..}`.
 ///
-/// Everything can be left out. What the program starts with, its credentials among it, is
-/// the environment of the [`SpecContext`], and nothing else.
+/// All fields are optional. The program starts with the environment of the [`SpecContext`], which
+/// includes its credentials, and nothing else.
 ///
 /// ```
 /// use autonoe_claude as _;
-/// use autonoe_core::BackendSpec;
+/// use autonoe_core::spec::BackendSpec;
 ///
 /// let json = r#"{"type": "claude", "model": "sonnet", "maxTurns": 80}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
@@ -34,28 +35,28 @@ use crate::probe::{Login, LoginCheck, Probe, SandboxProblem, probe, sandbox_prob
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct ClaudeBackend {
-    /// The program; without it, `claude` is looked for by `PATH`.
+pub struct ClaudeSpec {
+    /// The path of the program. The default is the `claude` on `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<PathBuf>,
     /// The model of sessions that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How many tokens agents may think in sessions that do not say so.
+    /// The thinking budget in tokens of sessions that do not set one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<ThinkingBudget>,
-    /// How many turns a session may take.
+    /// The maximum number of turns of a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
-    /// What a session may cost.
+    /// The maximum cost of a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<CostUsd>,
-    /// Whether the program keeps its commands in its own sandbox in every session.
+    /// Whether the program runs its commands in its own sandbox in every session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_sandbox: Option<Sandbox>,
-    /// How the outer sandbox is made, for a run that has one.
+    /// The outer sandbox, for a run that has one.
     pub sandbox: SandboxSpec,
-    /// The built-in tools that a session offers; without it, the base tools and every tool that
+    /// The built-in tools that a session offers. The default is the base tools and every tool that
     /// a permission rule names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
@@ -65,29 +66,29 @@ pub struct ClaudeBackend {
     /// MCP servers that every session has, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Which settings files of the project count.
+    /// The settings files of the project that apply.
     pub setting_sources: SettingSources,
-    /// Where the program keeps its login and conversations.
+    /// The folder with the program's login and conversations.
     pub config: ConfigFolder,
-    /// Where the temporary folders of sessions are made.
+    /// The directory for the temporary folders of sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,
-    /// How many seconds the program may say nothing while it works.
+    /// The maximum silence of the program during a turn, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
-    /// How many seconds commands in the background may run after the last turn; 10 by default.
+    /// The time that background commands may run after the last turn, in seconds; 10 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background_grace_seconds: Option<u64>,
 }
 
-impl ClaudeBackend {
+impl ClaudeSpec {
     const TAG: &str = "claude";
 
-    /// Says the same as options, for a program that starts with the environment of `context`.
+    /// Converts the spec to options, for a program that starts with the environment of `context`.
     ///
     /// # Errors
     ///
-    /// No program is named, and none is found. Or a value makes no sense.
+    /// No program is named and none is found, or a value is invalid.
     pub fn options(&self, context: &SpecContext) -> Result<ClaudeOptions, SpecError> {
         check_model(Self::TAG, self.model.as_deref())?;
         check_limit(Self::TAG, "maxTurns", self.max_turns)?;
@@ -107,24 +108,24 @@ impl ClaudeBackend {
     /// Sets everything but the program, its environment and its directory.
     fn apply(&self, options: &mut ClaudeOptions) {
         let spec = self.clone();
-        options.model = spec.model;
+        options.program.model = spec.model;
         options.thinking = spec.thinking;
         options.max_turns = spec.max_turns;
         options.max_cost = spec.max_cost_usd;
         options.own_sandbox = spec.own_sandbox.unwrap_or(options.own_sandbox);
-        spec.sandbox.apply(&mut options.walls);
+        spec.sandbox.apply(&mut options.program.sandbox);
         options.tools = spec.tools;
         options.deny = spec.deny;
-        options.mcp_servers = spec.mcp_servers;
+        options.program.mcp_servers = spec.mcp_servers;
         options.setting_sources = spec.setting_sources;
         options.config = spec.config;
-        // What the program starts with is all in the environment of the context.
+        // The environment of the context contains all credentials of the program.
         options.login_check = LoginCheck::AtProbe;
         if let Some(temporary) = spec.temporary {
-            options.temporary = temporary;
+            options.program.temporary = temporary;
         }
         let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
         let grace = spec.background_grace_seconds.map(Duration::from_secs);
         options.background_grace = grace.unwrap_or(options.background_grace);
     }
@@ -132,9 +133,9 @@ impl ClaudeBackend {
 
 #[typetag::serde(name = "claude")]
 #[async_trait]
-impl BackendSpec for ClaudeBackend {
+impl BackendSpec for ClaudeSpec {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        Ok(Arc::new(ClaudeAgents::new(self.options(context)?)))
+        Ok(Arc::new(ClaudeBackend::new(self.options(context)?)))
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
@@ -148,7 +149,7 @@ impl BackendSpec for ClaudeBackend {
     }
 }
 
-autonoe_core::register_spec!(Backend, ClaudeBackend, "claude", {
+autonoe_core::register_spec!(Backend, ClaudeSpec, "claude", {
     "model": "sonnet",
     "maxTurns": 80,
     "maxCostUsd": "5",
@@ -159,16 +160,19 @@ autonoe_core::register_spec!(Backend, ClaudeBackend, "claude", {
 const INSTALL: &str = "install it: npm install -g @anthropic-ai/claude-code";
 
 const LOG_IN: &str = "log in once with `claude`, or set CLAUDE_CODE_OAUTH_TOKEN \
-    (made by `claude setup-token`) or ANTHROPIC_API_KEY";
+    (created by `claude setup-token`) or ANTHROPIC_API_KEY";
 
-/// Variables that Claude Code takes its credentials from.
+const OTHER_VERSION: &str = "if sessions fail, install a version that Autonoe was tested with; see \
+     docs/guides/claude-code.md";
+
+/// Variables from which Claude Code reads its credentials.
 const CREDENTIALS: [&str; 3] = [
     "CLAUDE_CODE_OAUTH_TOKEN",
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
 ];
 
-/// Variables that let it use the credentials of another service.
+/// Variables that select the credentials of another service.
 const OTHER_SERVICES: [&str; 3] = [
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
@@ -176,7 +180,7 @@ const OTHER_SERVICES: [&str; 3] = [
 ];
 
 /// Probes the program, its credentials and the requirements of its sandbox.
-pub(crate) async fn probe_backend(spec: &ClaudeBackend, context: &SpecContext) -> BackendProbe {
+pub(crate) async fn probe_backend(spec: &ClaudeSpec, context: &SpecContext) -> BackendProbe {
     const NAME: &str = "claude";
     let mut found = BackendProbe::new(NAME).with_default_model(spec.model.clone());
     let mut login = Login::Unknown;
@@ -187,8 +191,7 @@ pub(crate) async fn probe_backend(spec: &ClaudeBackend, context: &SpecContext) -
             found = found.finding(ProbeFinding::problem(NAME, missing, INSTALL));
         }
         Ok(options) => {
-            let path = options.program.display().to_string();
-            found = found.with_program(&options.program);
+            found = found.with_program(&options.program.path);
             found = match probe(&options).await {
                 Err(error) => {
                     let remedy = error.remedy().unwrap_or(INSTALL).to_owned();
@@ -203,7 +206,13 @@ pub(crate) async fn probe_backend(spec: &ClaudeBackend, context: &SpecContext) -
                             found.finding(ProbeFinding::problem("project path", reason, remedy));
                     }
                     found
-                        .finding(version(NAME, &path, &probe))
+                        .finding(version_finding(
+                            NAME,
+                            &options.program.path,
+                            &probe.version,
+                            probe.is_tested,
+                            OTHER_VERSION,
+                        ))
                         .with_tested(probe.is_tested)
                         .with_version(probe.version)
                 }
@@ -217,28 +226,16 @@ pub(crate) async fn probe_backend(spec: &ClaudeBackend, context: &SpecContext) -
         .finding(sandbox(sandbox_problem))
 }
 
-fn version(name: &str, path: &str, probe: &Probe) -> ProbeFinding {
-    let found = format!("{path}, version {}", probe.version);
-    match probe.is_tested {
-        true => ProbeFinding::good(name, found),
-        false => ProbeFinding::warning(
-            name,
-            format!("{found}, which Autonoe was not tried with"),
-            "if sessions fail, install a version that it was tried with; see docs/guides/claude-code.md",
-        ),
-    }
-}
-
 /// Checks for credentials if Claude Code did not report its login, and does not read them.
 fn credentials(
     login: Login,
-    spec: &ClaudeBackend,
+    spec: &ClaudeSpec,
     context: &SpecContext,
 ) -> (Credentials, ProbeFinding) {
     const NAME: &str = "credentials";
     let good = |found: String| (Credentials::Found, ProbeFinding::good(NAME, found));
     if login == Login::Missing {
-        let found = "Claude Code says that it is not logged in";
+        let found = "Claude Code reports that it is not logged in";
         let problem = ProbeFinding::problem(NAME, found, LOG_IN);
         return (Credentials::Missing, problem);
     }
@@ -247,34 +244,33 @@ fn credentials(
         return good(format!("{name} is set"));
     }
     if let Some(name) = OTHER_SERVICES.iter().find(|name| is_set(name)) {
-        return good(format!("{name} is set: those of another service count"));
+        return good(format!(
+            "{name} is set, so Claude Code uses the credentials of another service"
+        ));
     }
     let file = login_file(spec, context);
     if let Some(file) = file.filter(|file| file.is_file()) {
         return good(format!("there is a login in {}", file.display()));
     }
     if login == Login::Found {
-        return good("Claude Code says that it is logged in".to_owned());
+        return good("Claude Code reports that it is logged in".to_owned());
     }
     let found = "no login and no key was found";
-    match cfg!(target_os = "macos") {
+    if cfg!(target_os = "macos") {
         // The login may be in the keychain, which Autonoe does not open.
-        true => (
-            Credentials::Unknown,
-            ProbeFinding::warning(NAME, found, LOG_IN),
-        ),
-        false => (
-            Credentials::Missing,
-            ProbeFinding::problem(NAME, found, LOG_IN),
-        ),
+        let finding = ProbeFinding::warning(NAME, found, LOG_IN);
+        (Credentials::Unknown, finding)
+    } else {
+        let finding = ProbeFinding::problem(NAME, found, LOG_IN);
+        (Credentials::Missing, finding)
     }
 }
 
-fn login_file(spec: &ClaudeBackend, context: &SpecContext) -> Option<PathBuf> {
+fn login_file(spec: &ClaudeSpec, context: &SpecContext) -> Option<PathBuf> {
     let folder = match &spec.config {
         ConfigFolder::PerSession => return None,
-        ConfigFolder::Kept(folder) => folder.clone(),
-        ConfigFolder::OfTheUser => match variable(context, "CLAUDE_CONFIG_DIR") {
+        ConfigFolder::Persistent(folder) => folder.clone(),
+        ConfigFolder::User => match variable(context, "CLAUDE_CONFIG_DIR") {
             Some(folder) => context.project_paths.project.join(folder),
             None => PathBuf::from(variable(context, "HOME")?).join(".claude"),
         },
@@ -282,7 +278,7 @@ fn login_file(spec: &ClaudeBackend, context: &SpecContext) -> Option<PathBuf> {
     Some(folder.join(".credentials.json"))
 }
 
-/// Returns a variable of the environment that is not empty.
+/// Returns an environment variable, if it is not empty.
 fn variable<'a>(context: &'a SpecContext, name: &str) -> Option<&'a OsStr> {
     let value = context.environment.get(OsStr::new(name))?;
     (!value.is_empty()).then_some(value)
@@ -293,14 +289,17 @@ fn sandbox(problem: Option<SandboxProblem>) -> ProbeFinding {
     const NAME: &str = "sandbox";
     match problem {
         Some(problem) => ProbeFinding::problem(NAME, problem.reason, problem.remedy),
-        None if cfg!(target_os = "macos") => ProbeFinding::good(NAME, "macOS brings what it needs"),
-        None => ProbeFinding::good(NAME, "bwrap and socat are there, and bwrap works"),
+        None if cfg!(target_os = "macos") => {
+            ProbeFinding::good(NAME, "macOS has a built-in sandbox")
+        }
+        None => ProbeFinding::good(NAME, "bwrap and socat are installed, and bwrap works"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
+    use autonoe_core::gate::ProjectPaths;
+    use autonoe_core::spec::{SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
@@ -312,7 +311,7 @@ mod tests {
 
     #[test]
     fn everything_can_be_left_out_but_the_program_must_be_there() {
-        let spec: ClaudeBackend = serde_json::from_value(json!({})).expect("all is optional");
+        let spec: ClaudeSpec = serde_json::from_value(json!({})).expect("all is optional");
 
         let error = spec
             .options(&context("/nowhere"))
@@ -326,7 +325,7 @@ mod tests {
         std::fs::set_permissions(&program, mode).expect("ours");
         let path = folder.path().display().to_string();
         let options = spec.options(&context(&path)).expect("it is there");
-        assert_eq!(options.program, program);
+        assert_eq!(options.program.path, program);
     }
 
     #[test]
@@ -335,18 +334,18 @@ mod tests {
             "program": "/opt/claude", "model": "opus", "thinking": 2048, "maxTurns": 7,
             "maxCostUsd": "1.5", "ownSandbox": "required", "tools": ["Read"],
             "deny": ["Write(/etc/**)"], "mcpServers": {"search": {"command": "search"}},
-            "settingSources": "project", "config": {"kept": "/var/claude"},
+            "settingSources": "project", "config": {"persistent": "/var/claude"},
             "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
             "temporary": "/var/tmp", "silenceSeconds": 60, "backgroundGraceSeconds": 5,
         });
-        let spec: ClaudeBackend = serde_json::from_value(spec).expect("a spec");
+        let spec: ClaudeSpec = serde_json::from_value(spec).expect("a spec");
 
         let options = spec.options(&context("/bin")).expect("it is named");
 
         insta::assert_debug_snapshot!(options);
         assert_eq!(options.thinking.map(ThinkingBudget::tokens), Some(2048));
-        assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
-        assert_eq!(options.silence_limit, Duration::from_secs(60));
+        assert_eq!(options.program.temporary, PathBuf::from("/var/tmp"));
+        assert_eq!(options.program.silence_limit, Duration::from_secs(60));
         assert_eq!(options.background_grace, Duration::from_secs(5));
     }
 
@@ -359,7 +358,7 @@ mod tests {
             json!({"ownSandbox": "maybe"}),
             json!({"sandbox": "required"}),
         ] {
-            assert!(serde_json::from_value::<ClaudeBackend>(mistake).is_err());
+            assert!(serde_json::from_value::<ClaudeSpec>(mistake).is_err());
         }
     }
 

@@ -1,28 +1,29 @@
-//! Texts in columns.
+//! Column layout for terminal output.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::fitting::{cut, wrap};
+use crate::text_width::{truncate, wrap};
 
-/// What is between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// How narrow the last column may get before those in front of it are cut.
-const ROOM: usize = 24;
+/// Width that the last column keeps before the columns in front of it are truncated.
+const LAST_COLUMN_WIDTH: usize = 24;
 
-/// How narrow a column may get at all.
-const LEAST: usize = 8;
+/// Minimum width of a column.
+const MIN_WIDTH: usize = 8;
 
-/// Writes rows with their cells below each other, as wide as a terminal shows them.
+/// Formats rows as aligned columns, measured in terminal cells.
 ///
-/// The last cell of a row is not padded. Each line begins with `indent` blanks.
+/// The last cell of a row is not padded. Each line starts with `indent` blanks.
 pub(crate) fn columns<const N: usize>(indent: usize, rows: &[[String; N]]) -> String {
     columns_within(indent, rows, None)
 }
 
-/// The same in lines of at most `width`, where there is a limit and it is not absurd.
+/// Formats rows like [`columns`], in lines of at most `width` cells.
 ///
-/// The last column is wrapped. Those in front of it are cut off if they leave it no room.
+/// The last column is wrapped. The columns in front of it are truncated if they leave it no room. A
+/// `width` that is too small for the minimum widths is exceeded.
 pub(crate) fn columns_within<const N: usize>(
     indent: usize,
     rows: &[[String; N]],
@@ -44,23 +45,23 @@ pub(crate) fn columns_within<const N: usize>(
     text
 }
 
-/// Makes columns narrower until they fit into `width`.
+/// Shrinks the columns until they fit into `width`.
 fn fit<const N: usize>(widths: &mut [usize; N], width: usize) {
     let Some((last, before)) = widths.split_last_mut() else {
         return;
     };
-    let taken = |before: &[usize]| before.iter().map(|width| width + GAP).sum::<usize>();
-    let room = ROOM.min(*last);
-    while taken(before) + room > width {
-        let excess = taken(before) + room - width;
+    let occupied = |before: &[usize]| before.iter().map(|width| width + GAP).sum::<usize>();
+    let room = LAST_COLUMN_WIDTH.min(*last);
+    while occupied(before) + room > width {
+        let excess = occupied(before) + room - width;
         match before.iter_mut().max() {
-            Some(widest) if *widest > LEAST => {
-                *widest = widest.saturating_sub(excess).max(LEAST);
+            Some(widest) if *widest > MIN_WIDTH => {
+                *widest = widest.saturating_sub(excess).max(MIN_WIDTH);
             }
             _ => break,
         }
     }
-    *last = (*last).min(width.saturating_sub(taken(before)).max(LEAST));
+    *last = (*last).min(width.saturating_sub(occupied(before)).max(MIN_WIDTH));
 }
 
 fn write_row<const N: usize>(
@@ -76,14 +77,15 @@ fn write_row<const N: usize>(
     };
     let mut line = " ".repeat(indent);
     for (cell, width) in before.iter().zip(widths) {
-        let cell = cut(cell, *width);
+        let cell = truncate(cell, *width);
         line.push_str(&cell);
         line.push_str(&" ".repeat(width - cell.width() + GAP));
     }
     let margin = " ".repeat(line.width());
-    let lines = match last.width() <= *last_width {
-        true => vec![last.clone()],
-        false => wrap(last, *last_width),
+    let lines = if last.width() <= *last_width {
+        vec![last.clone()]
+    } else {
+        wrap(last, *last_width)
     };
     for (number, part) in lines.iter().enumerate() {
         let whole = match number {
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_stand_below_each_other_also_wide_ones() {
+    fn columns_align_with_wide_characters() {
         let rows = rows([["a", "bc", "d"], ["漢字", "", "e"]]);
 
         assert_eq!(columns(2, &rows), "  a     bc  d\n  漢字      e\n");
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_narrow_place_the_last_column_is_wrapped() {
+    fn the_last_column_wraps_in_a_narrow_terminal() {
         let rows = rows([
             ["pending", "DL-1", "A visitor can sign up with a password"],
             ["passed", "DL-漢字", "短い"],
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_leaves_no_room_is_cut_off() {
+    fn a_name_that_leaves_no_room_is_truncated() {
         let name = "a-very-long-name-that-somebody-thought-of";
         let rows = rows([["pending", name, "A visitor can sign up with a password"]]);
 

@@ -1,20 +1,17 @@
 //! The `autonoe` command.
 //!
-//! Here the environment, the terminal and the signals of the process are read, and
-//! nowhere below. What an embedder would need too is in the libraries.
+//! Only this crate reads the environment, the terminal and the signals of the process. Everything
+//! that an embedder needs is in the libraries.
 
 mod args;
+mod cli_env;
 mod columns;
 mod commands;
-mod compose;
 mod error;
-mod exit_code;
-mod fitting;
 mod present;
 mod report;
 mod results;
-mod surroundings;
-mod telemetry;
+mod text_width;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -22,37 +19,37 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
 fn main() -> ExitCode {
     let parsed = Cli::try_parse();
-    let surroundings = Surroundings::of_this_process();
+    let surroundings = CliEnv::from_process();
     let done = match parsed {
-        Ok(cli) => carry_out(&cli.command, &surroundings),
+        Ok(cli) => run_command(&cli.command, &surroundings),
         Err(answer) => print(&answer),
     };
     done.unwrap_or_else(|error| {
-        surroundings.complain(&error);
+        surroundings.print_error(&error);
         error.exit_code()
     })
 }
 
-/// Prints what comes instead of a command: help, the version, or what is wrong with the usage.
+/// Prints the output of the parser: help, the version, or a usage error.
 fn print(answer: &clap::Error) -> Result<ExitCode, CliError> {
     let printed = answer.print().and_then(|()| io::stdout().flush());
-    // A complaint that cannot be written can be told nowhere else.
+    // An error that cannot be written to standard error is dropped.
     if !answer.use_stderr() {
-        results::judged(printed)?;
+        results::classify_write(printed)?;
     }
     Ok(u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+fn run_command(command: &Command, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     match command {
         Command::Run(args) => commands::run(args, surroundings),
         Command::Sync(args) => commands::sync(args, surroundings),
-        Command::Ask(args) => commands::ask(args, surroundings),
+        Command::Ask(args) => commands::ask_agent(args, surroundings),
         Command::Status(args) => commands::status(args, surroundings),
         Command::Log(args) => commands::log(args, surroundings),
         Command::Check(args) => commands::check(args, surroundings),
@@ -60,12 +57,10 @@ fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode,
         Command::Init(args) => commands::init(args, surroundings),
         Command::Schema(args) => commands::schema(args, surroundings),
         Command::Report(args) => commands::report(args, surroundings),
+        Command::Serve(args) => commands::serve(args, surroundings),
         Command::Mcp(args) => commands::mcp(args, surroundings),
-        Command::SessionHost(args) => commands::session_host(args, surroundings),
         Command::Flow(args) => commands::flow(args, surroundings),
         Command::Harness(args) => commands::harness(args, surroundings),
-        Command::Submit(args) => commands::submit(args, surroundings),
-        Command::Engine(args) => commands::engine(args, surroundings),
         Command::Completions(args) => commands::completions(args, surroundings),
         Command::Man(args) => commands::man(args, surroundings),
     }

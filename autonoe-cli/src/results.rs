@@ -1,38 +1,38 @@
-//! The one place that writes results to standard output.
+//! The only writer of results to standard output.
 
 use std::io::{self, Write};
 
-/// Whether anybody reads the results.
+/// State of the reader of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
-    /// They were handed over.
-    There,
-    /// Who read them has closed the pipe.
-    Gone,
+pub(crate) enum ReaderState {
+    /// The result was written.
+    Open,
+    /// The reader closed the pipe.
+    Closed,
 }
 
-/// A result could not be written: nobody got it, and it must not look as if somebody did.
+/// A result could not be written. The command must not look successful.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written to: {0}")]
-pub(crate) struct Unwritten(io::Error);
+pub(crate) struct WriteError(io::Error);
 
-/// Writes a result to standard output, at once and all of it.
-pub(crate) fn write_result(text: &str) -> Result<Reader, Unwritten> {
+/// Writes a result to standard output and flushes it.
+pub(crate) fn write_result(text: &str) -> Result<ReaderState, WriteError> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
-    judged(written)
+    classify_write(written)
 }
 
-/// Says what has become of a result.
+/// Classifies the result of a write.
 ///
-/// A reader that closes the pipe has seen enough, as `head` does; that is no failure.
-pub(crate) fn judged(written: io::Result<()>) -> Result<Reader, Unwritten> {
+/// A closed pipe is not an error: the reader has seen enough, as `head` does.
+pub(crate) fn classify_write(written: io::Result<()>) -> Result<ReaderState, WriteError> {
     match written {
-        Ok(()) => Ok(Reader::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
-        Err(error) => Err(Unwritten(error)),
+        Ok(()) => Ok(ReaderState::Open),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ReaderState::Closed),
+        Err(error) => Err(WriteError(error)),
     }
 }
 
@@ -42,10 +42,10 @@ mod tests {
 
     #[test]
     fn only_a_closed_pipe_is_no_failure() {
-        let failed = |kind: io::ErrorKind| judged(Err(kind.into())).ok();
+        let failed = |kind: io::ErrorKind| classify_write(Err(kind.into())).ok();
 
-        assert_eq!(judged(Ok(())).ok(), Some(Reader::There));
-        assert_eq!(failed(io::ErrorKind::BrokenPipe), Some(Reader::Gone));
+        assert_eq!(classify_write(Ok(())).ok(), Some(ReaderState::Open));
+        assert_eq!(failed(io::ErrorKind::BrokenPipe), Some(ReaderState::Closed));
         for kind in [
             io::ErrorKind::StorageFull,
             io::ErrorKind::WriteZero,

@@ -1,6 +1,5 @@
-//! Tests of the command without programs of vendors.
+//! Tests of the command that need no vendor programs.
 
 mod commands;
 mod migration;
 mod packaging;
-mod session_host;

@@ -1,4 +1,4 @@
-//! Tests of the command with the programs of vendors and a real browser.
+//! Tests of the command with the vendors' programs and a real browser.
 
 mod backends;
 mod browser;

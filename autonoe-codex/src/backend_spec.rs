@@ -1,4 +1,4 @@
-//! Codex from a configuration file.
+//! [`CodexSpec`], the description of Codex in a configuration file.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,27 +7,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::{SandboxSpec, check_limit, check_model};
-use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, Credentials, McpServer,
-    OuterSandbox, ProbeFinding, SpecContext, SpecError,
-};
+use autonoe_backend::{SandboxSpec, check_limit, check_model, version_finding};
+use autonoe_core::agent::{BackendProbe, Credentials, OuterSandbox, ProbeFinding};
+use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentClientFactory, Capabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::CodexAgents;
+use crate::backend::CodexBackend;
 use crate::launch::{CodexHome, CodexOptions, CodexProvider, claims};
 use crate::probe::version;
 use crate::wire::Effort;
 
-/// Describes Codex in a configuration file: `{"type": "codex", ..}`.
+/// Configures Codex: `{"type": "codex", ..}`.
 ///
-/// Everything can be left out. What the program starts with, its key among it, is the environment
-/// of the [`SpecContext`], and nothing else.
+/// All fields are optional. The program starts with the environment of the [`SpecContext`], which
+/// includes its key, and nothing else.
 ///
 /// ```
 /// use autonoe_codex as _;
-/// use autonoe_core::BackendSpec;
+/// use autonoe_core::spec::BackendSpec;
 ///
 /// let json = r#"{"type": "codex", "model": "gpt-5.5", "sandbox": {"hidden": ["/home/ada/.ssh"]}}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
@@ -35,44 +35,44 @@ use crate::wire::Effort;
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct CodexBackend {
-    /// The program; without it, `codex` is looked for by `PATH`.
+pub struct CodexSpec {
+    /// The path of the program. The default is the `codex` on `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<PathBuf>,
     /// The model of sessions that name none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How much the model thinks in sessions that do not say it: `minimal`, `low`, `medium`, `high`
-    /// or `xhigh`.
+    /// The reasoning effort of sessions that do not set it: `minimal`, `low`, `medium`, `high` or
+    /// `xhigh`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Where the model is; without it, the service that the login is for, or that of OpenAI if
-    /// no login is kept and `OPENAI_API_KEY` is set (elsewhere if `OPENAI_BASE_URL` says so).
+    /// The provider of the model. The default is the service of the login. Without a kept login, it
+    /// is OpenAI if `OPENAI_API_KEY` is set, at the address in `OPENAI_BASE_URL` if that is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<CodexProvider>,
-    /// Where the program finds its login and its conversations.
+    /// The source of the program's login and conversations.
     pub home: CodexHome,
-    /// How the outer sandbox is made, for a run that has one.
+    /// The outer sandbox, for a run that has one.
     pub sandbox: SandboxSpec,
     /// MCP servers that every session has, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Where the temporary folders of sessions are made.
+    /// The directory for the temporary folders of sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,
-    /// How many seconds the program may say nothing while it works.
+    /// The maximum silence of the program during a turn, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
 }
 
-impl CodexBackend {
+impl CodexSpec {
     const TAG: &str = "codex";
 
-    /// Says the same as options, for a program that starts with the environment of `context`.
+    /// Converts the spec to options, for a program that starts with the environment of `context`.
     ///
     /// # Errors
     ///
-    /// No program is named, and none is found. Or a value makes no sense.
+    /// No program is named and none is found, or a value is invalid.
     pub fn options(&self, context: &SpecContext) -> Result<CodexOptions, SpecError> {
         check_model(Self::TAG, self.model.as_deref())?;
         check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
@@ -89,27 +89,27 @@ impl CodexBackend {
     /// Sets everything but the program and its environment.
     fn apply(&self, options: &mut CodexOptions) {
         let spec = self.clone();
-        options.model = spec.model;
+        options.program.model = spec.model;
         options.effort = spec.effort;
         options.home = spec.home;
         options.provider = spec
             .provider
-            .or_else(|| service_of_key(&options.home, &options.environment));
-        spec.sandbox.apply(&mut options.walls);
-        options.mcp_servers = spec.mcp_servers;
+            .or_else(|| service_of_key(&options.home, &options.program.environment));
+        spec.sandbox.apply(&mut options.program.sandbox);
+        options.program.mcp_servers = spec.mcp_servers;
         if let Some(temporary) = spec.temporary {
-            options.temporary = temporary;
+            options.program.temporary = temporary;
         }
         let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
     }
 }
 
 #[typetag::serde(name = "codex")]
 #[async_trait]
-impl BackendSpec for CodexBackend {
+impl BackendSpec for CodexSpec {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        Ok(Arc::new(CodexAgents::new(self.options(context)?)))
+        Ok(Arc::new(CodexBackend::new(self.options(context)?)))
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
@@ -127,28 +127,28 @@ impl BackendSpec for CodexBackend {
     }
 }
 
-autonoe_core::register_spec!(Backend, CodexBackend, "codex", {
+autonoe_core::register_spec!(Backend, CodexSpec, "codex", {
     "model": "gpt-5.5",
     "provider": {"baseUrl": "https://api.openai.com/v1", "keyVariable": "OPENAI_API_KEY"},
     "sandbox": {"network": "shared"}
 });
 
-/// The version that the protocol was tried with.
+/// The version that the protocol was tested with.
 const TESTED: &str = "0.166.0";
 
-const INSTALL: &str = "install it (npm install -g @openai/codex), or name its program in the \
-    \"program\" of the backend";
+const INSTALL: &str = "install it (npm install -g @openai/codex), or set `program` of the backend \
+    to its path";
 
 const LOG_IN: &str = "set OPENAI_API_KEY; or log in with `CODEX_HOME=<folder> codex login` and \
-    name the folder in \"home\": {\"kept\": \"<folder>\"} of the backend";
+    set `home` of the backend to {\"persistent\": \"<folder>\"}";
 
-/// The variable of the key for the service of OpenAI, and what says that it is elsewhere.
+/// The variables with the key for OpenAI and with the address of another service.
 const KEY: &str = "OPENAI_API_KEY";
 const ADDRESS: &str = "OPENAI_BASE_URL";
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// Returns the service of a session that says nothing of it and keeps no login: that of the key
-/// in the environment.
+/// Returns the service of a session without a provider and a kept login: that of the key in the
+/// environment.
 pub(crate) fn service_of_key(
     home: &CodexHome,
     environment: &BTreeMap<OsString, OsString>,
@@ -162,40 +162,34 @@ pub(crate) fn service_of_key(
 }
 
 /// Probes the program, its credentials and the requirements of the sandbox around it.
-pub(crate) async fn probe_backend(spec: &CodexBackend, context: &SpecContext) -> BackendProbe {
+pub(crate) async fn probe_backend(spec: &CodexSpec, context: &SpecContext) -> BackendProbe {
     const NAME: &str = "codex";
     let mut found = BackendProbe::new(NAME).with_default_model(spec.model.clone());
     let Ok(options) = spec.options(context) else {
         let missing = "there is no program `codex` on PATH";
         return found.finding(ProbeFinding::problem(NAME, missing, INSTALL));
     };
-    found = found.with_program(&options.program);
+    found = found.with_program(&options.program.path);
     found = match version(&options).await {
         Err(error) => found.finding(ProbeFinding::problem(NAME, error.to_string(), INSTALL)),
         Ok(version) => {
             let is_tested = version == TESTED;
-            let told = format!("{}, version {version}", options.program.display());
+            let remedy = format!("if sessions fail, install {TESTED}");
+            let finding = version_finding(NAME, &options.program.path, &version, is_tested, remedy);
             found
                 .with_version(version)
                 .with_tested(is_tested)
-                .finding(match is_tested {
-                    true => ProbeFinding::good(NAME, told),
-                    false => ProbeFinding::warning(
-                        NAME,
-                        format!("{told}, which Autonoe was not tried with"),
-                        format!("if sessions fail, install {TESTED}"),
-                    ),
-                })
+                .finding(finding)
         }
     };
     let (credentials, finding) = credentials(&options);
     found
         .with_credentials(credentials)
         .finding(finding)
-        .finding(options.walls.probe())
+        .finding(options.program.sandbox.probe())
 }
 
-/// Looks whether there is a key or a login. What it is is never read.
+/// Checks for a key or a login, and does not read it.
 fn credentials(options: &CodexOptions) -> (Credentials, ProbeFinding) {
     const NAME: &str = "credentials";
     let missing = |found: String| {
@@ -206,24 +200,29 @@ fn credentials(options: &CodexOptions) -> (Credentials, ProbeFinding) {
     match (&options.provider, &options.home) {
         (Some(provider), _) => {
             let name = &provider.key_variable;
-            let value = options.environment.get(OsStr::new(name));
-            match value.is_some_and(|value| !value.is_empty()) {
-                true => good(format!("{name} is set, for {}", provider.base_url)),
-                false => missing(format!("{name} is not set")),
+            let value = options.program.environment.get(OsStr::new(name));
+            if value.is_some_and(|value| !value.is_empty()) {
+                good(format!("{name} is set, for {}", provider.base_url))
+            } else {
+                missing(format!("{name} is not set"))
             }
         }
-        (None, CodexHome::Kept(folder)) => match folder.join("auth.json").is_file() {
-            true => good(format!("there is a login in {}", folder.display())),
-            false => missing(format!("there is no login in {}", folder.display())),
-        },
+        (None, CodexHome::Persistent(folder)) => {
+            if folder.join("auth.json").is_file() {
+                good(format!("there is a login in {}", folder.display()))
+            } else {
+                missing(format!("there is no login in {}", folder.display()))
+            }
+        }
         (None, CodexHome::PerSession) => missing("no key and no login was found".to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_backend::{SandboxNetwork, Walls};
-    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
+    use autonoe_backend::{SandboxConfig, SandboxNetwork};
+    use autonoe_core::gate::ProjectPaths;
+    use autonoe_core::spec::{SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
@@ -235,7 +234,7 @@ mod tests {
 
     #[test]
     fn everything_can_be_left_out_but_the_program_must_be_there() {
-        let spec: CodexBackend = serde_json::from_value(json!({})).expect("all is optional");
+        let spec: CodexSpec = serde_json::from_value(json!({})).expect("all is optional");
 
         let error = spec.options(&context()).expect_err("there is none");
 
@@ -245,29 +244,31 @@ mod tests {
     #[test]
     fn what_a_file_says_is_in_the_options() {
         let spec = json!({
-            "program": "/opt/codex", "model": "gpt-5.5", "effort": "xhigh", "home": {"kept": "/var/codex"},
+            "program": "/opt/codex", "model": "gpt-5.5", "effort": "xhigh",
+            "home": {"persistent": "/var/codex"},
             "provider": {"baseUrl": "http://x/v1", "keyVariable": "K", "maxRetries": 1},
             "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/home"]},
             "mcpServers": {"search": {"command": "search"}},
             "temporary": "/var/tmp", "silenceSeconds": 60,
         });
-        let spec: CodexBackend = serde_json::from_value(spec).expect("a spec");
+        let spec: CodexSpec = serde_json::from_value(spec).expect("a spec");
 
         let options = spec.options(&context()).expect("it is named");
 
-        assert_eq!(options.program, PathBuf::from("/opt/codex"));
-        assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
+        assert_eq!(options.program.path, PathBuf::from("/opt/codex"));
+        assert_eq!(options.program.model.as_deref(), Some("gpt-5.5"));
         assert_eq!(options.effort, Some(Effort::XHigh));
-        assert_eq!(options.home, CodexHome::Kept("/var/codex".into()));
-        let provider = CodexProvider::new("http://x/v1", "K").with_max_retries(1);
+        assert_eq!(options.home, CodexHome::Persistent("/var/codex".into()));
+        let mut provider = CodexProvider::new("http://x/v1", "K");
+        provider.max_retries = Some(1);
         assert_eq!(options.provider, Some(provider));
-        let mut walls = Walls::new(Some("/opt/bwrap".into()));
+        let mut walls = SandboxConfig::new(Some("/opt/bwrap".into()));
         walls.network = SandboxNetwork::Off;
         walls.hidden.push("/home".into());
-        assert_eq!(options.walls, walls);
-        assert_eq!(options.mcp_servers.len(), 1);
-        assert_eq!(options.temporary, PathBuf::from("/var/tmp"));
-        assert_eq!(options.silence_limit, Duration::from_secs(60));
+        assert_eq!(options.program.sandbox, walls);
+        assert_eq!(options.program.mcp_servers.len(), 1);
+        assert_eq!(options.program.temporary, PathBuf::from("/var/tmp"));
+        assert_eq!(options.program.silence_limit, Duration::from_secs(60));
     }
 
     #[test]
@@ -279,7 +280,7 @@ mod tests {
             json!({"home": "mine"}),
             json!({"sandbox": {"network": "maybe"}}),
         ] {
-            assert!(serde_json::from_value::<CodexBackend>(mistake).is_err());
+            assert!(serde_json::from_value::<CodexSpec>(mistake).is_err());
         }
     }
 
@@ -295,8 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_environment_says_which_service_is_meant() {
-        let kept = CodexHome::Kept("/var/codex".into());
+    fn a_key_in_the_environment_selects_the_service() {
+        let kept = CodexHome::Persistent("/var/codex".into());
         for (home, variables, expected) in [
             (CodexHome::PerSession, &[][..], None),
             (CodexHome::PerSession, &[(KEY, "")], None),

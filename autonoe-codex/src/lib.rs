@@ -1,27 +1,28 @@
-//! Codex as a backend of Autonoe.
+//! Codex backend of Autonoe.
 //!
-//! [`CodexAgents`] drives `codex app-server`, one process for each session. Commands, patches,
-//! calls of MCP servers and our own tools pass the gate before they run; our tools are served from
-//! this process.
+//! [`CodexBackend`] drives `codex app-server`, one process for each session. Commands, patches,
+//! calls of MCP servers and our own tools pass the gate before they run. This process serves our
+//! tools.
 //!
-//! Resources that an agent reads from MCP servers do not go through the gate, because the program
-//! does not ask about them. So
-//! [`Capabilities`](autonoe_core::Capabilities) say that only some calls are asked about, and a
-//! run needs an outer sandbox. The program's own sandbox is never relied on: an approval may let a
-//! command leave it. [`CodexOptions::walls`] put the whole program into one of ours.
+//! Resources that an agent reads from MCP servers do not pass the gate, because the program
+//! requests no permission for them. [`Capabilities`](autonoe_core::Capabilities) therefore claim
+//! only partial hook coverage, and a run needs an outer sandbox. The backend never relies on the
+//! program's own sandbox: an approved command may leave it. The
+//! [sandbox](autonoe_backend::ProgramOptions::sandbox) of the options runs the whole program in our
+//! sandbox.
 //!
-//! Underneath are parts without a process or a clock:
+//! The following modules are pure, without a process or a clock:
 //!
-//! - [`wire`]: the protocol, JSON-RPC in lines, both ways.
-//! - [`events`]: what the messages mean as they come.
-//! - [`outcome`]: how a turn ended, decided from all that is known at its end.
+//! - [`wire`]: the protocol, JSON-RPC in lines, in both directions.
+//! - [`events`]: translation of messages to stream events.
+//! - [`outcome`]: the outcome of a turn, decided from the evidence at its end.
 //!
-//! The shapes are those of version 0.166.0, as they were recorded. A message or an item that is
-//! unknown is kept as it came and is no error. Of those that are known, members that nobody reads
-//! stay in the line that comes with the message ([`wire::Addressed`]), which is traced at the lowest level; only
-//! a question that has one is refused, because it could ask for more.
+//! The message formats are those of version 0.166.0, as recorded. An unknown message or item is
+//! kept unchanged and is not an error. Unknown fields of a known message remain in its line
+//! ([`wire::ThreadMessage`]), which is logged at the trace level. Only a permission request with an
+//! unknown field is refused, because it could request more.
 
-mod agents;
+mod backend;
 mod backend_spec;
 pub mod events;
 mod launch;
@@ -31,6 +32,6 @@ mod probe;
 mod session;
 pub mod wire;
 
-pub use agents::CodexAgents;
-pub use backend_spec::CodexBackend;
+pub use backend::CodexBackend;
+pub use backend_spec::CodexSpec;
 pub use launch::{CodexHome, CodexOptions, CodexProvider};

@@ -1,13 +1,13 @@
-//! The program behind the script that npm installs.
+//! Finds the native program behind the script that npm installs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the native program behind `found`, as far as it can be told.
+/// Returns the native program behind `found`, or `found` itself if there is none.
 ///
 /// npm installs a script as `codex`, which leaves the program running when it is killed. The
-/// program is in the same package, or in one for this system beside it or below it.
-pub(crate) fn native(found: PathBuf) -> PathBuf {
+/// program is in the same package, or in one for this system beside or below that package.
+pub(crate) fn resolve_native_program(found: PathBuf) -> PathBuf {
     let real = found.canonicalize().unwrap_or(found);
     if real.extension().is_none_or(|ending| ending != "js") {
         return real;
@@ -59,11 +59,15 @@ mod tests {
             let script = root.join("lib/@openai/codex/bin/codex.js");
             file(&script);
             symlink(&script, root.join("codex")).expect("writable");
-            assert_eq!(native(root.join("codex")), script, "there is no other yet");
+            assert_eq!(
+                resolve_native_program(root.join("codex")),
+                script,
+                "there is no other yet"
+            );
 
             file(&root.join(place));
 
-            assert_eq!(native(root.join("codex")), root.join(place));
+            assert_eq!(resolve_native_program(root.join("codex")), root.join(place));
         }
     }
 
@@ -74,9 +78,12 @@ mod tests {
         file(&root.join("real/codex"));
         symlink(root.join("real/codex"), root.join("codex")).expect("writable");
 
-        assert_eq!(native(root.join("codex")), root.join("real/codex"));
         assert_eq!(
-            native("/nowhere/codex".into()),
+            resolve_native_program(root.join("codex")),
+            root.join("real/codex")
+        );
+        assert_eq!(
+            resolve_native_program("/nowhere/codex".into()),
             PathBuf::from("/nowhere/codex")
         );
     }

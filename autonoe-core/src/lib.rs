@@ -1,75 +1,121 @@
 //! Runs coding agents unattended until the work is done.
 //!
-//! A person writes a specification; agents turn it into deliverables, work on
-//! them session after session and mark them through tools; a run stops when
-//! all of them pass, or when it must. No agent runs a command or writes a file
-//! that the policy forbids.
+//! The user writes a specification. Agents turn it into deliverables, work on them session after
+//! session and report their status through tools. A run ends when every achievable deliverable has
+//! passed, or when it hits a limit. One [gate](gate::Gate) decides about tool calls before they
+//! run.
 //!
-//! Start at [`SessionRunner`]; at [`Sessions`] to decide by yourself which session comes next.
-//! Then, by what you want to plug in:
+//! For a project directory, start with `ProjectRun`. To assemble the parts yourself, start with
+//! [`SessionRunner`], or with [`Sessions`] to choose each session.
 //!
-//! | you bring | the port | the smallest one |
+//! ```
+//! use std::sync::Arc;
+//!
+//! use autonoe_core::event::InstructionName;
+//! use autonoe_core::ledger::MemoryRepository;
+//! use autonoe_core::run::FixedInstructions;
+//! use autonoe_core::{ExitReason, RunControl, SessionRunner};
+//! # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+//! #     .block_on(async {
+//! # let agents = ScriptedBackend::new([SessionScript::new("plan").says("Nothing to do.").ends()]);
+//! let runner = SessionRunner::builder("/srv/project")
+//!     .agents(Arc::new(agents))
+//!     .repository(MemoryRepository::new())
+//!     .instructions(FixedInstructions::new([(InstructionName::Initializer, "Plan.")]))
+//! #   .clock(VirtualClock::new())
+//!     .max_iterations(1)
+//!     .build()?;
+//! let report = runner.run(&RunControl::new()).await;
+//!
+//! assert_eq!(report.exit, ExitReason::MaxIterations);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).expect("it works");
+//! ```
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`time`] | [`Clock`](time::Clock), [`IdSource`](time::IdSource), ids, durations |
+//! | [`event`] | observers, events, spans, trace contexts |
+//! | [`tool`] | [`Tool`], [`TypedTool`], contexts, outputs, the toolbox, input schemas, [`ToolServer`](tool::ToolServer) |
+//! | [`ledger`] | deliverables, their states, the repository, the deliverable tools |
+//! | [`gate`] | tool calls, guards, hooks, grants and permission rules; [`gate::policy`] is the Bash policy |
+//! | [`agent`] | the backend interface: [`AgentClient`], [`AgentClientFactory`], [`SessionSpec`], [`StreamEvent`], [`Capabilities`] |
+//! | [`run`] | the runner, its control, limits, quota, report, and the pure [`RunMachine`](run::RunMachine) |
+//! | [`session`] | single sessions |
+//! | [`spec`] | plugins that configuration files can name |
+//! | [`engine`] | engines, jobs, session hosts |
+//! | `project` | the project directory on disk; needs the feature `project` |
+//!
+//! | extension point | trait | simplest implementation |
 //! | --- | --- | --- |
-//! | an agent | [`AgentClientFactory`], [`AgentClient`] | scripted agents in `autonoe-testkit` |
+//! | an agent | [`AgentClientFactory`], [`AgentClient`] | scripted agents in `autonoe-scripted` |
 //! | a rule about tool calls | [`PreToolUseHook`] | [`hook_fn`] |
-//! | a Bash policy | [`BashSecurity`] | a closure |
-//! | a place for the ledger | [`DeliverableRepository`] | [`MemoryRepository`] |
-//! | the texts that agents are told | [`InstructionSource`] | [`FixedInstructions`] |
-//! | a choice of the next instruction | [`InstructionSelector`] | a closure |
+//! | a Bash policy | [`BashSecurity`](gate::policy::BashSecurity) | a closure |
+//! | storage for the ledger | [`DeliverableRepository`] | [`MemoryRepository`](ledger::MemoryRepository) |
+//! | the texts of instructions | [`InstructionSource`](run::InstructionSource) | [`FixedInstructions`](run::FixedInstructions) |
+//! | a policy for the next instruction | [`InstructionSelector`](run::InstructionSelector) | a closure |
 //! | a tool for agents | [`Tool`], [`TypedTool`] | a struct and a function |
-//! | a way to serve tools to other programs | [`ToolServer`] | |
-//! | something that watches | [`RunObserver`] | a closure |
-//! | a measure of progress in files | [`Workspace`] | a closure |
-//! | time and ids | [`Clock`], [`IdSource`] | [`SystemClock`], [`SeededIds`] |
-//! | what drives runs, what carries them out | [`Engine`], [`JobRunner`] | [`LocalEngine`] |
-//! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |
+//! | an observer | [`RunObserver`] | a closure |
+//! | a measure of progress in files | [`Workspace`](run::Workspace) | a closure |
+//! | time and ids | [`Clock`](time::Clock), [`IdSource`](time::IdSource) | [`SystemClock`](time::SystemClock), [`SeededIds`](time::SeededIds) |
+//! | an engine, a job runner | [`Engine`](engine::Engine), [`JobRunner`](engine::JobRunner) | [`LocalEngine`](engine::LocalEngine) |
+//! | plugins that configuration files can name | [`HookSpec`](spec::HookSpec), [`BackendSpec`](spec::BackendSpec) | [`register_spec!`] |
 //!
-//! Builders take values or `Arc`s of them: `.hook(MyHook)`, `.repository(shared.clone())`.
+//! Builder methods accept a value or an `Arc` of it: `.hook(MyHook)`,
+//! `.repository(shared.clone())`.
 //!
-//! The library never prints, never exits, never reads the environment and
-//! installs no signal handlers: diagnostics go to `tracing`, what people
-//! follow goes to [`RunObserver`]s.
+//! The library never prints, never exits the process, never reads the environment and installs no
+//! signal handlers. Diagnostics go to `tracing`, events go to [`RunObserver`]s.
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `project` (default) | the module `project` |
 
-mod domain;
-mod engine;
-mod guard;
-mod hooks;
-mod port;
+pub mod agent;
+pub mod engine;
+pub mod event;
+pub mod gate;
+pub mod ledger;
 #[cfg(feature = "project")]
-mod project;
-mod run;
+pub mod project;
+pub mod run;
 mod schemas;
-mod tools;
+pub mod session;
+pub mod spec;
+mod text;
+pub mod time;
+pub mod tool;
 
-/// What [`register_spec!`] needs from other crates; not for direct use.
+/// Re-exports used by the expansion of [`register_spec!`]; not part of the public API.
 #[doc(hidden)]
 pub mod plugin {
     pub use {inventory, serde_json};
 }
 
-pub use autonoe_security::{AllowCommands, Destructive, Examples, Policy, PolicyConfig};
-/// Crates whose types are part of this API, in the versions that it uses.
+/// Crates whose types are part of this API, re-exported in the versions that it uses.
 ///
-/// Derive macros need to know where their crate is: add
-/// `#[schemars(crate = "autonoe_core::schemars")]` to `#[derive(JsonSchema)]`, and
-/// `#[serde(crate = "autonoe_core::serde")]` to `#[derive(Serialize, Deserialize)]`.
-/// `#[typetag::serde]` needs `typetag` in scope.
+/// Derive macros need the path of their crate: add `#[schemars(crate = "autonoe_core::schemars")]`
+/// to `#[derive(JsonSchema)]`, and `#[serde(crate = "autonoe_core::serde")]` to
+/// `#[derive(Serialize, Deserialize)]`. `#[typetag::serde]` needs `typetag` in scope.
 pub use {async_trait::async_trait, futures, jiff, schemars, tokio_util::sync::CancellationToken};
 pub use {serde, serde_json, typetag};
 
-pub use autonoe_security::{And, AndWhen, BashSecurity, BashValidator, Denial, DenyAll};
-pub use autonoe_security::{Explanation, Finding};
-pub use autonoe_security::{Layer, PolicyError, PolicyScope, Profile, ResolveSymlinks, Rule};
-pub use autonoe_security::{ScopeMismatch, TieredCommands, Verdict};
-#[doc(hidden)]
-pub use domain::excerpt::excerpt_to;
-pub use domain::*;
-pub use engine::*;
-pub use guard::*;
-pub use hooks::*;
-pub use port::*;
+pub use agent::{
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, MessageStream,
+    SessionSpec, StreamEvent,
+};
+pub use autonoe_security::Mode;
+pub use event::{RunEvent, RunEventKind, RunObserver};
+pub use gate::{HookDecision, PreToolUseHook, hook_fn};
+pub use ledger::{Deliverable, DeliverableRepository, DeliverableStatus};
 #[cfg(feature = "project")]
-pub use project::*;
-pub use run::*;
+pub use project::{Project, ProjectRun};
+pub use run::{ExitReason, OnQuota, RunControl, RunReport, SessionRunner};
 pub use schemas::schemas;
-pub use tools::*;
+pub use session::{SessionOrder, Sessions};
+#[doc(hidden)]
+pub use text::{excerpt::excerpt_to, invisible_chars::is_deceptive};
+pub use time::RunId;
+pub use tool::{Tool, ToolCall, ToolContext, ToolError, ToolKind, ToolOutput, TypedTool};

@@ -1,4 +1,4 @@
-//! The JSON Schemas of everything that other programs read and write.
+//! JSON Schemas of every format that other programs read or write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,22 +6,26 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::domain::{
-    Budget, Epoch, InstructionName, Ledger, RunReport, SessionResult, StreamEvent,
-    VerificationTracker,
-};
-use crate::port::{
-    BackendProbe, Capabilities, McpServer, MemoryRepository, PermissionRule, RunEvent, SpecEntry,
-    SystemClock, ToolCall, ToolOutput, all_specs, plain_output_schema, plain_schema,
-};
+use crate::agent::{BackendProbe, Capabilities};
+use crate::agent::{Budget, SessionReport, StreamEvent};
+use crate::event::InstructionName;
+use crate::event::RunEvent;
+use crate::gate::PermissionRule;
+use crate::ledger::MemoryRepository;
+use crate::ledger::{Ledger, VerificationTracker};
+use crate::ledger::{LedgerStore, deliverable_tools};
 use crate::run::RunLimits;
-use crate::tools::{LedgerBook, deliverable_tools};
+use crate::run::RunReport;
+use crate::spec::{SpecEntry, all_specs};
+use crate::time::Epoch;
+use crate::time::SystemClock;
+use crate::tool::{McpServer, ToolCall, ToolOutput, plain_output_schema, plain_schema};
 
-/// Returns the JSON Schema of everything that other programs read and write, by name.
+/// Returns the JSON Schema of every format that other programs read or write, by name.
 ///
-/// Beside the files and events, there is one per deliverable tool and instruction
-/// (`tool-input.coding.list`), and one per hook, backend and other spec that this program
-/// knows (`hook.core-deny-tool`).
+/// Beside files and events, the map holds one schema per deliverable tool and instruction
+/// (`tool-input.coding.list`), and one per hook, backend and other spec registered in this program
+/// (`hook.core-deny-tool`).
 ///
 /// ```
 /// let schemas = autonoe_core::schemas();
@@ -31,30 +35,30 @@ use crate::tools::{LedgerBook, deliverable_tools};
 /// ```
 pub fn schemas() -> BTreeMap<String, Value> {
     let mut schemas: BTreeMap<String, Value> = [
-        of::<Ledger>("ledger"),
-        of::<VerificationTracker>("verification"),
-        of::<StreamEvent>("stream-event"),
-        // It is written and never read.
+        schema_entry::<Ledger>("ledger"),
+        schema_entry::<VerificationTracker>("verification"),
+        schema_entry::<StreamEvent>("stream-event"),
+        // Events are only ever written, so this is the output schema.
         (
             "run-event".to_owned(),
             plain_output_schema::<RunEvent<'static>>().to_value(),
         ),
-        of::<RunReport>("run-report"),
-        of::<RunLimits>("run-limits"),
-        of::<Budget>("budget"),
-        of::<SessionResult>("session-result"),
-        of::<ToolCall>("tool-call"),
-        of::<ToolOutput>("tool-output"),
-        of::<Capabilities>("capabilities"),
-        of::<BackendProbe>("backend-probe"),
-        of::<McpServer>("mcp-server"),
-        of::<PermissionRule>("permission-rule"),
+        schema_entry::<RunReport>("run-report"),
+        schema_entry::<RunLimits>("run-limits"),
+        schema_entry::<Budget>("budget"),
+        schema_entry::<SessionReport>("session-result"),
+        schema_entry::<ToolCall>("tool-call"),
+        schema_entry::<ToolOutput>("tool-output"),
+        schema_entry::<Capabilities>("capabilities"),
+        schema_entry::<BackendProbe>("backend-probe"),
+        schema_entry::<McpServer>("mcp-server"),
+        schema_entry::<PermissionRule>("permission-rule"),
         #[cfg(feature = "project")]
-        of::<crate::project::StatusRecord>("status-file"),
+        schema_entry::<crate::project::StatusRecord>("status-file"),
         #[cfg(feature = "project")]
-        of::<crate::project::AgentConfig>("agent-config"),
+        schema_entry::<crate::project::AgentConfig>("agent-config"),
         #[cfg(feature = "project")]
-        of::<crate::project::JournalEntry>("journal-entry"),
+        schema_entry::<crate::project::JournalEntry>("journal-entry"),
     ]
     .into();
     schemas.extend(tool_inputs());
@@ -65,14 +69,14 @@ pub fn schemas() -> BTreeMap<String, Value> {
     schemas
 }
 
-fn of<T: JsonSchema>(name: &str) -> (String, Value) {
+fn schema_entry<T: JsonSchema>(name: &str) -> (String, Value) {
     (name.to_owned(), plain_schema::<T>().to_value())
 }
 
 fn tool_inputs() -> impl Iterator<Item = (String, Value)> {
-    // The tools are only asked what they take, so any ledger does.
+    // Only the tool definitions are read, so any ledger works.
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch::default());
+    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
     InstructionName::BUILT_IN
         .into_iter()
         .flat_map(move |instruction| {
@@ -85,7 +89,7 @@ fn tool_inputs() -> impl Iterator<Item = (String, Value)> {
         })
 }
 
-/// Returns the schema of a spec as it stands in a file, its tag included.
+/// Returns the schema of a spec as it appears in a file, including its `type` tag.
 fn tagged(spec: &SpecEntry) -> Value {
     let mut schema = (spec.schema)().to_value();
     schema["properties"]["type"] = json!({"const": spec.tag});

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod behaviour;
+mod compat;
 mod config;
 mod contracts;
 mod engine;

@@ -1,15 +1,16 @@
-//! A fleet that is made up, seen in a terminal and in a browser at the same time.
+//! Shows a made-up fleet in a terminal and in a browser at the same time.
 //!
-//! The picture is printed here, and the page is read as a browser would. With `--live` it takes the
-//! whole terminal until `q` is pressed, and the page can be opened:
-//! `cargo run -p autonoe-dashboard --features terminal --example dashboard -- --live`.
+//! Prints the terminal view, and reads the page like a browser. With `--live`, it uses the whole
+//! terminal until `q` is pressed, and the page can be opened: `cargo run -p autonoe-dashboard
+//! --features terminal --example dashboard -- --live`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{CostTotal, CostUsd};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::CostTotal;
 use autonoe_dashboard::terminal::{
     FullScreen, Key, Reaction, ViewInput, ViewState, draw, press, show,
 };
@@ -32,17 +33,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let token = ViewToken::random()?;
     let server = serve(listener, token.clone(), feed.clone(), intents.clone())?;
-    // Whoever drives the fleet does what persons ask for, and pushes what came of it.
+    // The driver of the fleet carries out the user's intents, and pushes the results.
     let working = tokio::spawn(work(feed.clone(), asked));
 
     if std::env::args().any(|argument| argument == "--live") {
         feed.update(|fleet| fleet.objective = format!("Open {}", server.url()));
         let keys = crossterm::event::EventStream::new();
-        let inputs = keys.filter_map(|event| async { ViewInput::of(&event.ok()?) });
+        let inputs = keys.filter_map(|event| async { ViewInput::from_event(&event.ok()?) });
         let mut screen = FullScreen::enter(std::io::stdout())?;
         show(screen.terminal(), &feed, Box::pin(inputs), &intents).await?;
     } else {
-        // A person presses `p`.
+        // The user presses `p`.
         let view = ViewState::default();
         let (view, reaction) = press(Key::Char('p'), &feed.newest(), &view);
         let Reaction::Intent(intent) = reaction else {
@@ -78,23 +79,23 @@ fn fleet() -> Dashboard {
     let mut api = Member::new("api", "codex");
     api.status = MemberStatus::Running;
     api.task = Some("Write the handlers".to_owned());
-    api.progress = Progress::of(0.4);
+    api.progress = Progress::new(0.4);
     api.iteration = 2;
     api.cost = CostTotal::known(CostUsd::from_cents(120));
     let mut pages = Member::new("pages", "gemini");
     pages.status = MemberStatus::Failed;
     pages.cost = CostTotal::unknown();
-    // What an agent writes is shown and not obeyed.
+    // Text from an agent is displayed and never interpreted.
     pages.error = Some("\u{1b}[2J<script>alert('hello')</script>".to_owned());
     let mut fleet = Dashboard::new("Build the shop", "parallel").with_members(vec![api, pages]);
     fleet.phase = FleetPhase::Running;
     let at = jiff::Timestamp::UNIX_EPOCH;
     let alert = AlertLine::new(AlertSeverity::Critical, "stuck", "five times the same", at);
-    fleet.alerts = vec![alert.of("pages")];
+    fleet.alerts = vec![alert.member("pages")];
     fleet
 }
 
-/// Carries out what is asked for, and makes some progress otherwise.
+/// Carries out intents, and makes some progress otherwise.
 async fn work(feed: DashboardFeed, mut asked: mpsc::Receiver<FleetIntent>) {
     loop {
         let second = tokio::time::sleep(Duration::from_secs(1));
@@ -107,20 +108,20 @@ async fn work(feed: DashboardFeed, mut asked: mpsc::Receiver<FleetIntent>) {
         };
         feed.update(|fleet| {
             match intent {
-                Some(intent) => carry_out(fleet, &intent),
+                Some(intent) => apply(fleet, &intent),
                 None => fleet.elapsed += Duration::from_secs(1),
             }
             for member in &mut fleet.members {
                 if member.status == MemberStatus::Running {
-                    member.progress = Progress::of(member.progress.share() + 0.01);
+                    member.progress = Progress::new(member.progress.share() + 0.01);
                 }
             }
-            fleet.sum_up();
+            fleet.update_totals();
         });
     }
 }
 
-fn carry_out(fleet: &mut Dashboard, intent: &FleetIntent) {
+fn apply(fleet: &mut Dashboard, intent: &FleetIntent) {
     let found = fleet
         .members
         .iter_mut()

@@ -1,4 +1,4 @@
-//! What a person at a view wants to be done.
+//! [`FleetIntent`]: a user's request to act on a member of the fleet.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MemberId, MemberStatus};
 
-/// What a person at a view wants to be done with a member. The view does nothing of it by itself:
-/// who shows the view gets it and carries it out.
+/// A user's request to act on a member. Views only emit intents; the caller of the view carries
+/// them out.
 ///
 /// ```
 /// use autonoe_dashboard::{FleetAction, FleetIntent};
@@ -22,42 +22,42 @@ use crate::{MemberId, MemberStatus};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetIntent {
-    /// With whom.
+    /// Member to act on.
     pub member: MemberId,
-    /// What.
+    /// Requested action.
     #[serde(flatten)]
     pub action: FleetAction,
 }
 
-/// What can be done with a member.
+/// Action on a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "lowercase")]
 pub enum FleetAction {
-    /// Begin nothing more until it is resumed.
+    /// Starts no new work until resumed.
     Pause,
-    /// Go on.
+    /// Continues a paused member.
     Resume,
-    /// End in order.
+    /// Ends gracefully.
     Stop,
-    /// End at once, with all that it started.
+    /// Ends immediately, including all child processes.
     Kill,
-    /// Tell its agent something.
+    /// Sends a message to the agent.
     Instruct {
-        /// What to tell.
+        /// Text of the message.
         text: String,
     },
 }
 
 impl FleetAction {
-    /// Tells whether it makes sense for a member that stands so.
+    /// Returns whether the action makes sense for a member with this status.
     ///
     /// ```
     /// use autonoe_dashboard::{FleetAction, MemberStatus};
     ///
-    /// assert!(FleetAction::Pause.fits(MemberStatus::Running));
-    /// assert!(!FleetAction::Stop.fits(MemberStatus::Completed));
+    /// assert!(FleetAction::Pause.is_valid_for(MemberStatus::Running));
+    /// assert!(!FleetAction::Stop.is_valid_for(MemberStatus::Completed));
     /// ```
-    pub fn fits(&self, status: MemberStatus) -> bool {
+    pub fn is_valid_for(&self, status: MemberStatus) -> bool {
         match self {
             Self::Pause => matches!(status, MemberStatus::Pending | MemberStatus::Running),
             Self::Resume => status == MemberStatus::Paused,
@@ -65,7 +65,7 @@ impl FleetAction {
         }
     }
 
-    /// Names it as addresses and sentences do.
+    /// Returns the name that URLs and messages use.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Pause => "pause",
@@ -92,7 +92,7 @@ mod tests {
         use MemberStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
         let fits = |action: FleetAction| {
             let all = [Pending, Running, Paused, Completed, Failed, Stopped];
-            all.map(|status| action.fits(status))
+            all.map(|status| action.is_valid_for(status))
         };
         let told = FleetAction::Instruct { text: "go".into() };
 

@@ -1,4 +1,4 @@
-//! Where views get their snapshots from.
+//! [`DashboardSource`]: snapshots for views.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use tokio::sync::watch;
 
 use crate::Dashboard;
 
-/// Gives snapshots of a fleet to any number of views.
+/// Provides snapshots of a fleet to any number of views.
 ///
-/// An implementer owes the newest snapshot at any time, and wakes who waits for the next. Snapshots
-/// in between may be passed over: a slow view sees fewer of them, and never holds up the fleet.
-/// When the sender is gone, the last snapshot stays.
+/// An implementation must have a newest snapshot at any time and notify watchers of the next one.
+/// Watchers may skip snapshots in between: a slow view sees fewer of them and never delays the
+/// fleet. The last snapshot remains readable after the sender is dropped.
 pub trait DashboardSource: Send + Sync {
-    /// Returns what has the newest snapshot and wakes up at the next.
+    /// Returns a receiver with the newest snapshot that is notified of changes.
     fn watch(&self) -> watch::Receiver<Arc<Dashboard>>;
 
     /// Returns the newest snapshot.
@@ -31,7 +31,7 @@ impl<S: DashboardSource + ?Sized> DashboardSource for Arc<S> {
     }
 }
 
-/// A source of snapshots that are pushed into it. Clones are the same source.
+/// Source of snapshots that the driver of a fleet pushes. Clones share one source.
 ///
 /// ```
 /// use autonoe_dashboard::{Dashboard, DashboardFeed, DashboardSource, FleetPhase};
@@ -53,28 +53,28 @@ pub struct DashboardFeed {
 }
 
 impl DashboardFeed {
-    /// Makes a feed that begins with a snapshot.
+    /// Creates a feed with a first snapshot.
     pub fn new(first: Dashboard) -> Self {
         Self {
             sender: watch::Sender::new(Arc::new(first)),
         }
     }
 
-    /// Shows a snapshot from now on. The same one again wakes nobody.
+    /// Replaces the snapshot. An equal snapshot does not notify watchers.
     pub fn push(&self, snapshot: Dashboard) {
-        self.sender.send_if_modified(|shown| {
-            let is_new = **shown != snapshot;
+        self.sender.send_if_modified(|current| {
+            let is_new = **current != snapshot;
             if is_new {
-                *shown = Arc::new(snapshot);
+                *current = Arc::new(snapshot);
             }
             is_new
         });
     }
 
-    /// Changes the snapshot that is shown.
+    /// Changes the snapshot in place and notifies watchers.
     pub fn update(&self, change: impl FnOnce(&mut Dashboard)) {
         self.sender
-            .send_modify(|shown| change(Arc::make_mut(shown)));
+            .send_modify(|current| change(Arc::make_mut(current)));
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_snapshot_again_wakes_nobody() {
+    fn an_equal_snapshot_wakes_no_subscriber() {
         let feed = DashboardFeed::new(Dashboard::new("a", "race"));
         let watch = feed.watch();
 

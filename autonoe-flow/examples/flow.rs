@@ -1,4 +1,5 @@
-//! A flow of two steps in a program. A check sends the agent back until its answer has a word.
+//! A flow of two steps in a program. A check repeats the second step until the answer contains a
+//! word.
 //!
 //! Run it with `cargo run -p autonoe-flow --example flow`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,21 +7,22 @@
 use std::error::Error;
 
 use autonoe_core::{Budget, CostUsd, RunControl};
-use autonoe_flow::{FlowBuilder, FlowEvent, FlowLimits, FlowRun, WorkStep};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_flow::definition::WorkStep;
+use autonoe_flow::{FlowBuilder, FlowEvent, FlowLimits, FlowRun};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     // In your program: a `Project`, and the agents of a backend.
     let project = TempProject::new();
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         SessionScript::new("drafts").says("Hello.").ends(),
         SessionScript::new("forgets").says("Hello, you!").ends(),
         SessionScript::new("polishes").says("Hello, Ada!").ends(),
     ]);
 
-    // Steps have the JSON of `steps_registry.json`.
+    // Steps have the same JSON as in `steps_registry.json`.
     let polish: WorkStep = serde_json::from_value(json!({"check": {
         "type": "keyword",
         "keywords": ["Ada"],

@@ -1,15 +1,16 @@
-//! What can go wrong with a flow.
+//! [`FlowError`] and its kinds.
 
 use std::fmt;
 
-use autonoe_core::InvalidValue;
+use autonoe_core::event::InvalidValue;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What went wrong with a flow: where, whether a new try may help, and why.
+/// An error of a flow, with its layer, its recoverability and its cause.
 ///
 /// ```
-/// use autonoe_flow::{FlowError, FlowErrorKind, FlowLayer};
+/// use autonoe_flow::error::FlowLayer;
+/// use autonoe_flow::{FlowError, FlowErrorKind};
 ///
 /// let error = FlowError::new(FlowErrorKind::StepLoopLimit, "the step `draft` was visited 11 times")
 ///     .at_iteration(11);
@@ -30,7 +31,7 @@ struct Details {
 }
 
 impl FlowError {
-    /// Makes an error; `message` is a sentence, lower case, that names the thing.
+    /// Creates an error; `message` is a lower-case sentence that names the subject.
     pub fn new(kind: FlowErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Details {
             kind,
@@ -40,21 +41,21 @@ impl FlowError {
         }))
     }
 
-    /// Adds the iteration in which it happened, from 1.
+    /// Adds the iteration in which the error occurred, counted from 1.
     #[must_use]
     pub fn at_iteration(mut self, iteration: u64) -> Self {
         self.0.iteration = Some(iteration);
         self
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Returns what kind of error it is.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> FlowErrorKind {
         self.0.kind
     }
@@ -64,17 +65,17 @@ impl FlowError {
         self.0.kind.code()
     }
 
-    /// Returns the layer in which it happened.
+    /// Returns the layer in which the error occurred.
     pub fn layer(&self) -> FlowLayer {
         self.0.kind.layer()
     }
 
-    /// Tells whether a new try or another way may help; if not, a flow ends at once.
+    /// Returns whether a retry or another path may help. If not, the flow ends at once.
     pub fn is_recoverable(&self) -> bool {
         self.0.kind.is_recoverable()
     }
 
-    /// Returns the iteration in which it happened, from 1.
+    /// Returns the iteration in which the error occurred, counted from 1.
     pub fn iteration(&self) -> Option<u64> {
         self.0.iteration
     }
@@ -104,19 +105,19 @@ impl std::error::Error for FlowError {
 /// The layers of a flow, from its files to its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowLayer {
-    /// Its files.
+    /// The definition files.
     Configuration,
-    /// Its start and its stop.
+    /// Start and stop.
     Lifecycle,
-    /// Its iterations and the way from step to step.
+    /// Iterations and transitions between steps.
     Loop,
-    /// The agent behind it.
+    /// The agent that executes the flow.
     SdkBridge,
-    /// When it is complete.
+    /// Completion conditions.
     Completion,
-    /// The checks of its steps.
+    /// Checks of steps.
     StepCheck,
-    /// Its prompts.
+    /// Prompts.
     Prompt,
 }
 
@@ -146,10 +147,10 @@ impl FlowLayer {
     }
 }
 
-/// Defines the kinds in one table: variant, code, layer, whether a new try may help.
+/// Defines the kinds in one table: variant, code, layer, recoverability.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $code:literal, $layer:ident, $recoverable:literal;)+) => {
-        /// The kinds of what can go wrong with a flow.
+        /// Kinds of errors of a flow.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FlowErrorKind {
@@ -165,12 +166,12 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $code,)+ }
             }
 
-            /// Returns the layer in which it happens.
+            /// Returns the layer in which the error occurs.
             pub fn layer(self) -> FlowLayer {
                 match self { $(Self::$kind => FlowLayer::$layer,)+ }
             }
 
-            /// Tells whether a new try or another way may help.
+            /// Returns whether a retry or another path may help.
             pub fn is_recoverable(self) -> bool {
                 match self { $(Self::$kind => $recoverable,)+ }
             }
@@ -179,52 +180,52 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A file of the definition is not there.
+    /// A file of the definition does not exist.
     ConfigurationNotFound, "configuration_not_found", Configuration, false;
-    /// A file of the definition cannot be read, or does not say what it must.
+    /// A file of the definition cannot be read or parsed.
     ConfigurationParse, "configuration_parse", Configuration, false;
-    /// The definition was found to be wrong before the start.
+    /// Validation rejected the definition before the start.
     ConfigurationValidation, "configuration_validation", Configuration, false;
-    /// A parameter is missing or wrong.
+    /// A parameter is missing or invalid.
     Parameter, "parameter", Configuration, false;
-    /// Something that the definition names is not there.
+    /// A dependency of the definition does not exist.
     DependencyResolution, "dependency_resolution", Configuration, false;
-    /// A person stopped the flow.
+    /// An operator stopped the flow.
     Interrupted, "interrupted", Lifecycle, false;
-    /// A step was visited too often.
+    /// A step exceeded its limit of visits.
     StepLoopLimit, "step_loop_limit", Loop, false;
-    /// The flow came to a step that is not there.
+    /// The flow reached a step that does not exist.
     UnknownStep, "unknown_step", Loop, false;
-    /// A step failed, and nothing says what to do then.
+    /// A step failed, and its definition names no further action.
     StepFailed, "step_failed", Loop, false;
-    /// The steps came to their end, and the flow is not complete.
+    /// The steps reached their end while the flow was not complete.
     EndedIncomplete, "ended_incomplete", Loop, false;
     /// An escalation ended the flow.
     Escalated, "escalated", Loop, false;
     /// A notification could not be delivered.
     Notification, "notification", Loop, true;
-    /// What may be spent is spent.
+    /// The budget is exhausted.
     BudgetExceeded, "budget_exceeded", Loop, false;
-    /// What was done could not be recorded.
+    /// A fact could not be recorded.
     Record, "record", Loop, false;
     /// The agent could not be reached.
     SdkConnection, "sdk_connection", SdkBridge, true;
-    /// The service behind the agent asks to wait.
+    /// The service of the agent reported a rate limit.
     SdkRateLimit, "sdk_rate_limit", SdkBridge, true;
-    /// The agent failed, or gave no answer.
+    /// The agent failed or returned no answer.
     SdkSession, "sdk_session", SdkBridge, true;
-    /// The agent cannot be used as it is set up: credentials, an unknown model.
+    /// The agent rejects its setup: credentials, an unknown model.
     SdkRefused, "sdk_refused", SdkBridge, false;
-    /// It could not be found out whether the flow is complete.
+    /// The completion condition could not be checked.
     CompletionCheck, "completion_check", Completion, true;
     /// A condition can never hold.
     CompletionImpossible, "completion_impossible", Completion, false;
-    /// It could not be found out whether a step passed.
+    /// The check of a step could not be performed.
     StepCheck, "step_check", StepCheck, true;
-    /// There is no such prompt.
+    /// The prompt does not exist.
     PromptNotFound, "prompt_not_found", Prompt, false;
-    /// A prompt cannot be read, or its variables are spelled wrong.
+    /// A prompt cannot be read, or its variables are malformed.
     PromptParse, "prompt_parse", Prompt, false;
-    /// Nothing sets a variable of a prompt, and the flow is strict about that.
+    /// A prompt has an undefined variable, and the flow is strict about variables.
     UndefinedVariable, "undefined_variable", Prompt, false;
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a definition: where it stands, what it is, how to mend it.
+//! [`Finding`]: a problem of a definition, with its location and a hint.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is wrong with a definition: where it stands, what it is, how to mend it.
+/// A problem of a definition: its location, a description and a hint.
 ///
 /// ```
-/// use autonoe_flow::{FindingKind, FlowAgent, FlowDefinition, StepsRegistry, validate};
+/// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+/// use autonoe_flow::finding::FindingKind;
+/// use autonoe_flow::{FlowDefinition, validate};
 ///
 /// let agent: FlowAgent = serde_json::from_str(
 ///     r#"{"version": "1", "name": "review", "behavior": {"completionType": "stepMachine"}}"#,
@@ -35,21 +37,21 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong, for programs.
+    /// The kind of the problem, for programs.
     pub kind: FindingKind,
     /// The file.
     pub file: PathBuf,
-    /// The line, from 1, if the file was read.
+    /// The line, starting at 1, if the file was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The column in characters, from 1, if the file was read.
+    /// The column in characters, starting at 1, if the file was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// The JSON pointer to what is wrong; empty for the whole file.
+    /// The JSON pointer to the problem; empty for the whole file.
     pub pointer: String,
-    /// What is wrong, as a sentence without its end.
+    /// A description of the problem, without a final period.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: String,
 }
 
@@ -99,7 +101,7 @@ impl fmt::Display for Finding {
 /// Defines the kinds in one table: variant and code.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident, $code:literal;)+) => {
-        /// The kinds of what can be wrong with a definition.
+        /// The kinds of problems of a definition.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[non_exhaustive]
         pub enum FindingKind {
@@ -119,72 +121,72 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A file or folder is not there.
+    /// A file or folder does not exist.
     NotFound, "not_found";
     /// A file cannot be read, or is not a text.
     Unreadable, "unreadable";
-    /// A path leads out of the folder of the flow.
+    /// A path is outside the folder of the flow.
     OutsideFolder, "outside_folder";
     /// A text is not JSON.
     Syntax, "syntax";
-    /// A field stands twice, such as the id of a step.
+    /// A field or an id exists twice.
     Duplicate, "duplicate";
-    /// A field is not known, is missing, or holds something else than it must.
+    /// A field is unknown, is missing, or has an invalid value.
     Shape, "shape";
-    /// A name is not what it must be.
+    /// A name is invalid.
     Name, "name";
-    /// A step that is named is not there.
+    /// A step does not exist.
     UnknownStep, "unknown_step";
-    /// No way leads to a step.
+    /// A step is unreachable.
     UnreachableStep, "unreachable_step";
-    /// Nothing says where a step leads.
+    /// A step has no next step.
     DeadEnd, "dead_end";
-    /// There is a way into a cycle and none out of it.
+    /// A cycle of steps has no exit.
     CycleWithoutExit, "cycle_without_exit";
-    /// Gateways lead to each other in a circle, and no step between them changes the data.
+    /// Gateways form a cycle, and no step between them changes the data.
     GatewayCycle, "gateway_cycle";
-    /// A policy asks for a fallback that nothing names.
+    /// A policy needs a fallback, but none is set.
     MissingFallback, "missing_fallback";
     /// A step is its own fallback.
     SelfFallback, "self_fallback";
-    /// Two places of a step say different things.
+    /// Two fields of a step contradict each other.
     Contradiction, "contradiction";
-    /// What is said is never used.
+    /// A field has no effect.
     NeverUsed, "never_used";
     /// A gateway has no default.
     NoDefault, "no_default";
     /// A step has neither a prompt nor sub-steps.
     NothingToDo, "nothing_to_do";
-    /// A sub-step is used as something else, or something else as a sub-step.
+    /// A sub-step is used as another type, or another type as a sub-step.
     SubStep, "sub_step";
     /// Sub-steps contain each other.
     SubStepCycle, "sub_step_cycle";
-    /// An escalation leads nowhere.
+    /// An escalation has no valid receiver.
     Escalation, "escalation";
-    /// The address of a webhook cannot be used.
+    /// The address of a webhook is invalid.
     WebhookUrl, "webhook_url";
-    /// A check can never pass, or always does.
+    /// A check can never fail, or never pass.
     Check, "check";
     /// A completion condition can never hold.
     ImpossibleCompletion, "impossible_completion";
-    /// A completion condition is not fit to be asked.
+    /// A completion condition is invalid.
     Completion, "completion";
-    /// A prompt is not there.
+    /// A prompt does not exist.
     PromptNotFound, "prompt_not_found";
-    /// A prompt is blank, or a variable in it is spelled wrong.
+    /// A prompt is blank, or contains a malformed variable.
     PromptText, "prompt_text";
-    /// A prompt is found only in its last place.
+    /// A prompt does not exist, and a fallback is used.
     PromptFallback, "prompt_fallback";
-    /// A prompt names a variable that nothing sets.
+    /// A prompt uses a variable that nothing sets.
     UndefinedVariable, "undefined_variable";
-    /// A prompt names a variable that may not be set.
+    /// A prompt uses a variable that may have no value.
     UnsetVariable, "unset_variable";
-    /// A place in the data that nothing fills.
+    /// A path in the data that nothing sets.
     UnknownData, "unknown_data";
     /// The definition of a parameter contradicts itself.
     Parameter, "parameter";
-    /// A limit lets nothing happen.
+    /// A limit is 0, or the flow has too many paths to check.
     Limit, "limit";
-    /// A tool cannot be allowed as it is named.
+    /// A tool or a permission rule is invalid.
     Tool, "tool";
 }

@@ -1,84 +1,76 @@
-//! Step flows: agents made of steps, defined in files and checked before any money is spent.
+//! Step flows: agents made of steps, defined in files and validated before they spend any money.
 //!
-//! A flow is a folder, mostly `.autonoe/flows/{name}`, with `agent.json`
-//! ([`FlowAgent`]), `steps_registry.json` ([`StepsRegistry`]) and prompts.
-//! [`load`] reads it, and no file outside of it. [`validate`] finds what is
-//! wrong with it and changes nothing: each [`Finding`] has a file, a pointer, a
-//! sentence and a hint. Only a [`ValidatedFlow`] can be built from.
+//! A flow is a folder, usually `.autonoe/flows/{name}`, with `agent.json`
+//! ([`FlowAgent`](definition::FlowAgent)), `steps_registry.json`
+//! ([`StepsRegistry`](definition::StepsRegistry)) and prompts. [`load()`] reads it, and no file
+//! outside of it. [`validate()`] finds its problems and changes nothing: each [`Finding`] has a
+//! file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be built and run.
 //!
-//! | you want to | look at |
+//! | you want to | see |
 //! | --- | --- |
 //! | define a flow in code | [`FlowBuilder`] |
 //! | run a flow in a project | [`FlowRun`] |
-//! | run a flow on sessions of your own | [`FlowFactory`], [`Flow`], [`FlowOptions`] |
-//! | be told what a flow does | [`FlowObserver`], [`FlowEvent`] |
-//! | drive a flow yourself, or elsewhere | [`FlowMachine`], [`FlowFact`], [`FlowAction`] |
-//! | know what a step leads to | [`StepPlan`] |
-//! | find a prompt and fill its variables | [`PromptResolver`] |
+//! | run a flow on your own sessions | [`FlowFactory`], [`Flow`], [`FlowOptions`] |
+//! | observe a flow | [`FlowObserver`], [`FlowEvent`] |
+//! | drive a flow yourself, or on another host | [`FlowMachine`], [`FlowFact`], [`FlowAction`] |
+//! | inspect the transitions of a step | [`StepPlan`](definition::StepPlan) |
+//! | find a prompt and fill its variables | [`PromptResolver`](prompt::PromptResolver) |
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
-//! | look at a flow | [`FlowGraph`] |
-//! | take a flow over from climpt | [`import`], [`ImportedFlow`] |
-//! | judge a step | [`StepChecker`], [`Judge`], [`CommandRunner`] |
-//! | know whether a flow is complete | [`build_completion`], [`FlowProgress`] |
-//! | let an agent set outputs and give signals | [`iteration_tools`], [`verdict_tool`] |
-//! | tell somebody outside of a failure | [`Notifiers`], [`Notifier`] |
-//! | bring a completion condition of your own | [`CompletionSpec`], [`CompletionHandler`] |
-//! | know what can go wrong | [`FlowError`], [`FlowErrorKind`] |
+//! | draw a flow | [`FlowGraph`] |
+//! | import a flow from climpt | [`import()`], [`ImportedFlow`](import::ImportedFlow) |
+//! | check a step | [`StepChecker`](check::StepChecker), [`Judge`], [`CommandRunner`] |
+//! | check whether a flow is complete | [`build_completion`](completion::build_completion), [`FlowProgress`](progress::FlowProgress) |
+//! | let an agent set outputs and send signals | [`iteration_tools`](tools::iteration_tools), [`verdict_tool`](tools::verdict_tool) |
+//! | notify someone of a failure | [`Notifiers`](escalation::Notifiers), [`Notifier`] |
+//! | add a custom completion condition | [`CompletionSpec`], [`CompletionHandler`] |
+//! | handle errors | [`FlowError`], [`FlowErrorKind`] |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `webhook` (default) | escalations to an HTTP service |
 //!
 //! The library never prints, exits or reads the environment.
 
-mod check;
-mod command;
-mod completion;
-mod definition;
-mod error;
-mod escalation;
-mod finding;
-mod graph;
-mod import;
-mod load;
-mod machine;
-mod parameters;
-mod port;
-mod progress;
-mod prompt;
-mod run;
-mod schemas;
-mod suggest;
-mod tools;
-mod validate;
+pub mod check;
+pub mod command;
+pub mod completion;
+pub mod definition;
+pub mod error;
+pub mod escalation;
+pub mod finding;
+pub mod graph;
+pub mod import;
+pub mod load;
+pub mod machine;
+pub mod parameters;
+pub mod port;
+pub mod progress;
+pub mod prompt;
+pub mod run;
+pub mod schemas;
+pub mod tools;
+pub mod validate;
 mod walk;
 
 /// Crates whose types are part of this API, in the versions that it uses.
 pub use {autonoe_core, autonoe_process};
 
-pub use check::*;
-pub use command::*;
-pub use completion::*;
-pub use definition::*;
-pub use error::{FlowError, FlowErrorKind, FlowLayer};
-pub use escalation::*;
-pub use finding::{Finding, FindingKind};
+pub use check::{Judge, Verdict};
+pub use command::CommandRunner;
+pub use definition::{FlowName, StepId};
+pub use error::{FlowError, FlowErrorKind};
+pub use escalation::Notifier;
+pub use finding::Finding;
 pub use graph::FlowGraph;
-pub use import::{ImportNote, ImportNoteKind, ImportPlace, ImportedFlow, import};
-pub use load::{AGENT_FILE, FlowBuilder, FlowDefinition, LoadError, flows_in, load};
-pub use machine::{
-    Answer, CheckOrder, CheckVerdict, CompletionOrder, CompletionVerdict, ContextCarry, Expense,
-    FlowAction, FlowEnd, FlowFact, FlowFailure, FlowLimits, FlowMachine, FlowResult, FlowWait,
-    IterationSummary, NotifyOrder, PromptOrder, PromptOutcome, RuntimeContext, SessionChoice,
-    StepRecord, StepTry,
+pub use import::import;
+pub use load::{FlowBuilder, FlowDefinition, LoadError, load};
+pub use machine::{FlowAction, FlowEnd, FlowFact, FlowLimits, FlowMachine, FlowResult};
+pub use parameters::ParameterValues;
+pub use port::{CompletionHandler, CompletionSpec};
+pub use prompt::Template;
+pub use run::{
+    Flow, FlowEvent, FlowFactory, FlowObserver, FlowOptions, FlowRun, FlowRunError, StartOptions,
+    Started,
 };
-pub use parameters::{ParameterError, ParameterErrors, ParameterValue, ParameterValues};
-pub use port::*;
-pub use progress::{FlowProgress, Signal, Watched, stands_in, words_in};
-pub use prompt::{
-    CONTEXT_VARIABLES, Filled, PromptOrigin, PromptResolver, ResolvedPrompt, Template,
-    TemplateError, Variables,
-};
-pub use run::*;
 pub use schemas::schemas;
-pub use tools::{
-    Collected, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT, VerdictSlot, iteration_tools,
-    verdict_tool,
-};
 pub use validate::{ValidatedFlow, ValidationReport, validate};

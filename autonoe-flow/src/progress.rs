@@ -1,28 +1,28 @@
-//! What a flow has reached so far.
+//! [`FlowProgress`]: the progress of a flow, as completion conditions see it.
 
 mod keywords;
-mod watched;
+mod triggers;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::keywords::{stands_in, words_in};
-pub use self::watched::Watched;
+pub use self::keywords::{contains_word, find_words};
+pub use self::triggers::Triggers;
 
-/// What a flow has reached so far: all that the conditions of a definition look at.
+/// The progress of a flow: everything that completion conditions depend on.
 ///
-/// It only grows. What was reached once stays reached, so that a condition
-/// built anew, after a flow was killed, finds what the one before it found.
+/// It only grows. Once reached, a fact stays reached, so that a condition that is rebuilt after a
+/// flow was killed has the same result as before.
 ///
 /// ```
-/// use autonoe_flow::{FlowProgress, Watched};
+/// use autonoe_flow::progress::{FlowProgress, Triggers};
 ///
-/// let watched = Watched::words(["DONE"]);
+/// let watched = Triggers::from_keywords(["DONE"]);
 /// let mut progress = FlowProgress::default();
-/// progress.note_iteration();
-/// progress.note_text(&watched, "All tests pass. DONE.");
+/// progress.record_iteration();
+/// progress.record_text(&watched, "All tests pass. DONE.");
 ///
 /// assert_eq!(progress.iterations, 1);
 /// assert!(progress.keywords_seen.contains("DONE"));
@@ -30,68 +30,68 @@ pub use self::watched::Watched;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FlowProgress {
-    /// How many prompts were sent for steps, new tries and sub-steps included.
+    /// The number of prompts sent for steps, including retries and sub-steps.
     pub iterations: u64,
-    /// How many checks of steps came to a verdict, whatever it is.
+    /// The number of step checks with a verdict, passed or failed.
     pub checks: u64,
-    /// Which of the words that are waited for the agent has said.
+    /// The awaited keywords that the agent has used.
     pub keywords_seen: BTreeSet<String>,
-    /// The signals that the agent gave, in their order.
+    /// The signals that the agent sent, in order.
     pub signals: Vec<Signal>,
-    /// The phases of which a step has passed.
+    /// The phases with at least one passed step.
     pub phases: BTreeSet<String>,
-    /// Whether the steps have come to their end.
+    /// Whether the steps have reached their end.
     pub at_end: bool,
 }
 
 impl FlowProgress {
-    /// Counts an iteration. It counts also when no answer came.
-    pub fn note_iteration(&mut self) {
+    /// Counts an iteration, even if there was no answer.
+    pub fn record_iteration(&mut self) {
         self.iterations = self.iterations.saturating_add(1);
     }
 
-    /// Notes which of the words that are `watched` stand in the text parts of an answer.
-    pub fn note_text(&mut self, watched: &Watched, text: &str) {
-        let said = words_in(text, &watched.keywords);
-        self.keywords_seen.extend(said.map(str::to_owned));
+    /// Records which of the `watched` keywords occur in the text parts of an answer.
+    pub fn record_text(&mut self, watched: &Triggers, text: &str) {
+        let found = find_words(text, &watched.keywords);
+        self.keywords_seen.extend(found.map(str::to_owned));
     }
 
-    /// Notes signals that the agent gave in an iteration.
-    pub fn note_signals(&mut self, signals: impl IntoIterator<Item = Signal>) {
+    /// Records the signals that the agent sent in an iteration.
+    pub fn record_signals(&mut self, signals: impl IntoIterator<Item = Signal>) {
         self.signals.extend(signals);
     }
 
-    /// Counts a check of a step that came to a verdict, whatever it is.
-    pub fn note_check(&mut self) {
+    /// Counts a step check with a verdict, passed or failed.
+    pub fn record_check(&mut self) {
         self.checks = self.checks.saturating_add(1);
     }
 
-    /// Notes that a step of `phase` has passed. A step that was skipped has not.
-    pub fn note_phase(&mut self, phase: &str) {
+    /// Records that a step of `phase` has passed. A skipped step has not.
+    pub fn record_phase(&mut self, phase: &str) {
         if !self.phases.contains(phase) {
             self.phases.insert(phase.to_owned());
         }
     }
 
-    /// Notes that the steps have come to their end.
-    pub fn note_end(&mut self) {
+    /// Records that the steps have reached their end.
+    pub fn record_end(&mut self) {
         self.at_end = true;
     }
 }
 
-/// What an agent says with the tool `signal`.
+/// A signal that an agent sent with the tool `signal`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Signal {
     /// The name of the signal, for example `done`.
     pub name: String,
-    /// What it says.
+    /// The fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
 }
 
 impl Signal {
-    /// Makes a signal that says nothing but its name.
+    /// Creates a signal without fields.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

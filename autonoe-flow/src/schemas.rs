@@ -1,8 +1,8 @@
-//! The JSON Schemas of the files of a flow.
+//! JSON Schemas of the definition files of a flow.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::plain_schema;
+use autonoe_core::tool::plain_schema;
 use serde_json::Value;
 
 use crate::definition::{FlowAgent, StepsRegistry};

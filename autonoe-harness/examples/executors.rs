@@ -1,15 +1,16 @@
-//! Tasks for two executors, from JSON, and whether they are done.
+//! Runs tasks from JSON on two executors, and verifies them.
 //!
-//! Scripted agents stand in for the backends; `CodexAgents`, `AcpAgents` or `ClaudeAgents` go in
-//! their place. Run it with `cargo run -p autonoe-harness --example executors`.
+//! Scripted agents stand in for the backends; replace them with `CodexBackend`, `AcpBackend` or
+//! `ClaudeBackend`. Run it with `cargo run -p autonoe-harness --example executors`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::fs;
 
+use autonoe_harness::budget::VerificationBudget;
 use autonoe_harness::{AgentExecutor, Execution, Executors, Task};
-use autonoe_process::Commands;
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_process::ProcessRunner;
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 
 const TASKS: &str = r#"[
   {
@@ -47,35 +48,41 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .says("It is friendly now, I promise.")
         .ends();
 
-    // Commands of criteria see this environment, and run in a sandbox with `Commands::confined`.
-    let commands = Commands::unconfined(project.path()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    let codex = AgentExecutor::new("codex", ScriptedAgents::new([writes]), project.path())
+    // Commands of criteria see this environment. Use `Commands::confined` to run them in a sandbox.
+    let commands =
+        ProcessRunner::unconfined(project.path()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let codex = AgentExecutor::new("codex", ScriptedBackend::new([writes]), project.path())
         .model("gpt-5.5")
         .commands(commands);
-    let gemini = AgentExecutor::new("gemini", ScriptedAgents::new([smiles]), project.path());
-    let executors = Executors::default().with(codex).with(gemini);
+    let gemini = AgentExecutor::new("gemini", ScriptedBackend::new([smiles]), project.path());
+    let executors = Executors::default().executor(codex).executor(gemini);
 
     let tasks: Vec<Task> = serde_json::from_str(TASKS)?;
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for task in &tasks {
         match executors.run(task, &Execution::default()).await {
             Ok(result) => {
-                let verified = executors.verify_success(task, &result).await?;
-                told.push(format!(
+                let verified = executors
+                    .verify_success(task, &result, &VerificationBudget::default())
+                    .await?;
+                lines.push(format!(
                     "{} by {} {}; {verified}",
                     task.id, result.cli, result.end
                 ));
             }
-            Err(error) => told.push(format!("{} was not begun: {error}", task.id)),
+            Err(error) => lines.push(format!("{} did not start: {error}", task.id)),
         }
     }
 
-    for line in &told {
+    for line in &lines {
         println!("{line}");
     }
-    assert!(told[0].contains("completed; passed"), "{told:?}");
-    // It says so itself, and nobody is there to judge.
-    assert!(told[1].contains("completed; not verified"), "{told:?}");
-    assert!(told[2].contains("known are codex, gemini"), "{told:?}");
+    assert!(lines[0].contains("completed; passed"), "{lines:?}");
+    // The agent claims success, but there is no judge to verify it.
+    assert!(lines[1].contains("completed; not verified"), "{lines:?}");
+    assert!(
+        lines[2].contains("known executors: codex, gemini"),
+        "{lines:?}"
+    );
     Ok(())
 }

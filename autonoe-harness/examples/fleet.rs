@@ -1,7 +1,8 @@
-//! A fleet in this process, with a strategy of one's own: a small model tries first, and a large one
-//! only if it must.
+//! Runs a fleet in this process, with a custom strategy: a small model tries first, and a large one
+//! only if necessary.
 //!
-//! Scripted agents stand in for the models. Run it with `cargo run -p autonoe-harness --example fleet`.
+//! Scripted agents stand in for the models. Run it with `cargo run -p autonoe-harness --example
+//! fleet`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -10,15 +11,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::{CostUsd, RunControl};
+use autonoe_harness::executor::FileCriterion;
+use autonoe_harness::strategy::{Decision, Fleet, MemberId, Order};
+use autonoe_harness::work::{Isolation, WorkOrder};
 use autonoe_harness::{
-    AgentExecutor, Decision, Executors, FileCriterion, Fleet, FleetHome, FleetMember, FleetOrder,
-    FleetRun, HarnessId, HarnessManager, Isolation, MemberWork, Order, Strategy, Task, WorkOrder,
+    AgentExecutor, Executors, FleetHome, FleetMember, FleetOrder, FleetRun, MemberManager,
+    MemberWork, Strategy, Task,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 use serde::{Deserialize, Serialize};
 
-/// One member after the other works, until one succeeds. It is asked again after every change, and
-/// says what is to be done; it does nothing itself.
+/// Runs one member after the other, until one succeeds. The strategy is called again after every
+/// change, and returns orders; it does nothing itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct OneAfterTheOther {}
 
@@ -29,7 +33,7 @@ impl Strategy for OneAfterTheOther {
             return vec![Order::Finish(Decision::won_by(done))];
         }
         match fleet.waiting().next() {
-            _ if fleet.is_at_work() => Vec::new(),
+            _ if fleet.has_running_members() => Vec::new(),
             Some(next) => vec![Order::start(next)],
             None => vec![Order::Finish(Decision::failed())],
         }
@@ -39,7 +43,7 @@ impl Strategy for OneAfterTheOther {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let project = TempProject::new();
-    let home = FleetHome::of(project.path());
+    let home = FleetHome::new(project.path());
     let small = SessionScript::new("small")
         .says("I have written it.")
         .costs(CostUsd::from_cents(1))
@@ -49,25 +53,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .says("It is there now.")
         .costs(CostUsd::from_cents(20))
         .ends();
-    let (small, large) = (ScriptedAgents::new([small]), ScriptedAgents::new([large]));
+    let (small, large) = (ScriptedBackend::new([small]), ScriptedBackend::new([large]));
     let (small, large) = (Arc::new(small), Arc::new(large));
 
-    // What does a member's tasks, in the folder of the project or in a worktree.
+    // Builds the executors of a member, for the folder of the project or a worktree.
     let workshop = move |folder: &Path| {
         Executors::default()
-            .with(AgentExecutor::new("small", small.clone(), folder))
-            .with(AgentExecutor::new("large", large.clone(), folder))
+            .executor(AgentExecutor::new("small", small.clone(), folder))
+            .executor(AgentExecutor::new("large", large.clone(), folder))
     };
-    // Members are tasks of this process; `HarnessManager::new` makes each a process of its own.
+    // Members are tasks of this process; `MemberManager::new` runs each in a process of its own.
     let work = MemberWork::new(home.clone(), workshop);
-    let engine = HarnessManager::in_process(home.path(), work);
+    let engine = MemberManager::in_process(home.path(), work);
 
     let member = |backend: &str| -> Result<FleetMember, Box<dyn Error>> {
         let task = Task::new("greeting", "Write greeting.txt.")?;
-        let task = task.success(FileCriterion::new("greeting.txt"));
+        let task = task.success_criteria(FileCriterion::new("greeting.txt"));
         let mut work = WorkOrder::new([task], Isolation::Shared).backend(backend);
         work.max_iterations = 1;
-        Ok(FleetMember::new(HarnessId::new(backend), work))
+        Ok(FleetMember::new(MemberId::new(backend), work))
     };
     let members = [member("small")?, member("large")?];
     let order = FleetOrder::new("greeting", OneAfterTheOther {}, members);
@@ -78,7 +82,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for result in &outcome.result.results {
         println!("{}: success {}", result.id, result.success);
     }
-    let winner = outcome.result.winner.ok_or("nobody did it")?;
+    let winner = outcome.result.winner.ok_or("no member succeeded")?;
     println!("{winner} did it");
     assert_eq!(winner.as_str(), "large");
     assert_eq!(

@@ -1,11 +1,11 @@
-//! The JSON Schemas of what others read and write.
+//! JSON Schemas of the public data formats.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::plain_schema;
+use autonoe_core::tool::plain_schema;
 use serde_json::Value;
 
-use crate::{ExecutionResult, Task, Verification};
+use crate::executor::{ExecutionReport, Task, Verification};
 
 /// Returns the JSON Schemas of tasks, of their results and of verifications, by name.
 ///
@@ -19,7 +19,7 @@ pub fn schemas() -> BTreeMap<String, Value> {
         ("harness.task", plain_schema::<Task>()),
         (
             "harness.execution-result",
-            plain_schema::<ExecutionResult>(),
+            plain_schema::<ExecutionReport>(),
         ),
         ("harness.verification", plain_schema::<Verification>()),
     ]

@@ -1,7 +1,8 @@
 //! Integration tests of `autonoe-harness` on scripted agents.
 
 mod alerts;
-mod bridge;
+#[cfg(feature = "sqlite")]
+mod compat;
 mod coordinate;
 mod executor;
 #[cfg(feature = "sqlite")]

@@ -1,21 +1,21 @@
-//! The tools of Autonoe as an MCP server, for agents that cannot host them in-process.
+//! MCP server for the tools of Autonoe, for agents that cannot host tools in-process.
 //!
-//! | an agent that | gets |
+//! | agent | item |
 //! | --- | --- |
-//! | knows MCP servers by address | [`HttpToolServer`]: streamable HTTP on this machine, a secret for each session |
-//! | knows them by command only | [`HttpToolServer::by_command`], and the command `autonoe mcp`, which is [`bridge_stdio`] |
+//! | connects to MCP servers by URL | [`HttpToolServer`]: streamable HTTP on this machine, one secret per session |
+//! | starts MCP servers as commands | [`HttpToolServer::by_command`] and the command `autonoe mcp`, which runs [`bridge_stdio`] |
 //! | shares two pipes with this process | [`serve_stdio`] |
 //!
-//! Whichever way a call comes, the session's [`Toolbox`](autonoe_core::Toolbox) answers it, in the
-//! process of the run: arguments are checked, the ledger is written by who may write it, and a
-//! call that nobody waits for any more is cancelled.
+//! On every transport, the session's [`Toolbox`](autonoe_core::tool::Toolbox) executes the call in
+//! the process of the run. The toolbox validates arguments, only the run's process writes the
+//! ledger, and a call is cancelled when its client disconnects.
 //!
-//! The objects of the protocol are those of the crate `rmcp`. Its loops are not used: they write
-//! what tools are asked and answer into the log.
+//! The protocol types come from the crate `rmcp`. Its service loops are not used, because they log
+//! the arguments and results of tool calls.
 
 mod http;
+mod protocol;
 mod stdio;
-mod talk;
 mod token;
 mod tools;
 

@@ -1,29 +1,29 @@
-//! Secrets that let agents in.
+//! Random secrets of sessions.
 
 use std::fmt;
 
-use autonoe_core::ToolServerError;
+use autonoe_core::tool::ToolServerError;
 use subtle::ConstantTimeEq;
 
-/// How many random bytes a secret has.
+/// Number of random bytes of a secret.
 const BYTES: usize = 32;
 
-/// A secret that lets the agent of one session in. It is shown nowhere.
+/// Secret of one session. `Debug` does not print it.
 #[derive(Clone)]
 pub(crate) struct Token(String);
 
 impl Token {
-    /// Makes one that nobody can guess.
+    /// Generates an unguessable secret.
     pub(crate) fn random() -> Result<Self, ToolServerError> {
         random_name().map(Self)
     }
 
-    /// Tells whether `said` is the secret. That takes as long for any text of its length.
-    pub(crate) fn is(&self, said: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(said).into()
+    /// Returns whether `presented` is the secret, in constant time for a given length.
+    pub(crate) fn matches(&self, presented: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(presented).into()
     }
 
-    /// Returns the secret itself, for who is let in.
+    /// Returns the secret itself, to pass it to the agent.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -35,11 +35,12 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Makes a name that nobody can guess.
+/// Generates an unguessable name of hexadecimal digits.
 pub(crate) fn random_name() -> Result<String, ToolServerError> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| ToolServerError::new("there is no randomness").because(error))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        ToolServerError::new("the operating system returned no random numbers").with_source(error)
+    })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -53,10 +54,10 @@ mod tests {
         let other = Token::random().expect("there is randomness");
         let text = token.reveal();
 
-        assert!(token.is(text.as_bytes()));
+        assert!(token.matches(text.as_bytes()));
         assert_eq!(text.len(), 2 * BYTES);
         for wrong in ["", &text[1..], &format!("{text}0"), other.reveal()] {
-            assert!(!token.is(wrong.as_bytes()));
+            assert!(!token.matches(wrong.as_bytes()));
         }
     }
 

@@ -1,5 +1,5 @@
-//! An agent that needs only a model: no program of a vendor, a tool of one's own, and an
-//! observer that shows what the model is asked, says and uses.
+//! Agent that needs only a model: no program of a vendor, a custom tool, and an observer that
+//! prints the model's requests, answers and usage.
 //!
 //! The model is scripted, so this runs offline. Run it with `cargo run -p autonoe-model --example model_agent`.
 //! The sandbox needs `bwrap`.
@@ -9,10 +9,15 @@ use std::error::Error;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::spec::{BackendSpec, SpecContext};
+use autonoe_core::tool::{ToolDescription, ToolErrorCode};
 use autonoe_core::{
-    BackendSpec, FixedInstructions, InstructionName, MemoryRepository, ProjectPaths, RunControl,
-    RunEvent, RunEventKind, SessionRunner, SpecContext, StreamEvent, ToolContext, ToolDescription,
-    ToolError, ToolErrorCode, ToolOutput, TypedTool,
+    RunControl, RunEvent, RunEventKind, SessionRunner, StreamEvent, ToolContext, ToolError,
+    ToolOutput, TypedTool,
 };
 use autonoe_model as _;
 use autonoe_testkit::TempProject;
@@ -30,7 +35,7 @@ struct Term {
     word: String,
 }
 
-/// Knows how the house says things.
+/// Knows the preferred terms of the house.
 struct Glossary;
 
 #[async_trait]
@@ -59,7 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         {"id": "DL-001", "description": "A greeting", "acceptanceCriteria": ["it is there"]},
     ]});
     let file = project.path().join("hello.txt");
-    // In the place of Ollama, vLLM, OpenRouter: all that speak as OpenAI does.
+    // Takes the place of Ollama, vLLM, OpenRouter and other OpenAI-compatible services.
     let server = OpenAiServer::start([
         Turn::tool("mcp__autonoe__create", plan),
         Turn::text("It is planned."),
@@ -72,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Turn::text("It is done."),
     ]);
 
-    // As it would stand in a file. The key is looked up where the file says.
+    // As in a configuration file. The key is read from the location that it names.
     let backend: Box<dyn BackendSpec> = serde_json::from_value(json!({
         "type": "model",
         "name": "local",
@@ -111,7 +116,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn show(event: &RunEvent<'_>) {
     match &event.kind {
         RunEventKind::SessionStarted { instruction, .. } => println!("{instruction}:"),
-        RunEventKind::ModelStarted { asked } => {
+        RunEventKind::ModelStarted { request: asked } => {
             println!(
                 "  {} is asked, with {} messages",
                 asked.model,

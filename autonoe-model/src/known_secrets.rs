@@ -1,13 +1,13 @@
-//! Values that no other program may get.
+//! [`KnownSecrets`]: values that must not reach other programs.
 
 use std::ffi::{OsStr, OsString};
 
-/// Values that no other program may get, under whatever name they stand.
+/// Values that must not reach other programs, whatever variable contains them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct KnownSecrets(Vec<OsString>);
 
 impl KnownSecrets {
-    /// Adds one. An empty text is no secret: every value has it in it.
+    /// Adds a secret. An empty text is ignored, because every value contains it.
     pub(crate) fn add(&mut self, secret: impl Into<OsString>) {
         let secret = secret.into();
         if !secret.is_empty() {
@@ -15,8 +15,8 @@ impl KnownSecrets {
         }
     }
 
-    /// Tells whether a secret is in `value`.
-    pub(crate) fn are_in(&self, value: &OsStr) -> bool {
+    /// Returns whether `value` contains a secret.
+    pub(crate) fn occur_in(&self, value: &OsStr) -> bool {
         let value = value.as_encoded_bytes();
         self.0
             .iter()
@@ -40,7 +40,7 @@ mod tests {
             ("sk-", false),
             ("", false),
         ] {
-            assert_eq!(secrets.are_in(OsStr::new(value)), is_in, "{value:?}");
+            assert_eq!(secrets.occur_in(OsStr::new(value)), is_in, "{value:?}");
         }
     }
 }

@@ -1,54 +1,53 @@
-//! Models behind one contract, and an agent that needs nothing but one of them.
+//! Language models behind one contract, and an agent that needs only a model.
 //!
-//! [`ModelClient`] asks a model and never hides a failure; [`Retrying`] asks again when that
-//! may help; [`PriceTable`] says what it cost, or that nobody knows, and [`PricedAgents`] say it
-//! for a backend that tells only tokens. A [`ProviderSpec`] names a provider in a configuration,
-//! and where its key is. [`ModelAgents`] are agents on such a model; [`BuiltInTools`] are those
-//! that every one of them has, in a sandbox; [`McpOptions`] say how the MCP servers of a session
-//! are started. [`ModelBackend`] is all of it in a configuration file. Whoever writes another
-//! client tests it with the suite in `conformance`, behind the feature of this name.
+//! [`ModelClient`] calls a model and never hides a failure. [`Retrying`] retries failed calls.
+//! [`PriceTable`] returns the cost of a call, or that it is unknown. [`PricedBackend`] adds costs
+//! to a backend that only reports tokens. A [`ProviderSpec`] configures a provider and the location
+//! of its key. [`ModelBackend`] runs agents on such a model. [`BuiltInTools`] are their default
+//! tools, in a sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers of a session.
+//! [`ModelSpec`] combines all of this in a configuration file.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`contract`] | requests, answers, errors and usage of models, for all providers |
+//! | [`provider`] | the settings of each provider |
+//! | [`wire`] | the protocol of each provider, without I/O |
+//! | [`transport`] | HTTP connections to providers |
+//! | [`retry`] | retries and their backoff |
+//! | [`price`] | prices of tokens |
+//! | [`agent`] | the loop between a model and its tools |
+//! | [`tools`] | built-in tools: files, searches and a shell |
+//! | [`mcp`] | MCP servers of a session |
+//! | [`backend`] | the backend that a configuration file names |
+//! | `conformance` | suite for other model clients; needs the feature `conformance` |
 
-mod agent;
-mod backend;
-mod contract;
-mod known_secrets;
-mod mcp;
-mod price;
-mod provider;
-mod retry;
-mod tools;
-mod transport;
-mod wire;
-
+pub mod agent;
+pub mod backend;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod contract;
+mod known_secrets;
+pub mod mcp;
+pub mod price;
+pub mod provider;
+pub mod retry;
+pub mod tools;
+pub mod transport;
+pub mod wire;
 
 /// Crates whose types are part of this API, in the versions that it uses.
 pub use {autonoe_core, autonoe_process};
 
-pub use agent::{LimitTable, ModelAgentOptions, ModelAgents, ModelLimits};
-pub use backend::{KeyPlaces, ModelBackend, command_environment};
+pub use agent::{ModelAgentOptions, ModelBackend};
+pub use backend::ModelSpec;
 pub use contract::{
-    AssistantMessage, CallUsage, Message, ModelClient, ModelError, ModelErrorCode, ModelEvent,
-    ModelIdentity, ModelReply, ModelRequest, ModelStream, Part, PartKind, StopReason, ToolChoice,
-    ToolResult, WireItem, model_fn,
+    Message, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelRequest,
+    ModelStream, Part, StopReason, ToolChoice, model_fn,
 };
-pub use mcp::McpOptions;
-pub use price::{LongPrompt, Price, PriceTable, PricedAgents, TokenCounts};
+pub use price::{PriceTable, PricedBackend};
 pub use provider::{
-    AnthropicSpec, GoogleSpec, HeaderSource, IntoProviderSpec, KeySource, OpenAiCompatibleSpec,
-    OpenAiSpec, PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
+    AnthropicSpec, GoogleSpec, KeySource, OpenAiCompatibleSpec, OpenAiSpec, Provider, ProviderSpec,
 };
-pub use retry::{RetryPolicy, Retrying, Verdict};
-pub use tools::{
-    Bash, BashInput, BuiltInOptions, BuiltInTools, BuiltInToolsError, Edit, EditInput, Glob,
-    GlobInput, Grep, GrepInput, NetworkAccess, OutputMode, Read, ReadInput, ToolLimits, ToolPlan,
-    Workspace, WorkspaceError, Write, WriteInput, built_in_tools,
-};
-pub use transport::{BaseUrl, BaseUrlError, Secret, SystemAuthorities, Timeouts, Trust};
-pub use wire::anthropic::ThinkingStyle;
-pub use wire::chat::{
-    CallArguments, Dialect, DialectChanges, LimitField, Pictures, ReasoningField, StreamUsage,
-    ThinkingField,
-};
-pub use wire::openai_responses::{ReasoningModels, ReasoningSummary};
+pub use retry::{RetryPolicy, Retrying};
+pub use tools::{BuiltInTools, built_in_tools};
+pub use transport::Secret;

@@ -1,8 +1,8 @@
-//! What a child does between fork and exec, and the only `unsafe` of the crate.
+//! Setup of a child between fork and exec, with the only `unsafe` code of the crate.
 //!
-//! In that moment it is a copy of one thread of a program that may have many: locks
-//! may be held by threads that do not exist in it. So nothing here may allocate,
-//! lock or print; system calls are all there is.
+//! At this point the child is a copy of one thread of a program that may have many. Threads that do
+//! not exist in the copy may hold locks. Code here must not allocate, lock or print; it only makes
+//! system calls.
 
 #![allow(unsafe_code)]
 
@@ -21,10 +21,10 @@ use rustix::process::setsid;
 #[cfg(target_os = "linux")]
 use crate::{exit, supervisor};
 
-/// Signals that a child must be able to take as it likes.
+/// Signals that are reset to their default action in a child.
 ///
-/// What its parent ignores, a child ignores too, and many programs leave it at that: a
-/// shell without job control starts what is in the background with `SIGINT` ignored.
+/// A child inherits the ignored signals of its parent, and many programs keep them ignored: a shell
+/// without job control starts background jobs with `SIGINT` ignored.
 const RESET: [libc::c_int; 5] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -44,7 +44,7 @@ pub(crate) enum Tie {
     /// elsewhere nothing happens.
     Dies,
     /// The child outlives this program.
-    Outlives,
+    Detached,
 }
 
 /// Starts the child of `command` in its own session, tied to this program by `tie`. The child
@@ -54,20 +54,20 @@ pub(crate) enum Tie {
 pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie) {
     let host = std::process::id();
     let prepare = move || {
-        // A session of its own is also a group of its own, and has no terminal: what asks
-        // for a password fails instead of waiting for somebody to type it.
+        // The new session is also a new process group and has no terminal: a program that prompts
+        // for a password fails instead of waiting for input.
         setsid()?;
         reset_signals()?;
         tie_to(host, &tie)?;
         close_on_exec()?;
-        // The copies here are the child's own: in this process they stay closed on exec.
+        // These copies belong to the child: in this process they stay closed on exec.
         for descriptor in &descriptors {
             fcntl_setfd(descriptor, FdFlags::empty())?;
         }
         Ok(())
     };
-    // SAFETY: `prepare` makes system calls and nothing else; it neither allocates nor
-    // takes a lock, and the errors that it returns are plain numbers.
+    // SAFETY: `prepare` makes system calls and nothing else. It neither allocates nor locks, and
+    // the errors that it returns are plain numbers.
     unsafe {
         command.pre_exec(prepare);
     }
@@ -75,8 +75,8 @@ pub(crate) fn prepare(command: &mut Command, descriptors: Vec<OwnedFd>, tie: Tie
 
 fn reset_signals() -> io::Result<()> {
     for signal in RESET {
-        // SAFETY: `signal` may be called after a fork, and the default action is no handler
-        // whose demands could be broken.
+        // SAFETY: `signal` may be called after a fork, and the default action is not a handler with
+        // requirements of its own.
         if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
             return Err(io::Error::last_os_error());
         }
@@ -84,14 +84,14 @@ fn reset_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Has everything but the three pipes closed on exec.
+/// Marks all descriptors but the three pipes as close-on-exec.
 ///
-/// This process may have inherited open files itself, or parts of it that are not written
-/// in Rust may have opened some in the way that children inherit.
+/// This process may have inherited open files itself, and code that is not written in Rust may have
+/// opened files that children inherit.
 #[cfg(target_os = "linux")]
 fn close_on_exec() -> io::Result<()> {
     match close_range(3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) {
-        // Linux before 5.11 cannot do it.
+        // Linux before 5.11 does not support the flag.
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL)) => Ok(()),
         result => result,
     }
@@ -119,9 +119,9 @@ fn tie_to(host: u32, tie: &Tie) -> io::Result<()> {
     match tie {
         Tie::Supervised(pipe) => fork_supervised(pipe)?,
         Tie::Dies => die_with(host)?,
-        Tie::Outlives => {}
+        Tie::Detached => {}
     }
-    // Its descendants stay its descendants when their parents end, and are found.
+    // Descendants stay below the child when their parents end, so a shutdown finds them.
     set_child_subreaper(Some(getpid()))?;
     Ok(())
 }
@@ -131,7 +131,7 @@ fn tie_to(_host: u32, _tie: &Tie) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the system interrupt this process when its parent dies.
+/// Makes the system interrupt this process when its parent dies.
 #[cfg(target_os = "linux")]
 fn die_with(parent: u32) -> io::Result<()> {
     use rustix::io::Errno;
@@ -140,9 +140,10 @@ fn die_with(parent: u32) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::INT))?;
     // The system sends no signal for a parent that died before the call above.
     let now = getppid().map(Pid::as_raw_pid);
-    match now.map(i32::unsigned_abs) == Some(parent) {
-        true => Ok(()),
-        false => Err(Errno::SRCH.into()),
+    if now.map(i32::unsigned_abs) == Some(parent) {
+        Ok(())
+    } else {
+        Err(Errno::SRCH.into())
     }
 }
 
@@ -177,9 +178,9 @@ fn fork_supervised(pipe: &OwnedFd) -> io::Result<()> {
     // Signal handlers of the host must not run here, and only `SIGKILL` ends this process.
     block_signals();
     // These include locks, sockets and the pipes of the child.
-    let kept = pipe.as_raw_fd().unsigned_abs();
-    let _ = close_range(0, kept.saturating_sub(1), 0);
-    let _ = close_range(kept.saturating_add(1), libc::c_uint::MAX, 0);
+    let pipe_fd = pipe.as_raw_fd().unsigned_abs();
+    let _ = close_range(0, pipe_fd.saturating_sub(1), 0);
+    let _ = close_range(pipe_fd.saturating_add(1), libc::c_uint::MAX, 0);
     supervisor::supervise(child, pipe.as_fd());
     // SAFETY: The call ends this process without running code of the host.
     unsafe { libc::_exit(0) }

@@ -1,4 +1,4 @@
-//! Commands that are run to their end.
+//! [`Commands`] runs commands to completion.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,53 +11,54 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    Exit, InvalidMarker, Ladder, Launch, LaunchError, Marker, OsSandbox, Started, Stdout,
+    Exit, InvalidMarker, Launch, LaunchError, Marker, OsSandbox, ShutdownPolicy, Started, Stdout,
     find_program,
 };
 
-/// The variable that processes of commands are found by.
+/// The environment variable that marks the processes of commands.
 const MARKER: &str = "AUTONOE_COMMAND";
 
-/// As much is read at once.
-const PIECE: usize = 16 * 1024;
+/// Bytes per read.
+const CHUNK_LEN: usize = 16 * 1024;
 
-/// How long is listened on to a command that has ended, should something else hold its pipe open.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Time limit for reading the rest of the output of a command that has ended, because another
+/// process may hold its pipe open.
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
-/// Runs commands as child processes in a folder, and ends them with all that they start.
+/// Runs commands as child processes in a directory, and ends them together with all processes that
+/// they start.
 ///
-/// A program without a slash is looked for in the `PATH` of the environment
-/// that was given; one with a slash is a path from the folder. There is no
-/// shell between, nobody types anything, and what a command says is thrown
-/// away.
+/// A program name without a slash is searched for in the `PATH` of the given environment; one with
+/// a slash is a path relative to the directory. There is no shell in between. Standard input is
+/// closed. [`run`](Self::run) discards the output of a command.
 ///
-/// A command often runs what an agent wrote: its tests, its build. Outside of a
-/// sandbox that is a way around the sandbox of the agent.
+/// A command often runs code that an agent wrote, such as tests or a build. Without a sandbox, such
+/// a command bypasses the sandbox of the agent.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_process::{CommandEnd, Commands};
+/// use autonoe_process::{CommandOutcome, ProcessRunner};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), autonoe_process::CommandError> {
-/// let commands = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+/// let commands = ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin");
 ///
 /// let end = commands.run(&["true".to_owned()], Duration::from_secs(10)).await?;
 ///
-/// assert_eq!(end, CommandEnd::Exited { code: 0 });
+/// assert_eq!(end, CommandOutcome::Exited { code: 0 });
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Commands {
+pub struct ProcessRunner {
     directory: PathBuf,
     env: BTreeMap<OsString, OsString>,
     sandbox: Option<OsSandbox>,
     inherited: Vec<Arc<File>>,
 }
 
-impl Commands {
+impl ProcessRunner {
     /// Runs commands in `directory` inside `sandbox`, with an empty environment.
     pub fn confined(directory: impl Into<PathBuf>, sandbox: OsSandbox) -> Self {
         Self {
@@ -66,7 +67,8 @@ impl Commands {
         }
     }
 
-    /// Runs commands in `directory` as this program may, with an empty environment.
+    /// Runs commands in `directory` with the permissions of this program, with an empty
+    /// environment.
     pub fn unconfined(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -78,19 +80,19 @@ impl Commands {
 
     /// Runs commands in another directory.
     #[must_use]
-    pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = directory.into();
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
         self
     }
 
-    /// Sets variables of the environment.
+    /// Sets environment variables.
     #[must_use]
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(
         self,
@@ -100,68 +102,67 @@ impl Commands {
         variables.into_iter().fold(self, set)
     }
 
-    /// Takes variables out of the environment: those whose names are not `wanted`.
+    /// Removes the environment variables whose names are not `wanted`.
     #[must_use]
-    pub fn only_env(mut self, wanted: impl Fn(&OsStr) -> bool) -> Self {
+    pub fn retain_env(mut self, wanted: impl Fn(&OsStr) -> bool) -> Self {
         self.env.retain(|name, _| wanted(name));
         self
     }
 
-    /// Lets commands inherit an open file, for example a lock that is to be held until the last of
-    /// them is gone, also when this program is killed.
+    /// Lets commands inherit an open file, for example a lock that must be held until the last of
+    /// them has ended, even if this program is killed.
     #[must_use]
     pub fn inherit(mut self, file: Arc<File>) -> Self {
         self.inherited.push(file);
         self
     }
 
-    /// Finds the program that `name` means here. A path is not looked at.
-    pub fn program(&self, name: &str) -> Option<PathBuf> {
-        match name.contains('/') {
-            true => Some(self.directory.join(name)),
-            false => {
-                let path = self.env.get(OsStr::new("PATH"))?;
-                find_program(name, path)
-            }
+    /// Returns the path of the program `name`. A name with a slash is not checked for existence.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            Some(self.directory.join(name))
+        } else {
+            let path = self.env.get(OsStr::new("PATH"))?;
+            find_program(name, path)
         }
     }
 
     /// Runs `command`, the program and its arguments, for at most `time`.
     ///
-    /// Nothing of it lives when this returns, or when its future was dropped.
+    /// No process of the command is alive when this returns, or after its future was dropped.
     ///
     /// # Errors
     ///
-    /// It was not started, or nobody knows how it ended.
+    /// The command was not started, or its exit status is unknown.
     pub async fn run(
         &self,
         command: &[String],
         time: Duration,
-    ) -> Result<CommandEnd, CommandError> {
-        Ok(self.attend(command, time, 0).await?.end)
+    ) -> Result<CommandOutcome, CommandError> {
+        Ok(self.run_and_capture(command, time, 0).await?.end)
     }
 
-    /// Runs `command` as [`run`](Self::run) does, and keeps what it says.
+    /// Runs `command` like [`run`](Self::run), and captures its output.
     ///
     /// At most `limit` bytes of its standard output are kept, and the end of its standard error.
     ///
     /// # Errors
     ///
-    /// It was not started, or nobody knows how it ended.
+    /// The command was not started, or its exit status is unknown.
     ///
     /// ```
     /// use std::time::Duration;
     ///
-    /// use autonoe_process::Commands;
+    /// use autonoe_process::ProcessRunner;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), autonoe_process::CommandError> {
-    /// let commands = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+    /// let commands = ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin");
     ///
-    /// let said = commands.output(&["pwd".to_owned()], Duration::from_secs(10), 1024).await?;
+    /// let output = commands.output(&["pwd".to_owned()], Duration::from_secs(10), 1024).await?;
     ///
-    /// assert_eq!(said.stdout, b"/\n");
-    /// assert!(said.is_complete);
+    /// assert_eq!(output.stdout, b"/\n");
+    /// assert!(output.is_complete);
     /// # Ok(())
     /// # }
     /// ```
@@ -171,10 +172,10 @@ impl Commands {
         time: Duration,
         limit: usize,
     ) -> Result<CommandOutput, CommandError> {
-        self.attend(command, time, limit).await
+        self.run_and_capture(command, time, limit).await
     }
 
-    async fn attend(
+    async fn run_and_capture(
         &self,
         command: &[String],
         time: Duration,
@@ -185,13 +186,13 @@ impl Commands {
             mut stdin,
             mut stdout,
         } = self.launch(command)?.start().await?;
-        // What asks fails instead of waiting.
+        // A command that reads input fails instead of waiting.
         let _ = stdin.shutdown().await;
-        let mut kept = Kept::new(limit);
+        let mut buffer = OutputBuffer::new(limit);
         let exit = {
             let exited = process.exited();
             tokio::pin!(exited);
-            let drained = kept.drain(&mut stdout);
+            let drained = buffer.drain(&mut stdout);
             tokio::pin!(drained);
             let over = tokio::time::sleep(time);
             tokio::pin!(over);
@@ -205,29 +206,29 @@ impl Commands {
                 }
             };
             if exit.is_some() && is_open && limit > 0 {
-                // What it said last is still in the pipe; what it left behind may hold it open.
-                let _ = tokio::time::timeout(LAST_WORDS, drained).await;
+                // The last output is still in the pipe, which a leftover process may hold open.
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drained).await;
             }
             exit
         };
-        // Also what it left in the background.
-        let end = process.shut_down(Ladder::kill_at_once()).await;
+        // This also ends the processes that it left in the background.
+        let end = process.shutdown(ShutdownPolicy::kill_at_once()).await;
         if !end.is_complete() {
             tracing::warn!(
                 left = end.left.len(),
-                "a command left processes that could not be ended"
+                "some processes of a command could not be killed"
             );
         }
-        let how = match exit {
-            None => CommandEnd::TimedOut { after: time },
-            Some(Exit::Code(code)) => CommandEnd::Exited { code },
-            Some(Exit::Signal(number)) => CommandEnd::Signalled { number },
+        let end_state = match exit {
+            None => CommandOutcome::TimedOut { after: time },
+            Some(Exit::Code(code)) => CommandOutcome::Exited { code },
+            Some(Exit::Signal(number)) => CommandOutcome::Signalled { number },
             Some(Exit::Unknown) => return Err(CommandError::UnknownEnd),
         };
         Ok(CommandOutput {
-            end: how,
-            is_complete: kept.is_complete,
-            stdout: kept.bytes,
+            end: end_state,
+            is_complete: buffer.is_complete,
+            stdout: buffer.bytes,
             stderr: end.stderr_tail,
         })
     }
@@ -237,30 +238,30 @@ impl Commands {
         let unknown = || CommandError::NotFound {
             program: name.clone(),
         };
-        let program = self.program(name).ok_or_else(unknown)?;
+        let program = self.find_program(name).ok_or_else(unknown)?;
         let number = getrandom::u64()?;
         let marker = Marker::new(MARKER, format!("{}-{number:016x}", std::process::id()))?;
         let launch = Launch::new(program, &self.directory, marker)
             .args(args)
             .envs(&self.env)
-            .when_dropped(Ladder::kill_at_once());
+            .on_drop(ShutdownPolicy::kill_at_once());
         let inherit = |launch: Launch, file: &Arc<File>| launch.inherit(file.clone());
         let launch = self.inherited.iter().fold(launch, inherit);
         Ok(match &self.sandbox {
-            Some(sandbox) => launch.inside(sandbox.clone()),
+            Some(sandbox) => launch.sandbox(sandbox.clone()),
             None => launch,
         })
     }
 }
 
-/// What a command said, up to a limit.
-struct Kept {
+/// The output of a command, up to a limit.
+struct OutputBuffer {
     bytes: Vec<u8>,
     limit: usize,
     is_complete: bool,
 }
 
-impl Kept {
+impl OutputBuffer {
     fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -269,27 +270,27 @@ impl Kept {
         }
     }
 
-    /// Reads to the end: a command that nobody listens to would wait for ever once its pipe is full.
+    /// Reads to the end: a command would block for ever once its pipe is full.
     async fn drain(&mut self, stdout: &mut Stdout) {
-        let mut piece = vec![0; PIECE];
+        let mut chunk = vec![0; CHUNK_LEN];
         let mut is_cut = false;
-        while let Ok(read) = stdout.read(&mut piece).await {
+        while let Ok(read) = stdout.read(&mut chunk).await {
             if read == 0 {
                 self.is_complete = !is_cut;
                 return;
             }
             let room = self.limit - self.bytes.len();
             is_cut |= read > room;
-            self.bytes.extend_from_slice(&piece[..read.min(room)]);
+            self.bytes.extend_from_slice(&chunk[..read.min(room)]);
         }
     }
 }
 
-impl fmt::Debug for Commands {
+impl fmt::Debug for ProcessRunner {
     // Values may hold secrets, so they are not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let directory: &Path = &self.directory;
-        f.debug_struct("Commands")
+        f.debug_struct("ProcessRunner")
             .field("directory", &directory)
             .field("variables", &self.env.keys())
             .field("sandbox", &self.sandbox)
@@ -297,83 +298,83 @@ impl fmt::Debug for Commands {
     }
 }
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum CommandEnd {
-    /// By itself.
+pub enum CommandOutcome {
+    /// It exited.
     Exited {
         /// Its exit code.
         code: i32,
     },
-    /// By a signal.
+    /// A signal ended it.
     Signalled {
         /// The number of the signal.
         number: i32,
     },
-    /// It took too long and was ended, with all that it had started.
+    /// It exceeded its time limit and was killed, with all processes that it had started.
     TimedOut {
-        /// How long it had.
+        /// The time limit.
         after: Duration,
     },
 }
 
-impl fmt::Display for CommandEnd {
+impl fmt::Display for CommandOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited { code } => write!(f, "ended with exit code {code}"),
-            Self::Signalled { number } => write!(f, "was ended by signal {number}"),
+            Self::Signalled { number } => write!(f, "was killed by signal {number}"),
             Self::TimedOut { after } => {
-                write!(f, "was ended because it took more than {after:?}")
+                write!(f, "was killed after the time limit of {after:?}")
             }
         }
     }
 }
 
-/// What a command said, and how it ended.
+/// Output and outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandOutput {
-    /// How it ended.
-    pub end: CommandEnd,
-    /// What it wrote to its standard output, as far as it was kept.
+    /// The outcome.
+    pub end: CommandOutcome,
+    /// Its standard output, up to the limit.
     pub stdout: Vec<u8>,
-    /// Whether that is all that it wrote there.
+    /// Whether `stdout` is the whole standard output.
     pub is_complete: bool,
-    /// The end of what it wrote to its standard error.
+    /// The end of its standard error.
     pub stderr: String,
 }
 
 impl CommandOutput {
-    /// Tells whether it ended with exit code 0.
+    /// Returns whether the command exited with code 0.
     pub fn is_success(&self) -> bool {
-        self.end == CommandEnd::Exited { code: 0 }
+        self.end == CommandOutcome::Exited { code: 0 }
     }
 }
 
-/// Why nobody knows how a command ended.
+/// Error of a command that was not started, or whose exit status is unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// There is nothing to run.
+    /// The command is empty.
     #[error("there is no program to run")]
     Empty,
-    /// The program is not there.
+    /// The program was not found.
     #[error("there is no program {program:?} in the PATH that commands get")]
     NotFound {
         /// Its name.
         program: String,
     },
-    /// It could not be started.
+    /// The command could not be started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// It could not be marked as ours.
+    /// The command could not be marked.
     #[error(transparent)]
     Marker(#[from] InvalidMarker),
-    /// There is no randomness to mark it with.
-    #[error("the system has no random numbers")]
+    /// The system has no random number for the marker.
+    #[error("the operating system returned no random numbers")]
     Random(#[from] getrandom::Error),
-    /// It ended, and nobody knows how.
-    #[error("the command ended in an unknown way")]
+    /// The command ended, and its exit status is unknown.
+    #[error("the command ended without an exit code or a signal")]
     UnknownEnd,
 }

@@ -1,4 +1,4 @@
-//! How a process ended.
+//! [`Exit`] of a process, and the shutdowns that are still running.
 
 use std::fmt;
 use std::io::Read;
@@ -8,27 +8,27 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// How a process ended.
+/// Exit status of a process.
 ///
 /// ```
 /// use autonoe_process::Exit;
 ///
 /// assert!(Exit::Code(0).is_success());
-/// assert_eq!(Exit::Signal(9).to_string(), "ended by signal 9");
+/// assert_eq!(Exit::Signal(9).to_string(), "was killed by signal 9");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// It ended with this code.
+    /// It exited with this code.
     Code(i32),
-    /// A signal of this number ended it.
+    /// A signal with this number ended it.
     Signal(i32),
-    /// It ended in an unknown way: its supervisor process was killed. Without a supervisor, this
+    /// The exit status is unknown: the supervisor process was killed. Without a supervisor, this
     /// program ignores `SIGCHLD`, or waits for any child.
     Unknown,
 }
 
 impl Exit {
-    /// Tells whether it ended with code 0.
+    /// Returns whether it exited with code 0.
     pub fn is_success(self) -> bool {
         self == Self::Code(0)
     }
@@ -37,17 +37,17 @@ impl Exit {
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Code(code) => write!(f, "ended with code {code}"),
-            Self::Signal(number) => write!(f, "ended by signal {number}"),
-            Self::Unknown => f.write_str("ended in an unknown way"),
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(number) => write!(f, "was killed by signal {number}"),
+            Self::Unknown => f.write_str("ended without an exit code or a signal"),
         }
     }
 }
 
-/// Waits until the child `pid` has ended, and leaves it to be waited for again.
+/// Waits until the child `pid` has ended, without reaping it.
 ///
-/// As long as nobody takes its status, its number is not given to another process.
-pub(crate) fn wait_and_leave(pid: Pid) -> Exit {
+/// Until the child is reaped, the system does not reuse its process ID.
+pub(crate) fn wait_without_reaping(pid: Pid) -> Exit {
     loop {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
@@ -94,54 +94,55 @@ pub(crate) fn recv_number(mut pipe: impl Read) -> std::io::Result<i32> {
     Ok(i32::from_ne_bytes(bytes))
 }
 
-static ENDINGS: Endings = Endings {
+static PENDING_SHUTDOWNS: PendingShutdowns = PendingShutdowns {
     count: Mutex::new(0),
-    fewer: Condvar::new(),
+    decreased: Condvar::new(),
 };
 
-struct Endings {
+struct PendingShutdowns {
     count: Mutex<usize>,
-    fewer: Condvar,
+    decreased: Condvar,
 }
 
-impl Endings {
+impl PendingShutdowns {
     fn count(&self) -> MutexGuard<'_, usize> {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Waits until every process whose handle was dropped has been ended, or `limit` is
-/// over, and returns how many are left.
+/// Waits until every process whose handle was dropped has ended, or until `limit` has passed.
+/// Returns the number of processes that are still being shut down.
 ///
-/// It is for the end of `main`: ladders go on in threads of their own, and those end
-/// with the program. It blocks the thread.
+/// Call it at the end of `main`: shutdowns run in threads of their own, which end with the program.
+/// It blocks the thread.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// assert_eq!(autonoe_process::wait_for_shut_downs(Duration::from_secs(15)), 0);
+/// assert_eq!(autonoe_process::wait_for_shutdowns(Duration::from_secs(15)), 0);
 /// ```
-pub fn wait_for_shut_downs(limit: Duration) -> usize {
-    let waited = ENDINGS
-        .fewer
-        .wait_timeout_while(ENDINGS.count(), limit, |count| *count > 0);
+pub fn wait_for_shutdowns(limit: Duration) -> usize {
+    let waited =
+        PENDING_SHUTDOWNS
+            .decreased
+            .wait_timeout_while(PENDING_SHUTDOWNS.count(), limit, |count| *count > 0);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// One process that is being ended, for as long as this lives.
+/// Counts one process as being shut down, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Ending(());
+pub(crate) struct PendingShutdown(());
 
-impl Ending {
-    pub(crate) fn begin() -> Self {
-        *ENDINGS.count() += 1;
+impl PendingShutdown {
+    pub(crate) fn start() -> Self {
+        *PENDING_SHUTDOWNS.count() += 1;
         Self(())
     }
 }
 
-impl Drop for Ending {
+impl Drop for PendingShutdown {
     fn drop(&mut self) {
-        *ENDINGS.count() -= 1;
-        ENDINGS.fewer.notify_all();
+        *PENDING_SHUTDOWNS.count() -= 1;
+        PENDING_SHUTDOWNS.decreased.notify_all();
     }
 }

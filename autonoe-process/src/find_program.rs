@@ -1,4 +1,4 @@
-//! Looking for programs.
+//! Search for programs in the folders of `PATH`.
 
 use std::env::split_paths;
 use std::ffi::OsStr;
@@ -8,9 +8,8 @@ use rustix::fs::{Access, access};
 
 /// Finds the program `name` in the folders of `path_variable`, as a shell would.
 ///
-/// Folders that are not absolute are passed over: what they mean depends on where
-/// one stands, and an agent's project is no place to take programs from. A name
-/// with a slash in it is a path and not found.
+/// Relative folders are skipped: their meaning depends on the current directory, and programs must
+/// not come from an agent's project. A name with a slash is a path and is not found.
 ///
 /// ```
 /// use std::ffi::OsStr;

@@ -1,11 +1,11 @@
-//! Settings of Git in the environment of a program.
+//! Git settings in the environment of a program.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 const COUNT: &str = "GIT_CONFIG_COUNT";
 
-/// Adds a setting of Git to `environment`, after the settings that are already there.
+/// Adds a Git setting to `environment`, after the settings that are already there.
 ///
 /// ```
 /// use std::collections::BTreeMap;

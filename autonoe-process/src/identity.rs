@@ -1,28 +1,28 @@
-//! Which process it is, also for who did not start it.
+//! [`ProcessIdentity`], and the registry of running children.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::family::Family;
-use crate::ladder::{Deadline, Sweep};
+use crate::process_tree::ProcessTree;
+use crate::shutdown_policy::{Deadline, KillReport};
 use crate::{Marker, table};
 
-/// Tells a process from every other one, also from a later one with the same number: its number,
-/// when it was started, and since which start of the system that is counted.
+/// Identifies a process across reuse of its process ID: by the process ID, its start time, and the
+/// boot ID of the system.
 ///
-/// It can be written down, and whoever comes later knows whether that process still lives. Only on
-/// Linux; elsewhere there are none. It means nothing in another namespace of processes.
+/// It can be stored. A later program can check whether that process is still alive. Only on Linux;
+/// on other systems there are none. It has no meaning in another PID namespace.
 ///
 /// ```
 /// use autonoe_process::ProcessIdentity;
 ///
 /// # #[cfg(target_os = "linux")] {
-/// let own = ProcessIdentity::own().expect("it lives");
-/// assert!(own.lives());
+/// let own = ProcessIdentity::own().expect("it is_alive");
+/// assert!(own.is_alive());
 ///
 /// let written_down = (own.pid(), own.started().to_owned());
 /// assert_eq!(ProcessIdentity::new(written_down.0, written_down.1), own);
-/// assert!(!ProcessIdentity::new(own.pid(), "at another time").lives());
+/// assert!(!ProcessIdentity::new(own.pid(), "at another time").is_alive());
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub struct ProcessIdentity {
 }
 
 impl ProcessIdentity {
-    /// Makes an identity of what was written down.
+    /// Creates an identity from stored values.
     pub fn new(pid: u32, started: impl Into<String>) -> Self {
         Self {
             pid,
@@ -42,89 +42,89 @@ impl ProcessIdentity {
 
     /// Returns the identity of this process.
     pub fn own() -> Option<Self> {
-        Self::of(std::process::id())
+        Self::from_pid(std::process::id())
     }
 
-    /// Returns the identity of the process that has the number `pid` now.
-    pub fn of(pid: u32) -> Option<Self> {
-        let row = table::row_of(pid).filter(|row| !row.ended)?;
-        let boot = table::boot()?;
+    /// Returns the identity of the process that has the process ID `pid` now.
+    pub fn from_pid(pid: u32) -> Option<Self> {
+        let row = table::read_row(pid).filter(|row| !row.ended)?;
+        let boot = table::boot_id()?;
         Some(Self::new(pid, format!("{}@{boot}", row.started)))
     }
 
-    /// Returns the number of the process.
+    /// Returns the process ID.
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Returns when it was started, in words that only mean something here.
+    /// Returns the start time, as an opaque string.
     pub fn started(&self) -> &str {
         &self.started
     }
 
-    /// Tells whether the process lives. One that waits for its parent to take notice does not.
-    pub fn lives(&self) -> bool {
-        Self::of(self.pid).as_ref() == Some(self)
+    /// Returns whether the process is alive. A zombie is not.
+    pub fn is_alive(&self) -> bool {
+        Self::from_pid(self.pid).as_ref() == Some(self)
     }
 
-    /// Kills the process, all that descends from it and all that has `marker`, again and again
-    /// until none is left or the limit is over. This process is left out.
+    /// Kills the process, its descendants and all processes with `marker`, repeatedly until none is
+    /// left or the limit has passed. This process is excluded.
     ///
-    /// What has the number of a process that is gone is left alone. It blocks the thread.
-    pub fn kill_tree(&self, marker: &Marker, limit: Duration) -> Sweep {
-        let mut family = Family::marked(marker.clone());
-        if self.lives()
-            && let Some(row) = table::row_of(self.pid)
+    /// If the process ID was reused, the new process is left alone. It blocks the thread.
+    pub fn kill_tree(&self, marker: &Marker, limit: Duration) -> KillReport {
+        let mut family = ProcessTree::from_marker(marker.clone());
+        if self.is_alive()
+            && let Some(row) = table::read_row(self.pid)
         {
-            family.know(row.identity());
+            family.add(row.identity());
         }
         family.kill_all(limit)
     }
 }
 
-static LIVING: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
+static REGISTRY: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
 
-fn living() -> MutexGuard<'static, Vec<Marker>> {
-    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+fn registry() -> MutexGuard<'static, Vec<Marker>> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kills every child that this program has started, and all that has their markers, and returns
-/// how many processes are left when the limit is over.
+/// Kills every child that this program has started and all processes with their markers. Returns
+/// the number of processes that are left when the limit has passed.
 ///
-/// This is for a program that must end at once, because a person has asked for it a second time:
-/// nothing gets a chance to end in an orderly way. It blocks the thread. Only on Linux; elsewhere
-/// it finds nothing.
+/// This is for a program that must end at once, because the operator has requested it a second
+/// time: no process gets the chance of an orderly shutdown. It blocks the thread. Only on Linux; on
+/// other systems it finds nothing.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// assert_eq!(autonoe_process::kill_everything(Duration::from_secs(2)), 0);
+/// assert_eq!(autonoe_process::kill_all_children(Duration::from_secs(2)), 0);
 /// ```
-pub fn kill_everything(limit: Duration) -> usize {
+pub fn kill_all_children(limit: Duration) -> usize {
     let deadline = Deadline::after(limit);
-    let markers = living().clone();
+    let markers = registry().clone();
     let left = markers
         .iter()
         .map(|marker| marker.kill_all(deadline.left().unwrap_or(limit)).left.len());
     left.sum()
 }
 
-/// One child that is kept, for as long as this lives.
+/// Registers one child, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Living(Marker);
+pub(crate) struct RegisteredChild(Marker);
 
-impl Living {
-    pub(crate) fn begin(marker: Marker) -> Self {
-        living().push(marker.clone());
+impl RegisteredChild {
+    pub(crate) fn register(marker: Marker) -> Self {
+        registry().push(marker.clone());
         Self(marker)
     }
 }
 
-impl Drop for Living {
+impl Drop for RegisteredChild {
     fn drop(&mut self) {
-        let mut living = living();
-        if let Some(index) = living.iter().position(|marker| *marker == self.0) {
-            living.swap_remove(index);
+        let mut registry = registry();
+        if let Some(index) = registry.iter().position(|marker| *marker == self.0) {
+            registry.swap_remove(index);
         }
     }
 }

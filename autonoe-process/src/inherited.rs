@@ -9,14 +9,14 @@ use crate::Launch;
 
 /// The lowest number of an inherited descriptor.
 ///
-/// Node keeps what it inherits to itself, up to the first number above 15 that is not in
-/// use; a lock among the low ones would not reach its tools.
+/// Node does not pass on inherited descriptors up to the first unused number above 15, so a lock
+/// with a low number would not reach its tools.
 const INHERITED_FROM: i32 = 100;
 
-/// Copies `file` to a high number. The copy is closed on exec, by other children too.
+/// Duplicates `file` to a high number. The copy is close-on-exec, also in other children.
 pub(crate) fn copy(file: &impl AsFd) -> io::Result<OwnedFd> {
     match fcntl_dupfd_cloexec(file, INHERITED_FROM) {
-        // So few descriptors are allowed.
+        // The limit of descriptors is lower than that number.
         Err(Errno::INVAL) => Ok(fcntl_dupfd_cloexec(file, 0)?),
         result => Ok(result?),
     }

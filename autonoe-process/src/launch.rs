@@ -1,4 +1,4 @@
-//! What to start, and how.
+//! [`Launch`], the description of a program to start.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,19 +12,18 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::sandbox::{OsSandbox, Wrapped};
-use crate::{Ladder, LaunchError, Marker, SessionFolder, inherited, marker};
+use crate::{LaunchError, Marker, SessionFolder, ShutdownPolicy, inherited, marker};
 
-/// What to start, and how.
+/// Describes a program to start, its environment and its limits.
 ///
-/// The environment begins empty: the child gets the variables that were given and its
-/// [`Marker`], and nothing of this process but markers that are to be
-/// [handed on](Marker::hand_on). It gets a session and a process group of
-/// its own and no terminal. Of open files it gets its three pipes and what is to be
-/// [inherited](Self::inherit). (Before Linux 5.11 and on other systems, also those that
-/// were not opened to be closed on exec, which Rust does.)
+/// The environment starts empty: the child gets the given variables and its [`Marker`]. From the
+/// environment of this process it inherits only markers that were [propagated](Marker::propagate). It
+/// has a session and a process group of its own and no terminal. Its open files are its three pipes
+/// and the [inherited](Self::inherit) ones. (Before Linux 5.11 and on other systems, also files
+/// that were not opened as close-on-exec, which Rust does.)
 ///
 /// ```
-/// use autonoe_process::{EndedBy, Exit, Ladder, Launch, Marker, Started};
+/// use autonoe_process::{EndedBy, Exit, ShutdownPolicy, Launch, Marker, Started};
 /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -36,14 +35,14 @@ use crate::{Ladder, LaunchError, Marker, SessionFolder, inherited, marker};
 ///
 /// let Started { process, mut stdin, mut stdout } = launch.start().await?;
 /// stdin.write_all(b"Ada\n").await?;
-/// let mut said = String::new();
-/// stdout.read_to_string(&mut said).await?;
+/// let mut output = String::new();
+/// stdout.read_to_string(&mut output).await?;
 ///
-/// assert_eq!(said, "done\n");
+/// assert_eq!(output, "done\n");
 /// assert_eq!(process.exited().await, Exit::Code(3));
 /// assert_eq!(process.stderr_tail(), "Good morning, Ada\n");
 ///
-/// let end = process.shut_down(Ladder::default()).await;
+/// let end = process.shutdown(ShutdownPolicy::default()).await;
 /// assert_eq!(end.ended_by, EndedBy::Itself);
 /// assert!(end.is_complete());
 /// # Ok(())
@@ -55,7 +54,7 @@ pub struct Launch {
     pub(crate) marker: Marker,
     pub(crate) inherited: Vec<Arc<File>>,
     pub(crate) stderr_limit: usize,
-    pub(crate) ladder: Ladder,
+    pub(crate) ladder: ShutdownPolicy,
     pub(crate) folder: Option<SessionFolder>,
     pub(crate) sandbox: Option<OsSandbox>,
     args: Vec<OsString>,
@@ -67,10 +66,10 @@ impl Launch {
     /// The maximum length of a [secret](Self::secret) in bytes, which fits into an empty pipe.
     pub const SECRET_LIMIT: usize = 4096;
 
-    /// How much of the standard error is kept if nothing else is said: 64 KiB.
+    /// Default limit of the standard error that is kept: 64 KiB.
     pub const STDERR_LIMIT: usize = 64 * 1024;
 
-    /// Makes a launch of `program`, an absolute path, in `directory`.
+    /// Creates a launch of `program`, an absolute path, in `directory`.
     pub fn new(program: impl Into<PathBuf>, directory: impl Into<PathBuf>, marker: Marker) -> Self {
         Self {
             program: program.into(),
@@ -78,7 +77,7 @@ impl Launch {
             marker,
             inherited: Vec::new(),
             stderr_limit: Self::STDERR_LIMIT,
-            ladder: Ladder::interrupt_first(),
+            ladder: ShutdownPolicy::interrupt_first(),
             folder: None,
             sandbox: None,
             args: Vec::new(),
@@ -101,14 +100,14 @@ impl Launch {
         self
     }
 
-    /// Sets a variable of the environment. The marker's own cannot be set.
+    /// Sets an environment variable. The variable of the marker cannot be set.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
         self
     }
 
-    /// Sets variables of the environment.
+    /// Sets environment variables.
     #[must_use]
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(
         self,
@@ -120,10 +119,10 @@ impl Launch {
 
     /// Lets the child inherit an open file, for example a lock.
     ///
-    /// No other child does, also if it is started at the same time. What the child starts
-    /// inherits it too, unless the child sees to it that it does not: Node hands on what
-    /// has a high number, so it gets one of 100 or more; Bun, and with it Claude Code, hands
-    /// on nothing.
+    /// No other child inherits it, even if it is started at the same time. Programs that the child
+    /// starts inherit it too, unless the child prevents that. Node passes on descriptors with high
+    /// numbers only, so the file gets one of 100 or more. Bun, and with it Claude Code, passes on
+    /// none.
     #[must_use]
     pub fn inherit(mut self, file: Arc<File>) -> Self {
         self.inherited.push(file);
@@ -133,7 +132,7 @@ impl Launch {
     /// Passes `secret` to the child through a pipe, and sets `variable` to the number of its
     /// descriptor.
     ///
-    /// The secret is neither in the environment of the child nor in a file. When the child has read
+    /// The secret is neither in the environment of the child nor in a file. Once the child has read
     /// it, the pipe is empty, also for processes that inherit the pipe. If the secret is longer
     /// than [`SECRET_LIMIT`](Self::SECRET_LIMIT) bytes, the start fails.
     #[must_use]
@@ -154,44 +153,44 @@ impl Launch {
         Ok(descriptors)
     }
 
-    /// Sets how much of the end of the standard error is kept.
+    /// Sets how many bytes of the end of the standard error are kept.
     #[must_use]
     pub fn stderr_limit(mut self, bytes: usize) -> Self {
         self.stderr_limit = bytes;
         self
     }
 
-    /// Sets what is done when the handle is dropped without being shut down, instead of
-    /// [`Ladder::interrupt_first`].
+    /// Sets the ladder for a handle that is dropped without a shutdown. The default is
+    /// `Ladder::interrupt_first`.
     #[must_use]
-    pub fn when_dropped(mut self, ladder: Ladder) -> Self {
+    pub fn on_drop(mut self, ladder: ShutdownPolicy) -> Self {
         self.ladder = ladder;
         self
     }
 
-    /// Hands over a folder, to be removed when the last process is gone.
+    /// Sets a folder that is removed when the last process has ended.
     #[must_use]
     pub fn folder(mut self, folder: SessionFolder) -> Self {
         self.folder = Some(folder);
         self
     }
 
-    /// Has the program executed in `sandbox`, or not at all.
+    /// Executes the program in `sandbox`, or not at all.
     ///
-    /// The child is then bubblewrap, which ends as the program does; one that a signal has
-    /// ended has code 128 and the number of the signal. [`Process::signal`] and the steps of a
-    /// [`Ladder`] reach the program; when the child is killed or dies, all that is in the
-    /// sandbox does. When this program dies, it is killed at once, and not interrupted first.
+    /// The child is then bubblewrap, which exits like the program. If a signal ended the program,
+    /// the exit code is 128 plus the number of the signal. [`Process::signal`] and the steps of a
+    /// `Ladder` reach the program. When the child is killed or dies, everything in the sandbox
+    /// dies too. When this program dies, the sandbox is killed at once, without an interrupt first.
     ///
     /// [`Process::signal`]: crate::Process::signal
     #[must_use]
-    pub fn inside(mut self, sandbox: OsSandbox) -> Self {
+    pub fn sandbox(mut self, sandbox: OsSandbox) -> Self {
         self.sandbox = Some(sandbox);
         self
     }
 
-    /// Makes the command, as far as it can be said without the child's help, and what it
-    /// inherits beside the files of the launch.
+    /// Builds the command, as far as possible before the fork, and the descriptor that it inherits
+    /// beside the files of the launch.
     pub(crate) fn command(&self) -> Result<(Command, Option<OwnedFd>), LaunchError> {
         if !self.program.is_absolute() {
             return Err(LaunchError::NotAbsolute {
@@ -205,8 +204,8 @@ impl Launch {
         }
         let (mut command, options) = match &self.sandbox {
             Some(sandbox) => {
-                // Bubblewrap would say it too, but only in words.
-                LaunchError::foresee(&self.program, &self.directory)?;
+                // Bubblewrap would report it too, but only as text.
+                LaunchError::preflight(&self.program, &self.directory)?;
                 let (program, directory) = (&self.program, &self.directory);
                 let wrapped = sandbox.wrap(program, &self.args, directory, &self.env)?;
                 let Wrapped { command, options } = wrapped;
@@ -214,9 +213,11 @@ impl Launch {
             }
             None => (self.bare_command(), None),
         };
-        // Who sets one of these variables starts something with a marker of its own.
-        let handed_on = marker::handed_on_markers().into_iter();
-        for marker in handed_on.filter(|marker| !self.env.contains_key(OsStr::new(marker.name()))) {
+        // A launch that sets one of these variables starts a process with its own marker.
+        let inherited_markers = marker::inherited_markers().into_iter();
+        for marker in
+            inherited_markers.filter(|marker| !self.env.contains_key(OsStr::new(marker.name())))
+        {
             command.env(marker.name(), marker.value());
         }
         command

@@ -1,4 +1,4 @@
-//! Why a program was not started.
+//! [`LaunchError`] of a program that was not started.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,65 +7,65 @@ use rustix::fs::{Access, access};
 
 use crate::SandboxError;
 
-/// Why a program was not started. Nothing of it runs.
+/// Error of a program that was not started. None of its processes runs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The path of the program depends on where one stands.
+    /// The path of the program is relative.
     #[error("{program:?} is not an absolute path")]
     NotAbsolute {
         /// The path.
         program: PathBuf,
     },
-    /// The program is not there.
+    /// The program does not exist.
     #[error("there is no program {program:?}")]
     NotFound {
         /// The program.
         program: PathBuf,
     },
-    /// The program is there and cannot be executed.
+    /// The program exists and cannot be executed.
     #[error("{program:?} cannot be executed")]
     NotExecutable {
         /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The program is there, and the one that it needs to run is not.
-    #[error("{program:?} needs an interpreter or a loader that is not there")]
+    /// The program exists, and the interpreter or loader that it needs does not.
+    #[error("{program:?} needs an interpreter or a dynamic loader that does not exist")]
     NoInterpreter {
         /// The program.
         program: PathBuf,
     },
-    /// The child cannot work in its directory.
-    #[error("{directory:?} is not a directory that one can work in")]
+    /// The directory cannot be the working directory of the child.
+    #[error("{directory:?} is not a directory that a program can start in")]
     Directory {
         /// The directory.
         directory: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A variable of the environment cannot have this name or value.
+    /// An environment variable cannot have this name or value.
     #[error("the environment variable {name:?} is not valid")]
     Variable {
         /// Its name.
         name: String,
     },
-    /// The sandbox cannot be made.
+    /// The sandbox cannot be created.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// The system refuses for another reason.
+    /// The system refused for another reason.
     #[error("{program:?} cannot be started")]
     System {
         /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
 impl LaunchError {
-    /// Returns a name of the kind for programs to compare, which stays as it is.
+    /// Returns a stable, machine-readable code of the kind.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotAbsolute { .. } => "program_not_absolute",
@@ -84,9 +84,9 @@ impl LaunchError {
         Self::System { program, source }
     }
 
-    /// Looks whether `program` could be executed in `directory`, before somebody else tries.
-    pub(crate) fn foresee(program: &Path, directory: &Path) -> Result<(), Self> {
-        let refused = |source: io::Error| Err(Self::explain(program, directory, source));
+    /// Checks whether `program` could be executed in `directory`, before bubblewrap tries.
+    pub(crate) fn preflight(program: &Path, directory: &Path) -> Result<(), Self> {
+        let refused = |source: io::Error| Err(Self::from_system(program, directory, source));
         match (directory.metadata(), program.metadata()) {
             (Ok(directory), _) if !directory.is_dir() => {
                 refused(io::ErrorKind::NotADirectory.into())
@@ -96,10 +96,11 @@ impl LaunchError {
         }
     }
 
-    /// Finds out what the system means by `source`.
+    /// Determines the kind of the system error `source`.
     ///
-    /// It has one number for a directory, a program and an interpreter that are not there.
-    pub(crate) fn explain(program: &Path, directory: &Path, source: io::Error) -> Self {
+    /// The system has one error code for a directory, a program and an interpreter that do not
+    /// exist.
+    pub(crate) fn from_system(program: &Path, directory: &Path, source: io::Error) -> Self {
         let (program, directory) = (program.to_owned(), directory.to_owned());
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !directory.is_dir() => {

@@ -1,24 +1,24 @@
-//! Child processes that leave nothing behind.
+//! Child processes that are ended with their whole process tree.
 //!
-//! Agents are programs that start programs, which make sessions of their own, go into
-//! the background and outlive them. Here a child is started so that everything it starts
-//! can be found again, and ended so that nothing of it is left: when it is shut down,
-//! when its handle is dropped, and as far as that is possible when this program dies.
+//! Agents are programs that start programs, which create sessions of their own, run in the
+//! background and outlive them. This crate starts a child so that it can find all processes that
+//! the child starts. It ends the child and its whole process tree when the child is shut down, when
+//! its handle is dropped, and as far as possible when this program dies.
 //!
-//! - [`Launch`] says what to start: the environment begins empty, and an open file such
+//! - [`Launch`] describes the program to start: the environment starts empty, and an open file such
 //!   as a lock can be [inherited](Launch::inherit).
-//! - [`Process`] is a child, [`Stdin`] and [`Stdout`] its pipes. Its standard error is read
-//!   all the time and the end of it kept.
-//! - [`Ladder`] says how a child is ended, step by step; [`ShutDown`] tells how it went.
-//! - [`Outliving`] is a child that goes on when this program ends, and [`ProcessIdentity`] finds it
-//!   again.
-//! - [`Marker`] finds processes without a handle, for example those of a program that was killed.
-//!   A marker that this program was itself started with can be [handed on](Marker::hand_on).
-//! - [`SessionFolder`] is a folder that is removed with the last process; [`SessionParent`] is the one
-//!   that all of them are in.
-//! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
-//!   has a network. [`Launch::inside`] starts it there or not at all.
-//! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
+//! - [`Process`] is a child, [`Stdin`] and [`Stdout`] are its pipes. Its standard error is read
+//!   continuously, and the end of it is kept.
+//! - [`ShutdownPolicy`] defines the steps that end a child; [`ShutdownReport`] is the report.
+//! - [`DetachedProcess`] is a child that keeps running when this program ends, and
+//!   [`ProcessIdentity`] finds it again.
+//! - [`Marker`] finds processes without a handle, for example those of a killed program. A marker
+//!   that this program was itself started with can be [propagated](Marker::propagate).
+//! - [`SessionFolder`] is a folder that is removed with the last process; [`SessionParent`] is the
+//!   parent folder of all of them.
+//! - [`OsSandbox`] restricts a child: the paths that it can read and write, and its network.
+//!   [`Launch::sandbox()`] starts it in the sandbox or not at all.
+//! - [`ProcessRunner`] runs commands to completion. [`find_program`] finds a program in `PATH`.
 //! - [`refuse_bare_repositories`] and [`add_git_setting`] set up Git for a child.
 //!
 //! The crate is made for Linux, where each child has a supervisor process that adopts its orphans.
@@ -27,8 +27,9 @@
 //! process is left. Other Unix systems have only the process group: the child gets no signal when
 //! this program dies, and a shutdown does not find processes that left the group.
 //!
-//! It does not read the environment (but for a marker that it is asked about), install signal handlers or print; it needs a tokio
-//! runtime to start a child and to talk to it, but none to end it.
+//! The crate does not read the environment (except to check for a marker on request), install
+//! signal handlers or print. It needs a tokio runtime to start a child and to communicate with it,
+//! but none to end it.
 
 #![deny(unsafe_code)]
 
@@ -37,22 +38,22 @@ compile_error!("autonoe-process needs a Unix system");
 
 mod before_exec;
 mod commands;
+mod detached;
 mod exit;
-mod family;
 mod find_program;
 mod git_settings;
 mod identity;
 mod inherited;
 mod keeper;
-mod ladder;
 mod launch;
 mod launch_error;
 mod marker;
-mod outliving;
 mod process;
+mod process_tree;
 mod sandbox;
 mod session_folder;
 mod session_parent;
+mod shutdown_policy;
 mod signal;
 mod start;
 mod stderr_tail;
@@ -61,20 +62,22 @@ mod stdio;
 mod supervisor;
 mod table;
 
-pub use commands::{CommandEnd, CommandError, CommandOutput, Commands};
-pub use exit::{Exit, wait_for_shut_downs};
+pub use commands::{CommandError, CommandOutcome, CommandOutput, ProcessRunner};
+pub use detached::DetachedProcess;
+pub use exit::{Exit, wait_for_shutdowns};
 pub use find_program::find_program;
 pub use git_settings::{add_git_setting, refuse_bare_repositories};
-pub use identity::{ProcessIdentity, kill_everything};
-pub use ladder::{Action, EndedBy, Ladder, ProcessInfo, ShutDown, Step, Sweep};
+pub use identity::{ProcessIdentity, kill_all_children};
 pub use launch::Launch;
 pub use launch_error::LaunchError;
 pub use marker::{InvalidMarker, Marker};
-pub use outliving::Outliving;
 pub use process::Process;
 pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;
 pub use session_parent::SessionParent;
+pub use shutdown_policy::{
+    EndedBy, KillReport, ProcessInfo, ShutdownAction, ShutdownPolicy, ShutdownReport, ShutdownStep,
+};
 pub use signal::Signal;
 pub use start::Started;
 pub use stdio::{Stdin, Stdout};

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::family::Family;
-use crate::ladder::{ProcessInfo, Sweep};
+use crate::process_tree::ProcessTree;
+use crate::shutdown_policy::{KillReport, ProcessInfo};
 
 /// An environment variable of a child, which the programs that it starts inherit.
 ///
@@ -35,12 +35,12 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Makes the marker `name` with `value`.
+    /// Creates the marker `name` with `value`.
     ///
     /// # Errors
     ///
-    /// The name is not one that every shell hands on (letters, digits and `_`, not
-    /// a digit first), or the value is empty or holds a zero byte.
+    /// The name is not one that every shell passes on (letters, digits and `_`, not a digit first),
+    /// or the value is empty or contains a zero byte.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Result<Self, InvalidMarker> {
         let (name, value) = (name.into(), value.into());
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -61,48 +61,49 @@ impl Marker {
         &self.value
     }
 
-    /// Finds the processes that live and have the marker, except this one.
+    /// Returns the living processes that have the marker, except this one.
     ///
-    /// It finds what this user may look at. Only on Linux; elsewhere it finds nothing.
+    /// It finds the processes that this user may inspect. Only on Linux; on other systems it finds
+    /// nothing.
     pub fn processes(&self) -> Vec<ProcessInfo> {
-        Family::marked(self.clone()).marked_now()
+        ProcessTree::from_marker(self.clone()).marked_processes()
     }
 
-    /// Kills the processes that have the marker, and what they have started, until
-    /// none is left or the limit is over.
+    /// Kills the processes that have the marker, and the processes that they have started, until
+    /// none is left or the limit has passed.
     ///
-    /// This is for a program that comes after one that was killed. It blocks the
-    /// thread. Only on Linux; elsewhere it finds nothing.
-    pub fn kill_all(&self, limit: Duration) -> Sweep {
-        Family::marked(self.clone()).kill_all(limit)
+    /// This is for a program that cleans up after a killed one. It blocks the thread. Only on
+    /// Linux; on other systems it finds nothing.
+    pub fn kill_all(&self, limit: Duration) -> KillReport {
+        ProcessTree::from_marker(self.clone()).kill_all(limit)
     }
 
-    /// Has all that this program launches from now on carry the marker too, beside its own, if this
-    /// process itself was started with it. Tells whether it was.
+    /// Adds the marker to everything that this program launches from now on, beside the launch's
+    /// own marker, if this process itself was started with it. Returns whether it was.
     ///
-    /// A [`Launch`](crate::Launch) begins with an empty environment, so without this a marker ends
-    /// with the first process of ours that has it. It is asked for by name and not done by itself:
-    /// of the environment of this process nothing is read but whether it has this one variable, and
-    /// a program that does the work of several in tasks has the marker of none. Only on Linux;
-    /// elsewhere nothing is handed on.
+    /// A [`Launch`](crate::Launch) starts with an empty environment, so without this call a marker
+    /// ends with the first process of ours that has it. The call is explicit for two reasons:
+    /// nothing but this one variable is read from the environment of this process, and a program
+    /// that runs the work of several markers in tasks has the marker of none. Only on Linux; on
+    /// other systems the marker is not passed on.
     ///
     /// ```
     /// use autonoe_process::Marker;
     ///
     /// let marker = Marker::new("AUTONOE_SESSION", "6f1c9a02-1")?;
     ///
-    /// assert!(!marker.hand_on(), "this program was not started with it");
+    /// assert!(!marker.propagate(), "this program was not started with it");
     /// # Ok::<(), autonoe_process::InvalidMarker>(())
     /// ```
-    pub fn hand_on(&self) -> bool {
-        let is_ours = crate::table::is_on_this(self);
+    pub fn propagate(&self) -> bool {
+        let is_ours = crate::table::is_on_current_process(self);
         if is_ours {
-            hand_on(self.clone());
+            export(self.clone());
         }
         is_ours
     }
 
-    /// Tells whether `environ`, with a zero byte after each variable, holds the marker.
+    /// Returns whether `environ`, with a zero byte after each variable, contains the marker.
     #[cfg(any(target_os = "linux", test))]
     pub(crate) fn is_in(&self, environ: &[u8]) -> bool {
         environ.split(|byte| *byte == 0).any(|entry| {
@@ -114,26 +115,26 @@ impl Marker {
     }
 }
 
-/// A name or a value that no marker can have.
+/// Error of a name or a value that a marker cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} with this value cannot be a marker")]
+#[error("the environment variable {name:?} cannot mark processes with this value")]
 pub struct InvalidMarker {
     name: String,
 }
 
-static HANDED_ON: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
+static INHERITED: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
 
 fn handed_on() -> MutexGuard<'static, Vec<Marker>> {
-    HANDED_ON.lock().unwrap_or_else(PoisonError::into_inner)
+    INHERITED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the markers that every child gets beside its own.
-pub(crate) fn handed_on_markers() -> Vec<Marker> {
+pub(crate) fn inherited_markers() -> Vec<Marker> {
     handed_on().clone()
 }
 
-/// Has every child get `marker` from now on, in place of another of that name.
-fn hand_on(marker: Marker) {
+/// Adds `marker` to every child from now on, and replaces another marker of that name.
+fn export(marker: Marker) {
     let mut markers = handed_on();
     markers.retain(|other| other.name() != marker.name());
     markers.push(marker);

@@ -1,4 +1,4 @@
-//! A child process.
+//! [`Process`], the handle of a child process.
 
 use std::future::Future;
 use std::io;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::family::Family;
 use crate::keeper::{Lifeline, Shared};
-use crate::{EndedBy, Exit, Ladder, Marker, ProcessInfo, ShutDown, Signal};
+use crate::process_tree::ProcessTree;
+use crate::{EndedBy, Exit, Marker, ProcessInfo, ShutdownPolicy, ShutdownReport, Signal};
 
-/// A child process, made by [`Launch::start`](crate::Launch::start).
+/// A child process, created by [`Launch::start`](crate::Launch::start).
 ///
-/// End it with [`shut_down`](Self::shut_down). When it is dropped instead, also in a
-/// panic or after the runtime is gone, a thread of its own does the same with the ladder
-/// of the launch; see [`wait_for_shut_downs`](crate::wait_for_shut_downs).
+/// End it with `shut_down`. If it is dropped instead, also in a panic or after
+/// the runtime has ended, a thread of its own shuts the process down with the ladder of the launch;
+/// see `wait_for_shutdowns`.
 ///
-/// Until then the system keeps the number of the child for it, also when it has ended:
-/// no signal reaches another process that got its number.
+/// Until then the system does not reuse the process ID of the child, even after its exit: no signal
+/// reaches another process by mistake.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
@@ -37,24 +37,24 @@ impl Process {
         }
     }
 
-    /// Returns the number of the process, which is also that of its group and session.
+    /// Returns the process ID, which is also the ID of its group and session.
     pub fn pid(&self) -> u32 {
         self.pid.as_raw_pid().unsigned_abs()
     }
 
-    /// Returns what the process and all that it starts is known by.
+    /// Returns the marker of the process and of everything that it starts.
     pub fn marker(&self) -> &Marker {
         &self.marker
     }
 
-    /// Returns how the process ended, or `None` if it lives.
+    /// Returns the exit of the process, or `None` if it is alive.
     pub fn try_exit(&self) -> Option<Exit> {
         *self.shared.exit.borrow()
     }
 
     /// Waits until the process has ended.
     ///
-    /// By then all that it wrote to its standard error was read. Its tools may still live.
+    /// By then its standard error was read to the end. Its tools may still be alive.
     pub fn exited(&self) -> impl Future<Output = Exit> + Send + use<> {
         let mut exit = self.shared.exit.subscribe();
         async move {
@@ -63,49 +63,50 @@ impl Process {
         }
     }
 
-    /// Returns the end of what the process wrote to its standard error so far.
+    /// Returns the end of the standard error that the process wrote so far.
     ///
-    /// The whole of it is read all the time; the last of it is kept, 64 KiB unless
-    /// [`Launch::stderr_limit`](crate::Launch::stderr_limit) says otherwise.
+    /// Standard error is read continuously; the last 64 KiB are kept, unless
+    /// [`Launch::stderr_limit`](crate::Launch::stderr_limit) sets another limit.
     pub fn stderr_tail(&self) -> String {
         self.shared.stderr().text()
     }
 
-    /// Sends `signal` to the process, and to nothing that it has started.
+    /// Sends `signal` to the process only, not to its descendants.
     ///
     /// # Errors
     ///
-    /// It has ended, or has changed to another user.
+    /// The process has ended, or runs as another user now.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         if self.try_exit().is_some() {
             return Err(Errno::SRCH.into());
         }
-        let family = Family::of(self.pid, self.marker.clone());
-        Ok(family.signal(self.shared.addressee, signal.to_system())?)
+        let family = ProcessTree::new(self.pid, self.marker.clone());
+        Ok(family.signal(self.shared.signal_target, signal.to_system())?)
     }
 
-    /// Finds what the process has started and what that has started, as far as it lives.
+    /// Returns the living descendants of the process.
     ///
-    /// As long as the process lives, that is everything, also what made a session of its
-    /// own or has lost its parent. Only on Linux; elsewhere it finds nothing.
+    /// As long as the process is alive, the list is complete: it includes processes that have
+    /// created their own session or lost their parent. Only on Linux; on other systems it finds
+    /// nothing.
     pub fn descendants(&self) -> Vec<ProcessInfo> {
-        Family::of(self.pid, self.marker.clone()).descendants()
+        ProcessTree::new(self.pid, self.marker.clone()).descendants()
     }
 
-    /// Finds the processes with the marker, except this one and its child.
+    /// Returns the living processes with the marker, except this one and its child.
     ///
-    /// Only on Linux; elsewhere it finds nothing.
+    /// Only on Linux; on other systems it finds nothing.
     pub fn leftovers(&self) -> Vec<ProcessInfo> {
-        Family::of(self.pid, self.marker.clone()).marked_now()
+        ProcessTree::new(self.pid, self.marker.clone()).marked_processes()
     }
 
-    /// Ends the process by the steps of `ladder`, and kills what is left of it.
+    /// Ends the process by the steps of `ladder`, and kills the remaining processes.
     ///
-    /// That goes on when the future is dropped.
-    pub async fn shut_down(self, ladder: Ladder) -> ShutDown {
-        let told = self.lifeline.end(ladder).await;
-        // Only a defect ends the keeper without an answer, and that is not a success.
-        told.unwrap_or_else(|_| ShutDown {
+    /// The shutdown continues if the future is dropped.
+    pub async fn shutdown(self, ladder: ShutdownPolicy) -> ShutdownReport {
+        let report = self.lifeline.end(ladder).await;
+        // Only a bug ends the keeper without a report, and that is not a success.
+        report.unwrap_or_else(|_| ShutdownReport {
             exit: None,
             ended_by: EndedBy::Nothing,
             killed: Vec::new(),

@@ -1,4 +1,4 @@
-//! Folders that are removed with a session.
+//! [`SessionFolder`], a folder that is removed with its session.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io;
@@ -10,19 +10,19 @@ use rustix::process::geteuid;
 
 use crate::session_parent::SessionParent;
 
-/// A folder for the files of one session, which only this user can look into.
+/// A folder for the files of one session, which only this user can access.
 ///
-/// It is made below the [`SessionParent`] of a directory for temporary files. A second folder with
-/// the same name is directly in that directory: the session's own
-/// [temporary files](Self::temporary) go there, so that a guard or a sandbox can refuse all writes
-/// to the parent.
+/// It is created below the [`SessionParent`] of a directory for temporary files. A second folder
+/// with the same name is directly in that directory: the session's own [temporary
+/// files](Self::temporary) go there, so that a guard or a sandbox can refuse all writes to the
+/// parent.
 ///
-/// It is removed with all that is in it when it is dropped, also what was made
-/// read-only. Hand it to [`Launch::folder`](crate::Launch::folder), and it is removed
-/// when the last process of the session is gone, and not while one of them still writes.
+/// Dropping it removes it with all its contents, including read-only ones. Pass it to
+/// [`Launch::folder`](crate::Launch::folder) to remove it when the last process of the session has
+/// ended, and not while one of them still writes.
 ///
-/// A program that is killed cannot remove its folders. It holds a lock on each of them,
-/// so whoever comes next can tell which are [abandoned](Self::abandoned_in).
+/// A killed program cannot remove its folders. A program holds a lock on each of its folders, so a
+/// later program can find the [abandoned](Self::abandoned_in) ones.
 ///
 /// ```
 /// use autonoe_process::SessionFolder;
@@ -47,12 +47,12 @@ pub struct SessionFolder {
 }
 
 impl SessionFolder {
-    /// Makes a new folder below the [`SessionParent`] of `directory`, with a name that begins with
-    /// `prefix`, and one for its temporary files in `directory`.
+    /// Creates a new folder below the [`SessionParent`] of `directory`, with a name that begins
+    /// with `prefix`, and one for its temporary files in `directory`.
     ///
     /// # Errors
     ///
-    /// The system refuses it, or the parent belongs to another user.
+    /// The folder cannot be created, or the parent belongs to another user.
     pub fn create_in(directory: &Path, prefix: &str) -> io::Result<Self> {
         let parent = SessionParent::open(directory)?;
         loop {
@@ -60,12 +60,13 @@ impl SessionFolder {
                 .prefix(prefix)
                 .permissions(Permissions::from_mode(0o700))
                 .tempdir_in(parent.sessions())?;
-            // Before it is locked, somebody else may take it for an abandoned one.
-            let Some(mut created) = Self::locked(folder.path().to_owned(), directory)? else {
+            // Before it is locked, another program may take it for an abandoned folder.
+            let Some(mut created) = Self::try_lock_folder(folder.path().to_owned(), directory)?
+            else {
                 continue;
             };
             if let Err(error) = DirBuilder::new().mode(0o700).create(&created.temporary) {
-                // What is there under this name is not ours.
+                // The existing path of this name is not ours.
                 created.is_removed = true;
                 match error.kind() {
                     io::ErrorKind::AlreadyExists => continue,
@@ -77,10 +78,10 @@ impl SessionFolder {
         }
     }
 
-    /// Finds the folders below the [`SessionParent`] of `directory` whose names begin with `prefix`
-    /// and whose program is gone. They are the caller's now, and removed when they are dropped.
+    /// Returns the folders below the [`SessionParent`] of `directory` whose names begin with
+    /// `prefix` and whose program has ended. The caller owns them now; dropping them removes them.
     ///
-    /// What the sessions left running may still write to them: end it first, see
+    /// Processes that the sessions left running may still write to them: end these first, see
     /// [`Marker::kill_all`](crate::Marker::kill_all).
     ///
     /// # Errors
@@ -108,17 +109,21 @@ impl SessionFolder {
         let mut abandoned = Vec::new();
         for entry in fs::read_dir(parent.sessions())?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(prefix) {
-                // What cannot be looked at is somebody else's.
-                abandoned.extend(Self::locked(entry.path(), directory).ok().flatten());
+                // A folder that cannot be accessed belongs to another user.
+                abandoned.extend(
+                    Self::try_lock_folder(entry.path(), directory)
+                        .ok()
+                        .flatten(),
+                );
             }
         }
         Ok(abandoned)
     }
 
-    /// Takes the folder at `path`, whose temporary files are in `directory`; `None` if another
-    /// program has it, or it is gone.
-    fn locked(path: PathBuf, directory: &Path) -> io::Result<Option<Self>> {
-        // Links are not followed, so that nobody is led to a folder elsewhere.
+    /// Locks the folder at `path`, whose temporary files are in `directory`; `None` if another
+    /// program holds it, or it does not exist.
+    fn try_lock_folder(path: PathBuf, directory: &Path) -> io::Result<Option<Self>> {
+        // Symlinks are not followed, so that nothing leads to a folder elsewhere.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let lock = match openat(CWD, &path, flags, Mode::empty()) {
             Ok(folder) => File::from(folder),
@@ -134,7 +139,7 @@ impl SessionFolder {
         if held.uid() != geteuid().as_raw() {
             return Ok(None);
         }
-        // Who had it before may have removed it in the meantime.
+        // The previous owner may have removed it in the meantime.
         let is_there = fs::symlink_metadata(&path)
             .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
         let temporary = directory.join(path.file_name().unwrap_or_default());
@@ -161,7 +166,7 @@ impl SessionFolder {
     ///
     /// # Errors
     ///
-    /// Something in it cannot be removed. It stays then.
+    /// Something in it cannot be removed, and stays.
     pub fn remove(mut self) -> io::Result<()> {
         // One attempt is enough; `drop` would make another.
         self.is_removed = true;
@@ -169,7 +174,7 @@ impl SessionFolder {
     }
 
     fn remove_both(&self) -> io::Result<()> {
-        // The temporary files go first: a later sweep finds them by the folder.
+        // The temporary files are removed first: a later sweep finds them by the folder.
         remove(&self.temporary)?;
         remove(&self.path)
     }
@@ -182,7 +187,7 @@ impl Drop for SessionFolder {
         }
         if let Err(error) = self.remove_both() {
             let path = self.path.display();
-            tracing::warn!(%path, %error, "the folder of a session cannot be removed");
+            tracing::warn!(%path, %error, "the folder of a session could not be removed");
         }
     }
 }
@@ -191,26 +196,26 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path);
+            make_writable(path);
             fs::remove_dir_all(path)
         }
-        // A command can replace the directory for temporary files by a file.
+        // A command can replace the directory for temporary files with a file.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => fs::remove_file(path),
         result => result,
     }
 }
 
-/// Makes all folders in `folder` writable, without following links. A failure shows when they are
-/// removed.
-fn open_up(folder: &Path) {
+/// Makes all folders in `folder` writable, without following symlinks. A failure surfaces when they
+/// are removed.
+fn make_writable(folder: &Path) {
     if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
         return;
     }
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        // Links are not followed: `file_type` is about the link itself.
+        // Symlinks are not followed: `file_type` is that of the link itself.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
+            make_writable(&entry.path());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The protected parent of all folders of sessions.
+//! [`SessionParent`], the protected parent of all session folders.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -10,7 +10,7 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// The beginning of the name of the parent. The ID of the user follows.
+/// Prefix of the name of the parent. The ID of the user follows.
 const PREFIX: &str = "autonoe-";
 
 /// The folder in the parent that holds the folders of sessions. Guards of agents refuse every path
@@ -20,10 +20,10 @@ const SESSIONS: &str = ".autonoe";
 /// The folder `autonoe-UID` in a directory for temporary files, below which all sessions of a user
 /// have their folders.
 ///
-/// Programs read scripts and settings from those folders, so no agent may write there. One
-/// parent for all of them is what a sandbox can make read-only as a whole, for sessions that
-/// start later, too. It is not removed with the last session: a running sandbox would then protect
-/// a folder that no longer exists.
+/// Programs read scripts and settings from those folders, so no agent may write there. A sandbox
+/// can make the common parent read-only as a whole, also for sessions that start later. The parent
+/// is not removed with the last session: a running sandbox would then protect a folder that no
+/// longer exists.
 ///
 /// ```
 /// use autonoe_process::{SessionFolder, SessionParent};
@@ -42,11 +42,11 @@ pub struct SessionParent {
 }
 
 impl SessionParent {
-    /// Opens the parent in `directory`, and makes it if it does not exist.
+    /// Opens the parent in `directory`, and creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// It cannot be made, is a symlink or no directory, or belongs to another user.
+    /// It cannot be created, is a symlink or not a directory, or belongs to another user.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let parent = Self::in_directory(directory);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -57,7 +57,7 @@ impl SessionParent {
         Ok(parent)
     }
 
-    /// Returns the parent in `directory`, without a look at the disk.
+    /// Returns the parent in `directory`, without accessing the disk.
     pub fn in_directory(directory: &Path) -> Self {
         let name = format!("{PREFIX}{}", geteuid().as_raw());
         Self {
@@ -76,7 +76,7 @@ impl SessionParent {
     }
 }
 
-/// Opens the folder `name` in `directory`, which only this user can look into, and makes it if it
+/// Opens the folder `name` in `directory`, which only this user can access, and creates it if it
 /// does not exist. No symlink is followed. `path` is for messages.
 fn private_folder(directory: BorrowedFd<'_>, name: &Path, path: &Path) -> io::Result<File> {
     match mkdirat(directory, name, Mode::RWXU) {
@@ -95,7 +95,7 @@ fn private_folder(directory: BorrowedFd<'_>, name: &Path, path: &Path) -> io::Re
     };
     let found = folder.metadata()?;
     if found.uid() != geteuid().as_raw() {
-        return Err(foreign(path));
+        return Err(other_owner(path));
     }
     if found.mode() & 0o777 != 0o700 {
         folder.set_permissions(Permissions::from_mode(0o700))?;
@@ -108,7 +108,7 @@ fn no_access(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
-fn foreign(path: &Path) -> io::Error {
+fn other_owner(path: &Path) -> io::Error {
     let message = format!("{path:?} belongs to another user; remove it, or use another directory");
     io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
@@ -162,9 +162,10 @@ mod tests {
                         parent.sessions()
                     }
                 };
-                match is_link {
-                    true => symlink(elsewhere.path(), &place).expect("writable"),
-                    false => fs::write(&place, "").expect("writable"),
+                if is_link {
+                    symlink(elsewhere.path(), &place).expect("writable");
+                } else {
+                    fs::write(&place, "").expect("writable");
                 }
 
                 let refused = SessionParent::open(directory.path()).expect_err("it is no folder");
@@ -179,15 +180,14 @@ mod tests {
     #[test]
     fn a_folder_of_another_user_is_refused() {
         let directory = tempfile::tempdir().expect("a directory");
-        // Only root gives folders away; for everybody else, `/usr` belongs to another user.
-        let (around, name) = match geteuid().is_root() {
-            true => {
-                let folder = directory.path().join("foreign");
-                fs::create_dir(&folder).expect("writable");
-                std::os::unix::fs::chown(&folder, Some(1), None).expect("root may");
-                (directory.path(), "foreign")
-            }
-            false => (Path::new("/"), "usr"),
+        // Only root can give folders away; for all other users, `/usr` belongs to another user.
+        let (around, name) = if geteuid().is_root() {
+            let folder = directory.path().join("foreign");
+            fs::create_dir(&folder).expect("writable");
+            std::os::unix::fs::chown(&folder, Some(1), None).expect("root may");
+            (directory.path(), "foreign")
+        } else {
+            (Path::new("/"), "usr")
         };
         let around = File::open(around).expect("it is there");
 

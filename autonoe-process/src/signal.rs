@@ -1,10 +1,10 @@
-//! The signals that a child is sent.
+//! [`Signal`]s that end a child, and their target.
 
 use std::fmt;
 
 use crate::Launch;
 
-/// A signal that asks a process to end.
+/// A signal that ends a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Signal {
@@ -12,7 +12,7 @@ pub enum Signal {
     Interrupt,
     /// `SIGTERM`. Some agents leave their tools running on it.
     Terminate,
-    /// `SIGKILL`. Nobody cleans up.
+    /// `SIGKILL`. Nothing is cleaned up.
     Kill,
 }
 
@@ -36,17 +36,17 @@ impl fmt::Display for Signal {
     }
 }
 
-/// Who gets the signals that are meant for the program of a launch.
+/// The receiver of the signals for the program of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Addressee {
+pub(crate) enum SignalTarget {
     /// The child, which is the program.
     Child,
-    /// The program in the sandbox; the child is bubblewrap, which hands no signals on.
+    /// The program in the sandbox. The child is bubblewrap, which does not forward signals.
     InSandbox,
 }
 
-impl Addressee {
-    pub(crate) fn of(launch: &Launch) -> Self {
+impl SignalTarget {
+    pub(crate) fn for_launch(launch: &Launch) -> Self {
         match launch.sandbox {
             Some(_) => Self::InSandbox,
             None => Self::Child,

@@ -1,4 +1,4 @@
-//! Starts a child in a thread of its own.
+//! Starts a child of a [`Launch`] in a thread of its own.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,11 +11,11 @@ use tokio::sync::oneshot;
 
 use crate::before_exec::Tie;
 use crate::keeper::{Keeper, Lifeline, Shared, Spawned};
-use crate::signal::Addressee;
+use crate::signal::SignalTarget;
 use crate::stdio::{Stdin, Stdout};
 use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 
-/// A child that was started, and the ends of its pipes.
+/// A started child, and the ends of its pipes.
 #[derive(Debug)]
 pub struct Started {
     /// The child.
@@ -31,31 +31,31 @@ impl Launch {
     ///
     /// On Linux the child has a supervisor process. However this program ends, the supervisor sends
     /// `SIGINT` to the child, and kills the remaining processes when the child has exited.
-    /// Before Linux 5.9 there is no supervisor, and the system sends the signal. When the future is
+    /// Before Linux 5.9 there is no supervisor, and the system sends the signal. If the future is
     /// dropped, a child that was started already is ended.
     ///
     /// # Errors
     ///
-    /// The program cannot be started; nothing of it runs.
+    /// The program cannot be started. None of its processes runs.
     ///
     /// # Panics
     ///
-    /// It is not called in a tokio runtime with I/O enabled.
+    /// Panics outside of a tokio runtime with I/O enabled.
     pub async fn start(mut self) -> Result<Started, LaunchError> {
         let (program, marker) = (self.program.clone(), self.marker.clone());
         let failed = |source| LaunchError::system(&program, source);
         let mut descriptors = self.open_secrets().map_err(failed)?;
         let (command, options) = self.command()?;
         descriptors.extend(options);
-        let (tell, told) = oneshot::channel();
+        let (reply, started) = oneshot::channel();
         let span = tracing::Span::current();
         thread::Builder::new()
             .name("process-parent".into())
-            .spawn(move || span.in_scope(|| be_parent(self, command, descriptors, tell)))
+            .spawn(move || span.in_scope(|| run_parent_thread(self, command, descriptors, reply)))
             .map_err(failed)?;
-        let answer = told
+        let answer = started
             .await
-            .map_err(|_| failed(io::Error::other("its thread is gone")))?;
+            .map_err(|_| failed(io::Error::other("the thread that starts it has ended")))?;
         let child = answer?;
 
         let stdin = child.shared.stdin.clone().open(OwnedFd::from(child.stdin));
@@ -69,9 +69,9 @@ impl Launch {
     }
 }
 
-/// A child, as the thread that started it hands it over.
+/// A child, as its starting thread sends it.
 ///
-/// When it is dropped, the keeper of the child sees the lifeline go down and ends it.
+/// Dropping it closes the lifeline, so the keeper ends the child.
 struct Forked {
     pid: Pid,
     stdin: ChildStdin,
@@ -82,23 +82,23 @@ struct Forked {
 
 /// Starts the child and sends it to its keeper. Without a supervisor, it returns after the exit of
 /// the child: the system ties the child to this thread.
-fn be_parent(
+fn run_parent_thread(
     launch: Launch,
     command: Command,
     descriptors: Vec<OwnedFd>,
-    tell: oneshot::Sender<Result<Forked, LaunchError>>,
+    reply: oneshot::Sender<Result<Forked, LaunchError>>,
 ) {
     match fork(launch, command, descriptors) {
         Ok((forked, exit_pipe)) => {
             let pid = forked.pid;
-            // If nobody waits for the child any more, it is dropped here.
-            let _ = tell.send(Ok(forked));
+            // If the caller has stopped waiting, the child is dropped here.
+            let _ = reply.send(Ok(forked));
             if let Some(pipe) = exit_pipe {
-                exit::report(pipe.as_fd(), exit::wait_and_leave(pid));
+                exit::report(pipe.as_fd(), exit::wait_without_reaping(pid));
             }
         }
         Err(error) => {
-            let _ = tell.send(Err(error));
+            let _ = reply.send(Err(error));
         }
     }
 }
@@ -120,18 +120,20 @@ fn fork(
     let (mut exit, writer) = io::pipe().map_err(failed)?;
     let (tie, exit_pipe) = build_tie(writer);
     before_exec::prepare(&mut command, inherited.map_err(failed)?, tie);
-    let addressee = Addressee::of(&launch);
+    let addressee = SignalTarget::for_launch(&launch);
     let shared = Shared::new(launch.stderr_limit, addressee);
     let (lifeline, hang_up) = Lifeline::new().map_err(failed)?;
-    // It goes before the error is told, if there will be no child.
+    // If the start fails, the folder is removed before the error is reported.
     let folder = launch.folder.take();
-    // Before the child: it must not be without a keeper, should there be no more threads.
-    let hand_over = Keeper::start(launch, shared.clone(), hang_up).map_err(failed)?;
+    // The keeper starts before the child, which must not be without one if the system is out of
+    // threads.
+    let spawned_tx = Keeper::start(launch, shared.clone(), hang_up).map_err(failed)?;
 
     let spawned = command.spawn();
     // The command holds the supervisor's end of the pipe.
     drop(command);
-    let mut child = spawned.map_err(|source| LaunchError::explain(&program, &directory, source))?;
+    let mut child =
+        spawned.map_err(|source| LaunchError::from_system(&program, &directory, source))?;
     let pid = match exit_pipe {
         Some(_) => Pid::from_child(&child),
         // The supervisor's fork wrote it before it executed the program.
@@ -147,14 +149,16 @@ fn fork(
         exit,
         folder,
     };
-    if let Err(refused) = hand_over.send(spawned) {
+    if let Err(refused) = spawned_tx.send(spawned) {
         let Spawned {
             mut child, exit, ..
         } = refused.0;
         let _ = kill_process(pid, Signal::KILL);
         drop(exit);
         let _ = child.wait();
-        return Err(failed(io::Error::other("its keeper is gone")));
+        return Err(failed(io::Error::other(
+            "the thread that watches it has ended",
+        )));
     }
     let (stdin, stdout) = pipes.ok_or_else(|| failed(io::Error::other("it has no pipes")))?;
     let forked = Forked {
@@ -170,9 +174,10 @@ fn fork(
 /// Passes the pipe to a supervisor if the system supports one, and returns it otherwise.
 #[cfg(target_os = "linux")]
 fn build_tie(pipe: PipeWriter) -> (Tie, Option<PipeWriter>) {
-    match before_exec::can_supervise() {
-        true => (Tie::Supervised(pipe.into()), None),
-        false => (Tie::Dies, Some(pipe)),
+    if before_exec::can_supervise() {
+        (Tie::Supervised(pipe.into()), None)
+    } else {
+        (Tie::Dies, Some(pipe))
     }
 }
 

@@ -1,13 +1,13 @@
-//! The end of a long text.
+//! [`StderrTail`], a buffer for the end of a long text.
 
 use std::collections::VecDeque;
 
-/// Keeps the last bytes of what is written to it, and forgets the rest.
+/// Keeps the last bytes that were written to it, and discards the rest.
 #[derive(Debug)]
 pub(crate) struct StderrTail {
     bytes: VecDeque<u8>,
     limit: usize,
-    forgot: bool,
+    is_cut: bool,
 }
 
 impl StderrTail {
@@ -15,25 +15,25 @@ impl StderrTail {
         Self {
             bytes: VecDeque::new(),
             limit,
-            forgot: false,
+            is_cut: false,
         }
     }
 
     pub(crate) fn push(&mut self, new: &[u8]) {
-        let kept = &new[new.len().saturating_sub(self.limit)..];
-        let room = self.limit - kept.len();
+        let added = &new[new.len().saturating_sub(self.limit)..];
+        let room = self.limit - added.len();
         let surplus = self.bytes.len().saturating_sub(room);
-        self.forgot |= surplus > 0 || kept.len() < new.len();
+        self.is_cut |= surplus > 0 || added.len() < new.len();
         self.bytes.drain(..surplus);
-        self.bytes.extend(kept);
+        self.bytes.extend(added);
     }
 
-    /// Returns the text; what is not UTF-8 is replaced.
+    /// Returns the text. Invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         let (first, second) = self.bytes.as_slices();
         let bytes = [first, second].concat();
-        // A character that was cut at the limit is left out rather than shown as garbage.
-        let cut = |byte: &&u8| self.forgot && **byte & 0b1100_0000 == 0b1000_0000;
+        // A character that was cut at the limit is left out.
+        let cut = |byte: &&u8| self.is_cut && **byte & 0b1100_0000 == 0b1000_0000;
         let skipped = bytes.iter().take(3).take_while(cut).count();
         String::from_utf8_lossy(&bytes[skipped..]).into_owned()
     }

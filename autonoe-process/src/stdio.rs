@@ -1,4 +1,4 @@
-//! The two ends that a caller holds of a child's pipes.
+//! [`Stdin`] and [`Stdout`], the caller's ends of a child's pipes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::OwnedFd;
@@ -11,19 +11,18 @@ use tokio::net::unix::pipe;
 
 /// Writes to the standard input of a child.
 ///
-/// `AsyncWriteExt::shutdown` closes the input; dropping this does not. An agent that asks
-/// before it acts may take the end of its input for consent, so it must not see that only
-/// because a task was dropped or has panicked.
+/// `AsyncWriteExt::shutdown` closes the input; dropping this does not. An agent that requests
+/// approval before it acts may take the end of its input for consent, so a dropped or panicked task
+/// must not close it.
 ///
-/// The shutdown ladder closes the input, whoever holds this. A write that waits or comes
-/// later then fails with [`ErrorKind::BrokenPipe`], as it does when the child does not
-/// read any more.
+/// The shutdown ladder closes the input even while this exists. A pending or later write then fails
+/// with [`ErrorKind::BrokenPipe`], as it does when the child has closed its input.
 #[derive(Debug)]
 pub struct Stdin {
     slot: Arc<StdinSlot>,
 }
 
-/// Where the pipe to a child's input is, so that a writer and the ladder can both close it.
+/// Holds the pipe to a child's input, so that both a writer and the ladder can close it.
 #[derive(Debug, Default)]
 pub(crate) struct StdinSlot {
     state: Mutex<SlotState>,
@@ -32,19 +31,19 @@ pub(crate) struct StdinSlot {
 #[derive(Debug, Default)]
 struct SlotState {
     pipe: Option<pipe::Sender>,
-    /// Who waits for room in the pipe. A pipe that is closed would not wake it.
+    /// The task that waits for room in the pipe. A closed pipe would not wake it.
     waiting: Option<Waker>,
 }
 
 impl StdinSlot {
-    /// Puts the pipe in, and returns the writer.
+    /// Stores the pipe, and returns the writer.
     pub(crate) fn open(self: Arc<Self>, descriptor: OwnedFd) -> io::Result<Stdin> {
         let pipe = pipe::Sender::from_owned_fd(descriptor)?;
         self.state().pipe = Some(pipe);
         Ok(Stdin { slot: self })
     }
 
-    /// Closes the pipe. It may be closed already.
+    /// Closes the pipe, if it is still open.
     pub(crate) fn close(&self) {
         let SlotState { pipe, waiting } = std::mem::take(&mut *self.state());
         drop(pipe);
@@ -99,7 +98,7 @@ impl AsyncWrite for Stdin {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Nothing is buffered here: what was written is in the pipe.
+        // Nothing is buffered here: written bytes are in the pipe.
         self.slot.close();
         Poll::Ready(Ok(()))
     }
@@ -107,22 +106,22 @@ impl AsyncWrite for Stdin {
 
 /// Reads the standard output of a child.
 ///
-/// It ends when the last process that has it is gone, which need not be the child.
+/// It ends when the last process that holds the pipe has ended, which need not be the child.
 #[derive(Debug)]
 pub struct Stdout {
     pipe: pipe::Receiver,
 }
 
-/// How much the pipe holds, where the system grants it: four times the usual. A child that has
-/// much to say need not wait each time until its reader has had its turn.
+/// Capacity of the pipe in bytes, where the system grants it: four times the default. A child with
+/// much output then need not wait for its reader each time.
 #[cfg(target_os = "linux")]
-const ROOM: usize = 256 * 1024;
+const PIPE_CAPACITY: usize = 256 * 1024;
 
 impl Stdout {
     pub(crate) fn open(descriptor: OwnedFd) -> io::Result<Self> {
-        // Users have only so much of it altogether; then it stays as it is.
+        // The system limits the total per user. Beyond that limit, the default capacity remains.
         #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(&descriptor, ROOM);
+        let _ = rustix::pipe::fcntl_setpipe_size(&descriptor, PIPE_CAPACITY);
         let pipe = pipe::Receiver::from_owned_fd(descriptor)?;
         Ok(Self { pipe })
     }

@@ -6,9 +6,9 @@
 //! When this program dies, the supervisor interrupts the child, waits for its exit, and kills the
 //! remaining processes.
 //!
-//! If this program were the subreaper, it could not tell orphans from its other children, and they
-//! would survive its death. A separate program would have to be installed next to every program
-//! that uses this crate. Hence the fork.
+//! If this program were the subreaper, it could not distinguish orphans from its other children,
+//! and they would survive its death. A separate program would have to be installed next to every
+//! program that uses this crate. Hence the fork.
 //!
 //! A pipe connects both: the keeper reads the exit of the child from it, and closes it to end the
 //! supervisor.
@@ -67,7 +67,7 @@ pub(crate) fn supervise(child: Pid, host: BorrowedFd<'_>) {
             let _ = kill_process(child, Signal::INT);
         }
     }
-    exit::report(host, exit::wait_and_leave(child));
+    exit::report(host, exit::wait_without_reaping(child));
     // If the program could not be executed, `spawn` waits for this process to end.
     if has_executed(child) {
         wait(&mut [host_gone()]);
@@ -117,9 +117,9 @@ fn for_each_child(act: impl Fn(Pid)) {
         return;
     };
     let mut number: i32 = 0;
-    let mut piece = [0; 512];
-    while let Ok(length @ 1..) = read(&list, &mut piece) {
-        for byte in piece.iter().take(length) {
+    let mut chunk = [0; 512];
+    while let Ok(length @ 1..) = read(&list, &mut chunk) {
+        for byte in chunk.iter().take(length) {
             if byte.is_ascii_digit() {
                 number = number.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
             } else if let Some(child) = Pid::from_raw(std::mem::take(&mut number)) {

@@ -1,4 +1,4 @@
-//! Scripts from a configuration file.
+//! [`ScriptedSpec`], the description of scripts in a configuration file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,24 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, CostUsd, Credentials, ProbeFinding,
-    SessionOutcome, SpecContext, SpecError, Support, TokenUsage,
+use autonoe_core::agent::{
+    BackendProbe, Credentials, ProbeFinding, SessionOutcome, Support, TokenUsage,
 };
+use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
+use autonoe_core::{AgentClientFactory, CostUsd};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agents::ScriptedAgents;
+use crate::backend::ScriptedBackend;
 use crate::model_use::ModelUse;
 use crate::session_script::SessionScript;
 use crate::step::{Expectation, ToolUse};
 
-/// Describes scripted agents in a configuration file: `{"type": "scripted", ..}`.
+/// Configures scripted agents: `{"type": "scripted", ..}`.
 ///
 /// ```
-/// use autonoe_core::BackendSpec;
+/// use autonoe_core::spec::BackendSpec;
 /// use autonoe_scripted as _;
 ///
 /// let json = r#"{"type": "scripted", "sessions": [
@@ -34,7 +35,7 @@ use crate::step::{Expectation, ToolUse};
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ScriptedBackend {
+pub struct ScriptedSpec {
     /// One script per session.
     sessions: Vec<ScriptedSession>,
     /// Whether a session can resume an earlier conversation.
@@ -42,21 +43,22 @@ pub struct ScriptedBackend {
     resume: bool,
 }
 
-/// What an agent does in one session.
+/// The steps of an agent in one session.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct ScriptedSession {
-    /// Names the script in failures.
+    /// The name of the script in failures.
     name: String,
-    /// The instruction of the sessions that it is for, for example `task-api`, whatever their
-    /// numbers are: the first of several is played first, and the last again and again. Without
-    /// it the script is for the session of its number, counted among those without.
+    /// The instruction of the sessions that play this script, for example `task-api`, whatever
+    /// their numbers are. The first of several scripts is played first, and the last one
+    /// repeatedly. Without it, the script is for the session of its number, counted among the
+    /// scripts without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instruction: Option<String>,
-    /// What the session costs.
+    /// The cost of the session.
     #[serde(default)]
     cost_usd: CostUsd,
-    /// What the agent does, in order.
+    /// The steps, in order.
     steps: Vec<ScriptedStep>,
 }
 
@@ -64,41 +66,41 @@ struct ScriptedSession {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum ScriptedStep {
-    /// Says something.
+    /// Sends text.
     Says(String),
-    /// Thinks aloud.
+    /// Sends a thought.
     Thinks(String),
-    /// Asks a model, and says its answer.
-    AsksModel(ScriptedModel),
+    /// Calls a model, and sends its answer.
+    CallsModel(ScriptedModel),
     /// Calls a tool that must run and succeed.
     Uses(ScriptedCall),
     /// Calls a tool that must be denied.
     IsDenied(ScriptedDenial),
-    /// Writes a file in the directory of the session, if the gate lets it.
+    /// Writes a file in the directory of the session, if the gate allows it.
     Writes(WrittenFile),
     /// Waits, in milliseconds.
     WaitsMs(u64),
-    /// Waits until there is a file at this path, from the directory of the session on.
+    /// Waits until a file exists at this path, relative to the directory of the session.
     WaitsForFile(PathBuf),
-    /// Ends because the quota is spent, which comes back at this time.
+    /// Ends with an exceeded quota, which resets at this time.
     HitsQuota(Option<Timestamp>),
-    /// Ends because the quota is spent, which comes back this many milliseconds after the step.
+    /// Ends with an exceeded quota, which resets this many milliseconds after the step.
     HitsQuotaForMs(u64),
     /// Ends with an error of its own.
     EndsWithError(String),
-    /// Says nothing any more.
+    /// Sends nothing any more.
     Hangs,
     /// Ends as completed.
     Ends,
 }
 
-/// A file that is written.
+/// A file to write.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenFile {
-    /// The path, from the directory of the session on.
+    /// The path, relative to the directory of the session.
     path: PathBuf,
-    /// What stands in it then.
+    /// The content.
     text: String,
 }
 
@@ -108,9 +110,9 @@ struct WrittenFile {
 struct ScriptedModel {
     /// The model.
     model: String,
-    /// What it answers.
+    /// The answer.
     answer: String,
-    /// What the call uses.
+    /// The token usage.
     #[serde(default)]
     tokens: TokenUsage,
 }
@@ -121,7 +123,7 @@ struct ScriptedModel {
 struct ScriptedCall {
     /// The tool.
     tool: String,
-    /// What it is called with.
+    /// The input.
     input: Value,
 }
 
@@ -131,9 +133,9 @@ struct ScriptedCall {
 struct ScriptedDenial {
     /// The tool.
     tool: String,
-    /// What it is called with.
+    /// The input.
     input: Value,
-    /// The guard or hook that must deny it, or `grants`; without it, any of them may.
+    /// The guard or hook that must deny it, or `grants`. By default any of them may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<String>,
 }
@@ -144,9 +146,9 @@ impl ScriptedSession {
         self.steps.iter().fold(script, |script, step| match step {
             ScriptedStep::Says(text) => script.says(text),
             ScriptedStep::Thinks(text) => script.thinks(text),
-            ScriptedStep::AsksModel(asked) => {
-                let model = ModelUse::new(&asked.model, &asked.answer);
-                script.asks_model(model.using(asked.tokens, None))
+            ScriptedStep::CallsModel(call) => {
+                let model = ModelUse::new(&call.model, &call.answer);
+                script.calls_model(model.using(call.tokens, None))
             }
             ScriptedStep::Uses(call) => script.calls(ToolUse::new(&call.tool, call.input.clone())),
             ScriptedStep::IsDenied(denial) => {
@@ -176,13 +178,16 @@ impl ScriptedSession {
 
 #[typetag::serde(name = "scripted")]
 #[async_trait]
-impl BackendSpec for ScriptedBackend {
+impl BackendSpec for ScriptedSpec {
     fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
         if self.sessions.is_empty() {
-            return Err(SpecError::new("scripted", "it has no sessions to play"));
+            return Err(SpecError::new(
+                "scripted",
+                "it has no sessions; add at least one",
+            ));
         }
         let numbered = self.sessions.iter().filter(|it| it.instruction.is_none());
-        let mut agents = ScriptedAgents::new(numbered.map(ScriptedSession::script));
+        let mut agents = ScriptedBackend::new(numbered.map(ScriptedSession::script));
         let mut named = BTreeMap::<_, Vec<_>>::new();
         for session in &self.sessions {
             if let Some(instruction) = &session.instruction {
@@ -196,7 +201,7 @@ impl BackendSpec for ScriptedBackend {
             let capabilities = agents.capabilities().clone().with_resume(Support::Yes);
             agents = agents.with_capabilities(capabilities);
         }
-        // A run that stops before the script does is no failed test.
+        // A run that stops before the end of the script is not a failed test.
         Ok(Arc::new(agents.unverified()))
     }
 
@@ -212,7 +217,7 @@ impl BackendSpec for ScriptedBackend {
     }
 }
 
-autonoe_core::register_spec!(Backend, ScriptedBackend, "scripted", {
+autonoe_core::register_spec!(Backend, ScriptedSpec, "scripted", {
     "sessions": [{
         "name": "plan",
         "costUsd": "0.25",

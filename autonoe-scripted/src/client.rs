@@ -1,24 +1,22 @@
-//! One scripted session.
+//! [`ScriptedClient`], the client of one scripted session.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, MessageStream, Prompt, SessionControl, SessionSpec,
-    Support,
-};
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl, Support};
+use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec};
 use futures::{StreamExt, future, stream};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::player::{Cue, Player};
+use crate::script_state::{ReceivedSession, ScriptState};
 use crate::session_script::{Disposal, SessionScript};
-use crate::stage::{ReceivedSession, Stage};
 
-/// One scripted session.
+/// Client of one scripted session.
 pub(crate) struct ScriptedClient {
-    stage: Stage,
+    stage: ScriptState,
     script: Option<SessionScript>,
     disposal: Disposal,
     spec: SessionSpec,
@@ -26,7 +24,7 @@ pub(crate) struct ScriptedClient {
 }
 
 struct ScriptedControl {
-    stage: Stage,
+    stage: ScriptState,
     number: u32,
     steering: Support,
     interrupted: CancellationToken,
@@ -34,7 +32,7 @@ struct ScriptedControl {
 
 impl ScriptedClient {
     pub(crate) fn new(
-        stage: Stage,
+        stage: ScriptState,
         script: SessionScript,
         spec: SessionSpec,
         steering: Support,
@@ -67,11 +65,11 @@ impl AgentClient for ScriptedClient {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let Some(script) = self.script.take() else {
             let message = format!("session {} was prompted twice", self.spec.key.number);
-            self.stage.problem(message.clone());
+            self.stage.record_problem(message.clone());
             let error = AgentError::new(AgentErrorKind::Protocol, message);
             return stream::once(future::ready(Err(error))).boxed();
         };
-        self.stage.receive(ReceivedSession {
+        self.stage.record_session(ReceivedSession {
             number: self.spec.key.number,
             instruction: self.spec.instruction.clone(),
             prompt: prompt.text.clone(),
@@ -87,8 +85,8 @@ impl AgentClient for ScriptedClient {
             decisions: Vec::new(),
             steered: Vec::new(),
         });
-        // The script plays in a task of its own: hooks and tools make progress
-        // whether or not anybody polls the stream.
+        // The script plays in a task of its own: hooks and tools make progress whether or not the
+        // stream is polled.
         let (cues, received) = mpsc::unbounded_channel();
         let player = Player::new(self.stage.clone(), self.spec.clone(), prompt, cues);
         let task = tokio::spawn(player.play(script, self.control.interrupted.clone()));
@@ -146,10 +144,10 @@ impl SessionControl for ScriptedControl {
 
     async fn steer(&self, text: &str) -> Result<(), AgentError> {
         if !self.steering.is_yes() {
-            let message = "these scripted agents take no messages";
+            let message = "these scripted agents do not accept messages";
             return Err(AgentError::new(AgentErrorKind::Unsupported, message));
         }
-        self.stage.steered(self.number, text);
+        self.stage.record_steering(self.number, text);
         Ok(())
     }
 }

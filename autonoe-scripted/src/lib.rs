@@ -1,26 +1,22 @@
-//! A backend whose agents play scripts instead of asking a model.
+//! Backend whose agents play scripts instead of calling a model.
 //!
-//! [`ScriptedAgents`] implements `AgentClientFactory`. Each session plays one [`SessionScript`];
-//! its tool calls pass through the real gate and reach the real tools. [`ScriptedBackend`] is the
+//! [`ScriptedBackend`] implements `AgentClientFactory`. Each session plays one [`SessionScript`];
+//! its tool calls pass through the real gate and reach the real tools. [`ScriptedSpec`] is the
 //! same backend as a plugin that a configuration file can name.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
-//! use autonoe_core::{
-//!     ExitReason, FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
-//! };
-//! use autonoe_scripted::{ScriptedAgents, SessionScript};
-//! use serde_json::json;
+//! use autonoe_core::event::InstructionName;
+//! use autonoe_core::ledger::MemoryRepository;
+//! use autonoe_core::run::FixedInstructions;
+//! use autonoe_core::{ExitReason, RunControl, SessionRunner};
+//! use autonoe_scripted::{ScriptedBackend, SessionScript};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-//! let plan = json!({"deliverables": [
-//!     {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
-//! ]});
-//! let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-//! let agents = Arc::new(ScriptedAgents::new([
-//!     SessionScript::new("plan").uses_tool("mcp__autonoe__create", plan).ends(),
-//!     SessionScript::new("build").uses_tool("mcp__autonoe__set_status", passed).ends(),
+//! let agents = Arc::new(ScriptedBackend::new([
+//!     SessionScript::new("plan").plans([("DL-001", "Login", "a user can log in")]).ends(),
+//!     SessionScript::new("build").passes("DL-001").ends(),
 //! ]));
 //! let texts = FixedInstructions::new([
 //!     (InstructionName::Initializer, "Plan."),
@@ -37,22 +33,22 @@
 //!
 //! assert_eq!(report.exit, ExitReason::AllPassed);
 //! agents.verify();
-//! # Ok::<(), autonoe_core::BuildError>(())
+//! # Ok::<(), autonoe_core::run::BuildError>(())
 //! # }).expect("it builds");
 //! ```
 
-mod agents;
+mod backend;
 mod backend_spec;
 mod client;
 mod model_use;
 mod player;
+mod script_state;
 mod session_script;
-mod stage;
 mod step;
 
-pub use agents::ScriptedAgents;
-pub use backend_spec::ScriptedBackend;
+pub use backend::ScriptedBackend;
+pub use backend_spec::ScriptedSpec;
 pub use model_use::ModelUse;
+pub use script_state::ReceivedSession;
 pub use session_script::SessionScript;
-pub use stage::ReceivedSession;
 pub use step::{Expectation, ToolUse};

@@ -1,21 +1,22 @@
-//! A call of a model, as a script has it.
+//! [`ModelUse`], a call of a model in a script.
 
 use std::fmt;
 
-use autonoe_core::{
-    CostUsd, Events, Failure, ModelAnswer, ModelAsked, ModelMessages, ModelPart, TokenUsage,
-};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{ModelAnswer, ModelCallRequest, ModelMessages, ModelPart, TokenUsage};
+use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
-/// A call of a model in a script: it is told to observers, and the agent says the answer.
+/// A call of a model in a script. Observers receive it, and the agent sends the answer.
 ///
 /// ```
-/// use autonoe_core::{CostUsd, TokenUsage};
+/// use autonoe_core::agent::TokenUsage;
+/// use autonoe_core::CostUsd;
 /// use autonoe_scripted::{ModelUse, SessionScript};
 ///
 /// let used = TokenUsage { input: 10, output: 5, ..TokenUsage::default() };
 /// let script = SessionScript::new("talks")
-///     .asks_model(ModelUse::new("a-model", "Hello.").using(used, Some(CostUsd::from_cents(1))))
+///     .calls_model(ModelUse::new("a-model", "Hello.").using(used, Some(CostUsd::from_cents(1))))
 ///     .ends();
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -23,20 +24,20 @@ use serde_json::json;
 pub struct ModelUse {
     /// The model.
     pub model: String,
-    /// Who runs it.
+    /// The provider of the model.
     pub provider: String,
-    /// How many messages it is sent.
+    /// The number of messages in the request.
     pub messages: usize,
-    /// What it answers, or why it does not.
+    /// The answer, or the error.
     pub answer: Result<String, Failure>,
-    /// What the call uses.
+    /// The token usage of the call.
     pub tokens: TokenUsage,
-    /// What it costs, if that is known.
+    /// The cost of the call, if it is known.
     pub cost: Option<CostUsd>,
 }
 
 impl ModelUse {
-    /// Asks `model` one message, which it answers for nothing.
+    /// Creates a call of `model` with one message, which costs nothing.
     pub fn new(model: impl Into<String>, answer: impl Into<String>) -> Self {
         Self {
             model: model.into(),
@@ -48,14 +49,14 @@ impl ModelUse {
         }
     }
 
-    /// Sets how many messages it is sent.
+    /// Sets the number of messages in the request.
     #[must_use]
     pub fn with_messages(mut self, count: usize) -> Self {
         self.messages = count;
         self
     }
 
-    /// Sets what the call uses and costs.
+    /// Sets the usage and the cost of the call.
     #[must_use]
     pub fn using(mut self, tokens: TokenUsage, cost: Option<CostUsd>) -> Self {
         self.tokens = tokens;
@@ -63,25 +64,25 @@ impl ModelUse {
         self
     }
 
-    /// Makes it fail.
+    /// Makes the call fail.
     #[must_use]
     pub fn failing(mut self, error: Failure) -> Self {
         self.answer = Err(error);
         self
     }
 
-    /// Tells the call to observers, its answer word by word.
-    pub(crate) fn tell(&self, events: &Events) {
+    /// Emits the call to observers, with the answer word by word.
+    pub(crate) fn emit(&self, events: &Events) {
         let part = json!({"type": "text", "content": "a scripted message"});
         let message = json!({"role": "user", "parts": [part]});
         let messages = || json!(vec![message.clone(); self.messages]);
         let messages = ModelMessages::new(self.messages, &messages);
-        let asked = ModelAsked::new(&self.model, messages).by_provider(&self.provider);
-        let call = events.model_call(&asked);
+        let request = ModelCallRequest::new(&self.model, messages).with_provider(&self.provider);
+        let call = events.model_call(&request);
         match &self.answer {
             Ok(answer) => {
-                for piece in answer.split_inclusive(' ') {
-                    call.chunk(ModelPart::Text, piece);
+                for word in answer.split_inclusive(' ') {
+                    call.chunk(ModelPart::Text, word);
                 }
                 let ended = ModelAnswer::new(answer, self.tokens).with_cost(self.cost);
                 call.ended(&ended.with_model(&self.model).with_stop_reason("end_turn"));

@@ -1,4 +1,4 @@
-//! Plays the steps of a script.
+//! [`Player`] of the steps of a script.
 
 use std::any::Any;
 use std::fs;
@@ -6,9 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
+use autonoe_core::agent::{Prompt, SessionOutcome};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentError, AgentSessionId, CostUsd, Prompt, SessionOutcome, SessionSpec, StreamEvent,
-    ToolCall, ToolContext, ToolKind, ToolStatus, Toolbox,
+    AgentError, CostUsd, SessionSpec, StreamEvent, ToolCall, ToolContext, ToolKind,
 };
 use futures::future;
 use jiff::Timestamp;
@@ -16,23 +18,23 @@ use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use crate::script_state::ScriptState;
 use crate::session_script::{SessionScript, quota_exceeded};
-use crate::stage::Stage;
-use crate::step::{Step, ToolUse};
+use crate::step::{ScriptStep, ToolUse};
 
-/// How often it is looked whether a file is there.
-const LOOK: Duration = Duration::from_millis(10);
+/// Poll interval of a step that waits for a file.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What the player sends to the stream.
+/// A message of the player to the stream.
 pub(crate) enum Cue {
     Item(Result<StreamEvent, AgentError>),
-    /// The stream is to panic.
+    /// Makes the stream panic.
     Panic,
 }
 
 /// Plays the steps of one session.
 pub(crate) struct Player {
-    stage: Stage,
+    stage: ScriptState,
     spec: SessionSpec,
     prompt: Prompt,
     cues: UnboundedSender<Cue>,
@@ -41,7 +43,7 @@ pub(crate) struct Player {
 
 impl Player {
     pub(crate) fn new(
-        stage: Stage,
+        stage: ScriptState,
         spec: SessionSpec,
         prompt: Prompt,
         cues: UnboundedSender<Cue>,
@@ -65,7 +67,10 @@ impl Player {
         for (index, step) in script.steps.iter().enumerate() {
             let place = format!("session {number} ({}) step {}", script.name, index + 1);
             // Steps that end the script are done once they are reached.
-            if matches!(step, Step::Hangs | Step::Fails(..) | Step::Panics) {
+            if matches!(
+                step,
+                ScriptStep::Hangs | ScriptStep::Fails(..) | ScriptStep::Panics
+            ) {
                 self.stage.step_done(number);
             }
             tokio::select! {
@@ -77,71 +82,71 @@ impl Player {
                     return;
                 }
             }
-            if matches!(step, Step::Fails(..) | Step::Panics) {
+            if matches!(step, ScriptStep::Fails(..) | ScriptStep::Panics) {
                 return;
             }
-            if !matches!(step, Step::Hangs) {
+            if !matches!(step, ScriptStep::Hangs) {
                 self.stage.step_done(number);
             }
         }
     }
 
-    async fn play_step(&self, step: &Step, place: &str, calls: &mut u32) {
+    async fn play_step(&self, step: &ScriptStep, place: &str, calls: &mut u32) {
         match step {
-            Step::Event(event) => self.send(event.clone()),
-            Step::Ends(outcome) => self.send(StreamEvent::end(outcome.clone(), self.cost)),
-            Step::HitsQuotaFor(time) => {
+            ScriptStep::Event(event) => self.send(event.clone()),
+            ScriptStep::Ends(outcome) => self.send(StreamEvent::end(outcome.clone(), self.cost)),
+            ScriptStep::HitsQuotaFor(time) => {
                 let resets_at = Timestamp::now().checked_add(*time).ok();
                 self.send(StreamEvent::end(quota_exceeded(resets_at), self.cost));
             }
-            Step::Model(model) => {
-                model.tell(&self.spec.events);
+            ScriptStep::Model(model) => {
+                model.emit(&self.spec.events);
                 if let Ok(answer) = &model.answer {
                     self.send(StreamEvent::text(answer));
                 }
                 self.send(StreamEvent::usage(model.tokens, model.cost));
             }
-            Step::Shows(message, duration) => {
+            ScriptStep::Shows(message, duration) => {
                 let _note = self.spec.events.progress(message);
                 tokio::time::sleep(*duration).await;
             }
-            Step::Tools(uses) => {
+            ScriptStep::Tools(uses) => {
                 let first = *calls;
                 *calls += u32::try_from(uses.len()).unwrap_or(u32::MAX);
                 let all = uses.iter().zip(first + 1..);
                 future::join_all(all.map(|(tool, call)| self.call(tool, call, place))).await;
             }
-            Step::Does(effect) => {
+            ScriptStep::Does(effect) => {
                 let done = catch_unwind(AssertUnwindSafe(|| effect(&self.spec.cwd)));
                 if let Err(panic) = done {
                     let why = panic_message(panic.as_ref());
                     self.stage
-                        .problem(format!("{place}: what it does panicked: {why}"));
+                        .record_problem(format!("{place}: its closure panicked: {why}"));
                 }
             }
-            Step::Writes(path, text) => {
+            ScriptStep::Writes(path, text) => {
                 *calls += 1;
                 self.write(path, text, *calls, place).await;
             }
-            Step::Waits(duration) => tokio::time::sleep(*duration).await,
-            Step::WaitsForFile(path) => {
+            ScriptStep::Waits(duration) => tokio::time::sleep(*duration).await,
+            ScriptStep::WaitsForFile(path) => {
                 let path = self.spec.cwd.join(path);
                 while !path.exists() {
-                    tokio::time::sleep(LOOK).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
             }
-            Step::Hangs => future::pending().await,
-            Step::Fails(kind, message) => {
+            ScriptStep::Hangs => future::pending().await,
+            ScriptStep::Fails(kind, message) => {
                 let _ = self
                     .cues
                     .send(Cue::Item(Err(AgentError::new(*kind, message.clone()))));
             }
-            Step::Panics => {
+            ScriptStep::Panics => {
                 let _ = self.cues.send(Cue::Panic);
             }
-            Step::ExpectsInPrompt(text) => {
+            ScriptStep::ExpectsInPrompt(text) => {
                 if !self.prompt.text.contains(text) {
-                    self.stage.problem(format!(
+                    self.stage.record_problem(format!(
                         "{place}: {text:?} is not in the prompt {:?}",
                         self.prompt.text
                     ));
@@ -150,7 +155,7 @@ impl Player {
         }
     }
 
-    /// Writes a file for real, if the gate allows it.
+    /// Writes a file to disk, if the gate allows it.
     async fn write(&self, path: &Path, text: &str, number: u32, place: &str) {
         let path = self.spec.cwd.join(path);
         let input = json!({"file_path": path, "content": text});
@@ -163,11 +168,11 @@ impl Player {
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| fs::write(&path, text)) {
             self.stage
-                .problem(format!("{place}: {path:?} cannot be written: {error}"));
+                .record_problem(format!("{place}: {path:?} cannot be written: {error}"));
         }
     }
 
-    /// Puts a call to the real gate and, if that allows it, to the real tool.
+    /// Sends a call to the real gate and, if the gate allows it, to the real tool.
     async fn call(&self, tool: &ToolUse, number: u32, place: &str) -> ToolStatus {
         let session = &self.spec.key;
         let call_id = format!("call-{}-{number}", session.number);
@@ -179,20 +184,19 @@ impl Player {
         let call = self
             .spec
             .tool_call(&call_id, &tool.name, tool.input.clone());
-        // Whoever reads the stream gets a chance to see what led to the call
-        // before what comes of it.
+        // A reader of the stream can process the events before the call before its result.
         tokio::task::yield_now().await;
         let decision = self.spec.gate.decide(&call).await;
         let (status, output) = match &decision {
-            autonoe_core::GateDecision::Allow { .. } => self.run(&call, tool).await,
-            autonoe_core::GateDecision::Deny { by, reason, .. } => {
+            autonoe_core::gate::GateDecision::Allow { .. } => self.run(&call, tool).await,
+            autonoe_core::gate::GateDecision::Deny { by, reason, .. } => {
                 (ToolStatus::Denied, format!("denied by {by}: {reason}"))
             }
         };
         let as_expected = tool.expect.is_met(&decision, status);
-        self.stage.decided(call, decision);
+        self.stage.record_decision(call, decision);
         if !as_expected {
-            self.stage.problem(format!(
+            self.stage.record_problem(format!(
                 "{place}: {tool} was expected to be {:?}, but it was {status:?}: {output}",
                 tool.expect
             ));
@@ -221,12 +225,12 @@ impl Player {
     }
 
     fn send(&self, event: StreamEvent) {
-        // Nobody listens any more when the session was stopped.
+        // The receiver is dropped if the session was stopped.
         let _ = self.cues.send(Cue::Item(Ok(event)));
     }
 }
 
-/// Returns what a panic said, if it said anything.
+/// Returns the message of a panic, if it has one.
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

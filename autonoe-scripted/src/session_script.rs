@@ -1,23 +1,29 @@
-//! What a scripted agent does in one session.
+//! [`SessionScript`], the steps of a scripted agent in one session.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentErrorKind, CostUsd, RateLimit, SessionOutcome, StreamEvent, Support, TokenUsage,
-    ToldEvents,
+use autonoe_core::agent::{
+    AgentErrorKind, EventCapabilities, RateLimit, SessionOutcome, Support, TokenUsage,
 };
+use autonoe_core::{CostUsd, StreamEvent};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::model_use::ModelUse;
-use crate::step::{Expectation, Step, ToolUse};
+use crate::step::{Expectation, ScriptStep, ToolUse};
 
-/// What a scripted agent does in one session, step by step.
+/// The tool that creates deliverables.
+const CREATE: &str = "mcp__autonoe__create";
+
+/// The tool that changes the status of a deliverable.
+const SET_STATUS: &str = "mcp__autonoe__set_status";
+
+/// The steps of a scripted agent in one session.
 ///
-/// Its name and the number of the step stand in every failure. The stream of a
-/// script without an ending ends without an `End`.
+/// Every failure names the script and the number of the step. The stream of a script without an
+/// ending ends without an `End`.
 ///
 /// ```
 /// use autonoe_scripted::SessionScript;
@@ -33,12 +39,12 @@ use crate::step::{Expectation, Step, ToolUse};
 #[derive(Clone)]
 pub struct SessionScript {
     pub(crate) name: String,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ScriptStep>,
     pub(crate) cost: Option<CostUsd>,
     pub(crate) disposal: Disposal,
 }
 
-/// What a scripted client does when it is disposed of.
+/// The behaviour of a scripted client on disposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disposal {
     Works,
@@ -48,7 +54,7 @@ pub(crate) enum Disposal {
 }
 
 impl SessionScript {
-    /// Begins a script. Nothing it does costs anything unless it is said otherwise.
+    /// Creates an empty script. It costs nothing by default.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -58,40 +64,40 @@ impl SessionScript {
         }
     }
 
-    /// Says something.
+    /// Sends text.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
         self.sends(StreamEvent::text(text))
     }
 
-    /// Thinks aloud.
+    /// Sends a thought.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
         self.sends(StreamEvent::thinking(text))
     }
 
-    /// Warns of something.
+    /// Sends a warning.
     #[must_use]
     pub fn warns(self, message: impl Into<String>) -> Self {
         self.sends(StreamEvent::warning(message))
     }
 
-    /// Reports tokens, and what they cost if that is known.
+    /// Reports tokens, and their cost if it is known.
     #[must_use]
     pub fn uses_tokens(self, tokens: TokenUsage, cost: Option<CostUsd>) -> Self {
         self.sends(StreamEvent::usage(tokens, cost))
     }
 
-    /// Asks a model, says its answer and reports what that took.
+    /// Calls a model, sends its answer and reports the usage.
     #[must_use]
-    pub fn asks_model(self, model: ModelUse) -> Self {
-        self.step(Step::Model(model))
+    pub fn calls_model(self, model: ModelUse) -> Self {
+        self.step(ScriptStep::Model(model))
     }
 
-    /// Shows people what goes on, for a while in tokio's time.
+    /// Shows a progress message for `duration`, in tokio's time.
     #[must_use]
     pub fn shows(self, message: impl Into<String>, duration: Duration) -> Self {
-        self.step(Step::Shows(message.into(), duration))
+        self.step(ScriptStep::Shows(message.into(), duration))
     }
 
     /// Reports how much of the quota is left.
@@ -100,16 +106,45 @@ impl SessionScript {
         self.sends(StreamEvent::rate_limit(limit))
     }
 
-    /// Sends any event, also one that does not belong there.
+    /// Sends any event, including misplaced ones.
     #[must_use]
     pub fn sends(self, event: StreamEvent) -> Self {
-        self.step(Step::Event(event))
+        self.step(ScriptStep::Event(event))
     }
 
     /// Calls a tool that is expected to run and succeed.
     #[must_use]
     pub fn uses_tool(self, name: impl Into<String>, input: Value) -> Self {
         self.calls(ToolUse::new(name, input))
+    }
+
+    /// Creates deliverables, each with its id, description and acceptance criterion.
+    #[must_use]
+    pub fn plans<'a>(
+        self,
+        deliverables: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
+    ) -> Self {
+        let deliverables: Vec<Value> = deliverables
+            .into_iter()
+            .map(|(id, description, criterion)| {
+                json!({"id": id, "description": description, "acceptanceCriteria": [criterion]})
+            })
+            .collect();
+        self.uses_tool(CREATE, json!({ "deliverables": deliverables }))
+    }
+
+    /// Marks a deliverable as passed.
+    #[must_use]
+    pub fn passes(self, id: &str) -> Self {
+        let input = json!({"deliverableId": id, "status": "passed"});
+        self.uses_tool(SET_STATUS, input)
+    }
+
+    /// Marks a deliverable as blocked: it cannot be built without the user.
+    #[must_use]
+    pub fn blocks(self, id: &str) -> Self {
+        let input = json!({"deliverableId": id, "status": "blocked"});
+        self.uses_tool(SET_STATUS, input)
     }
 
     /// Calls a tool that is expected to be denied by the guard or hook of the name `by`, for example
@@ -140,48 +175,48 @@ impl SessionScript {
     /// Calls several tools at the same time.
     #[must_use]
     pub fn calls_at_once(self, tools: impl IntoIterator<Item = ToolUse>) -> Self {
-        self.step(Step::Tools(tools.into_iter().collect()))
+        self.step(ScriptStep::Tools(tools.into_iter().collect()))
     }
 
-    /// Does something for real: `effect` gets the directory of the session.
+    /// Performs a real side effect: `effect` gets the directory of the session.
     #[must_use]
     pub fn does(self, effect: impl Fn(&Path) + Send + Sync + 'static) -> Self {
-        self.step(Step::Does(Arc::new(effect)))
+        self.step(ScriptStep::Does(Arc::new(effect)))
     }
 
-    /// Writes a file in the directory of the session: asks the gate as `Write` does, and writes it
-    /// for real if that allows it.
+    /// Writes a file in the directory of the session: requests permission as `Write`, and writes
+    /// the file to disk if the gate allows it.
     #[must_use]
     pub fn writes(self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        self.step(Step::Writes(path.into(), text.into()))
+        self.step(ScriptStep::Writes(path.into(), text.into()))
     }
 
-    /// Waits until there is a file, which may be relative to the directory of the session.
+    /// Waits until a file exists. The path may be relative to the directory of the session.
     #[must_use]
     pub fn waits_for_file(self, path: impl Into<PathBuf>) -> Self {
-        self.step(Step::WaitsForFile(path.into()))
+        self.step(ScriptStep::WaitsForFile(path.into()))
     }
 
     /// Waits in tokio's time.
     #[must_use]
     pub fn waits(self, duration: Duration) -> Self {
-        self.step(Step::Waits(duration))
+        self.step(ScriptStep::Waits(duration))
     }
 
     /// Checks that the prompt of the session contains `text`.
     #[must_use]
     pub fn expects_in_prompt(self, text: impl Into<String>) -> Self {
-        self.step(Step::ExpectsInPrompt(text.into()))
+        self.step(ScriptStep::ExpectsInPrompt(text.into()))
     }
 
-    /// Sets what the whole session costs; it is told at the end.
+    /// Sets the cost of the whole session, which is reported at the end.
     #[must_use]
     pub fn costs(mut self, cost: CostUsd) -> Self {
         self.cost = Some(cost);
         self
     }
 
-    /// Does not tell what the session costs.
+    /// Does not report the cost of the session.
     #[must_use]
     pub fn costs_unknown(mut self) -> Self {
         self.cost = None;
@@ -197,38 +232,38 @@ impl SessionScript {
     /// Ends with `outcome`.
     #[must_use]
     pub fn ends_with(self, outcome: SessionOutcome) -> Self {
-        self.step(Step::Ends(outcome))
+        self.step(ScriptStep::Ends(outcome))
     }
 
-    /// Ends because the quota is spent, which comes back at `resets_at` if that is known.
+    /// Ends with an exceeded quota, which resets at `resets_at` if that is known.
     #[must_use]
     pub fn hits_quota(self, resets_at: Option<Timestamp>) -> Self {
         self.ends_with(quota_exceeded(resets_at))
     }
 
-    /// Ends because the quota is spent, which comes back `time` after this step is played, by the
-    /// system clock.
+    /// Ends with an exceeded quota, which resets `time` after this step is played, by the system
+    /// clock.
     #[must_use]
     pub fn hits_quota_for(self, time: Duration) -> Self {
-        self.step(Step::HitsQuotaFor(time))
+        self.step(ScriptStep::HitsQuotaFor(time))
     }
 
     /// Ends the stream with an error.
     #[must_use]
     pub fn fails(self, kind: AgentErrorKind, message: impl Into<String>) -> Self {
-        self.step(Step::Fails(kind, message.into()))
+        self.step(ScriptStep::Fails(kind, message.into()))
     }
 
-    /// Says nothing any more, until the session is stopped.
+    /// Sends nothing any more, until the session is stopped.
     #[must_use]
     pub fn hangs(self) -> Self {
-        self.step(Step::Hangs)
+        self.step(ScriptStep::Hangs)
     }
 
     /// Panics inside the stream.
     #[must_use]
     pub fn panics(self) -> Self {
-        self.step(Step::Panics)
+        self.step(ScriptStep::Panics)
     }
 
     /// Never finishes its disposal.
@@ -252,20 +287,20 @@ impl SessionScript {
         self
     }
 
-    /// Adds what the script tells observers to what others do.
-    pub(crate) fn told(&self, mut told: ToldEvents) -> ToldEvents {
+    /// Adds the kinds of events that the script emits to `events`.
+    pub(crate) fn add_event_kinds(&self, mut events: EventCapabilities) -> EventCapabilities {
         for step in &self.steps {
             match step {
-                Step::Model(_) => {
-                    told = told
+                ScriptStep::Model(_) => {
+                    events = events
                         .with_model_calls(Support::Yes)
                         .with_model_chunks(Support::Yes);
                 }
-                Step::Shows(..) => told = told.with_progress(Support::Yes),
+                ScriptStep::Shows(..) => events = events.with_progress(Support::Yes),
                 _ => {}
             }
         }
-        told
+        events
     }
 
     /// Returns the script for a repetition of the session after a crash.
@@ -275,7 +310,7 @@ impl SessionScript {
     #[must_use]
     pub fn repeated(mut self) -> Self {
         for step in &mut self.steps {
-            if let Step::Tools(uses) = step {
+            if let ScriptStep::Tools(uses) = step {
                 let succeeded = uses
                     .iter_mut()
                     .filter(|tool| tool.expect == Expectation::Runs);
@@ -285,13 +320,13 @@ impl SessionScript {
         self
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn step(mut self, step: ScriptStep) -> Self {
         self.steps.push(step);
         self
     }
 }
 
-/// Returns the end of a session whose quota is spent.
+/// Returns the outcome of a session with an exceeded quota.
 pub(crate) fn quota_exceeded(resets_at: Option<Timestamp>) -> SessionOutcome {
     let message = "You've hit your limit".to_owned();
     SessionOutcome::QuotaExceeded { message, resets_at }

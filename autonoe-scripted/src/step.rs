@@ -1,11 +1,14 @@
-//! What a scripted agent does, step by step.
+//! [`ScriptStep`]s of a script, and the expected outcomes of its tool calls.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, GateDecision, SessionOutcome, StreamEvent, ToolStatus};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::tool::ToolStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,41 +16,41 @@ use crate::model_use::ModelUse;
 
 /// One step of a script.
 #[derive(Clone)]
-pub(crate) enum Step {
+pub(crate) enum ScriptStep {
     /// Sends an event.
     Event(StreamEvent),
     /// Ends the session, at the cost of the script.
     Ends(SessionOutcome),
-    /// Ends the session because the quota is spent, which comes back after this time.
+    /// Ends the session with an exceeded quota, which resets after this time.
     HitsQuotaFor(Duration),
-    /// Asks a model and says its answer.
+    /// Calls a model and sends its answer.
     Model(ModelUse),
-    /// Shows what goes on, for a while.
+    /// Shows a progress message for a time.
     Shows(String, Duration),
-    /// Calls tools, all at once.
+    /// Calls tools concurrently.
     Tools(Vec<ToolUse>),
-    /// Does something for real, in the directory of the session.
+    /// Performs a real side effect in the directory of the session.
     Does(Effect),
-    /// Writes a file of the directory of the session, if the gate allows it.
+    /// Writes a file in the directory of the session, if the gate allows it.
     Writes(PathBuf, String),
     Waits(Duration),
-    /// Waits until there is a file.
+    /// Waits until a file exists.
     WaitsForFile(PathBuf),
-    /// Says nothing any more, until the session is stopped.
+    /// Sends nothing any more, until the session is stopped.
     Hangs,
     /// Ends the stream with an error.
     Fails(AgentErrorKind, String),
-    /// Panics where the stream is polled.
+    /// Panics when the stream is polled.
     Panics,
     /// Checks that the prompt contains a text.
     ExpectsInPrompt(String),
 }
 
-/// Something that a script does for real.
+/// A real side effect of a script.
 pub(crate) type Effect = Arc<dyn Fn(&Path) + Send + Sync>;
 
-impl fmt::Display for Step {
-    /// Names the step in failures.
+impl fmt::Display for ScriptStep {
+    /// Formats the step for failures.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(StreamEvent::Text { text, .. }) => write!(f, "says {text:?}"),
@@ -73,19 +76,19 @@ impl fmt::Display for Step {
     }
 }
 
-/// A tool call of a script, with what is expected of it.
+/// A tool call of a script, with its expected outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolUse {
     /// The tool, for example `Bash` or `mcp__autonoe__list`.
     pub name: String,
-    /// What it is called with.
+    /// The input.
     pub input: Value,
-    /// What is expected to come of it.
+    /// The expected outcome.
     #[serde(default)]
     pub expect: Expectation,
-    /// What a tool that is not ours answers.
+    /// The answer of a tool that is not ours.
     #[serde(default = "done")]
     pub answer: String,
 }
@@ -105,14 +108,14 @@ impl ToolUse {
         }
     }
 
-    /// Sets what is expected.
+    /// Sets the expected outcome.
     #[must_use]
     pub fn expecting(mut self, expect: Expectation) -> Self {
         self.expect = expect;
         self
     }
 
-    /// Sets what a tool that is not ours answers.
+    /// Sets the answer of a tool that is not ours.
     #[must_use]
     pub fn answering(mut self, answer: impl Into<String>) -> Self {
         self.answer = answer.into();
@@ -126,7 +129,7 @@ impl fmt::Display for ToolUse {
     }
 }
 
-/// What a script expects to come of a tool call.
+/// The expected outcome of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
@@ -139,12 +142,13 @@ pub enum Expectation {
     DeniedBy(String),
     /// It runs and fails.
     Fails,
-    /// Whatever comes is right.
+    /// Any outcome is accepted.
     Anything,
 }
 
 impl Expectation {
-    /// Returns whether `decision` of the gate and the `status` of the call are what is expected.
+    /// Returns whether the `decision` of the gate and the `status` of the call meet the
+    /// expectation.
     pub(crate) fn is_met(&self, decision: &GateDecision, status: ToolStatus) -> bool {
         match self {
             Self::Runs => status == ToolStatus::Ok,

@@ -1,12 +1,13 @@
-//! Compares validators on the public corpora: how many attacks pass, how much work is refused.
+//! Compares Bash validators on the public corpora: attacks that pass, legitimate commands that are
+//! denied.
 //!
 //! ```console
 //! $ cargo run --release -p autonoe-security --features corpus --example rates
 //! ```
 //!
-//! Each argument `NAME=PROGRAM` adds an external validator. The program gets the cases as
-//! JSON lines on its standard input, as the example `verdicts` does, and must write a line with
-//! the fields `id` and `allowed` for each.
+//! Each argument `NAME=PROGRAM` adds an external validator. The program receives the cases as JSON
+//! lines on standard input, like the example `verdicts`, and must print one line with the fields
+//! `id` and `allowed` per case.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::collections::hash_map::Entry;
@@ -88,8 +89,8 @@ fn verdicts_of_autonoe(cases: &[Value]) -> Result<Vec<bool>> {
 
 /// Allows a command if the first word of each of its parts is on a list.
 ///
-/// The list of a mode has every first word of the commands that must be allowed there, so that
-/// no work is refused because the list is too short.
+/// The list of a mode contains every first word of the commands that must be allowed in it, so that
+/// no legitimate command is denied because the list is too short.
 fn verdicts_by_words(cases: &[Value]) -> Vec<bool> {
     let mut lists: HashMap<&str, HashSet<&str>> = HashMap::new();
     for case in cases.iter().filter(|case| case["expect"] == "allow") {

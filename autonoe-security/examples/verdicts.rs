@@ -1,9 +1,9 @@
-//! Judges commands that come as JSON lines.
+//! Judges Bash commands that it reads as JSON lines.
 //!
 //! Each line of standard input has the fields `id`, `mode` (`run` or `sync`), `profile` (null, a
-//! name or a list), `allow_destructive`, `allow_commands` and `command`. For each, a line with
-//! `id`, `allowed`, `rule` and `reason` is written. The project is in `project_dir`, or in
-//! `/srv/project`.
+//! name or a list), `allow_destructive`, `allow_commands` and `command`. For each line, a line with
+//! `id`, `allowed`, `rule` and `reason` is printed. The project directory is `project_dir`, or
+//! `/srv/project` if that field is missing.
 //!
 //! ```console
 //! $ echo '{"id": 1, "command": "npm test && curl example.com"}' |

@@ -1,4 +1,4 @@
-//! The contract of everything that judges Bash commands.
+//! The [`BashSecurity`] trait: the contract of every judge of Bash commands.
 
 use std::sync::Arc;
 
@@ -6,16 +6,15 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 
 /// Judges Bash commands before an agent runs them.
 ///
-/// An implementer owes:
-/// - the same verdict for the same command, whatever was asked before;
-/// - an answer for any text, without panicking, in time linear in its length;
-/// - a denial for anything that it does not fully understand.
+/// An implementation must:
+/// - return the same verdict for the same command, whatever it judged before;
+/// - return a verdict for any text, without panicking, in time linear in its length;
+/// - deny everything that it does not fully understand.
 ///
-/// A caller may assume that `Allow` covers the whole text: every command in
-/// it, wherever it stands. It is *not* a sandbox: a program that is allowed to
-/// run can still do whatever it likes.
+/// A caller may assume that `Allow` covers the whole text: every command in it, at any nesting
+/// level. It is *not* a sandbox: an allowed program can still do anything.
 ///
-/// Closures `Fn(&str) -> Verdict` implement it, which is handy in tests.
+/// Closures `Fn(&str) -> Verdict` implement it, which is useful in tests.
 ///
 /// ```
 /// use autonoe_security::{BashSecurity, Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
@@ -34,7 +33,7 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 ///         }
 ///     }
 ///
-///     // It is the same in every run.
+///     // The scope is the same in every run.
 ///     fn check_scope(&self, _run: &PolicyScope) -> Result<(), ScopeMismatch> {
 ///         Ok(())
 ///     }
@@ -44,17 +43,17 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 /// assert!(!OnlyTests.check("cargo test; ls").is_allowed());
 /// ```
 pub trait BashSecurity: Send + Sync {
-    /// Judges `command`, the whole text that would be handed to Bash.
+    /// Judges `command`, the complete text that would be passed to Bash.
     fn check(&self, command: &str) -> Verdict;
 
-    /// Checks that the judge was made for a run with the mode and the directories of `run`.
+    /// Checks that the judge was built for a run with the mode and the directories of `run`.
     ///
-    /// A runner calls it once, before the first session. A judge that holds another one calls the
-    /// method of that one; a judge that depends on neither returns `Ok(())`.
+    /// A runner calls it once, before the first session. A judge that wraps another one calls its
+    /// method; a judge that depends on neither returns `Ok(())`.
     ///
     /// # Errors
     ///
-    /// The judge was made for another mode, another directory or another home.
+    /// If the judge was built for another mode, another directory or another home.
     fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch>;
 
     /// Adds a judge: a command is allowed if both allow it.
@@ -67,13 +66,13 @@ pub trait BashSecurity: Send + Sync {
     /// };
     ///
     /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
-    /// let words_of = policy.clone();
-    /// // A word that is not known before the command runs may be any word.
+    /// let split_command = policy.clone();
+    /// // A word that is unknown before the command runs may be any word.
     /// let may_be = |word: &Option<String>, text: &str| {
     ///     word.as_deref().is_none_or(|word| word.rsplit('/').next() == Some(text))
     /// };
     /// let no_push = move |command: &str| {
-    ///     for found in words_of.explain(command).commands {
+    ///     for found in split_command.explain(command).commands {
     ///         let pushes = found.invocations().into_iter().any(|words| {
     ///             words.split_first().is_some_and(|(name, arguments)| {
     ///                 may_be(name, "git") && arguments.iter().any(|word| may_be(word, "push"))
@@ -131,7 +130,7 @@ pub trait BashSecurity: Send + Sync {
     }
 }
 
-/// Two judges of which both must allow a command: [`BashSecurity::and`].
+/// Two judges that must both allow a command: [`BashSecurity::and`].
 #[derive(Clone, Copy, Debug)]
 pub struct And<A, B>(A, B);
 
@@ -149,7 +148,7 @@ impl<A: BashSecurity, B: BashSecurity> BashSecurity for And<A, B> {
     }
 }
 
-/// A judge of every command and one of some commands: [`BashSecurity::and_when`].
+/// A judge of every command and another one of some commands: [`BashSecurity::and_when`].
 #[derive(Clone, Copy, Debug)]
 pub struct AndWhen<A, C, B> {
     first: A,
@@ -199,7 +198,7 @@ where
     }
 }
 
-/// Denies every command. What a run uses until it is given a policy.
+/// Denies every command. Runs use it until a policy is set.
 ///
 /// ```
 /// use autonoe_security::{BashSecurity, DenyAll};

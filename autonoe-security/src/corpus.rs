@@ -1,15 +1,19 @@
-//! Commands with the verdicts that the rules give, for whoever implements the policy.
+//! The public corpus of commands with their expected verdicts, for other implementations of the
+//! policy.
 //!
-//! Each file of the corpus is a list of JSON lines; [`files`] has them all. A line has the fields
-//! `id`, `expect` (`allow` or `deny`), `rules`, `mode`, `profile` (null, a name or a list),
-//! `allow_destructive`, `allow_commands` and `command`; the project is in `/srv/project`.
+//! Each file of the corpus consists of JSON lines; [`files`] lists all of them. A line has the
+//! fields `id`, `expect` (`allow` or `deny`), `rules`, `mode`, `profile` (null, a name or a list),
+//! `allow_destructive`, `allow_commands` and `command`. The project directory is `/srv/project`.
+//! The page [`README.md`] of the corpus describes them and the version of the data set.
+//!
+//! [`README.md`]: https://github.com/autonoe/autonoe/blob/HEAD/autonoe-security/corpus/README.md
 
 /// One file of the corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
-    /// Its name.
+    /// The name of the file.
     pub name: &'static str,
-    /// Its lines.
+    /// The lines of the file.
     pub text: &'static str,
 }
 
@@ -73,6 +77,7 @@ mod tests {
         let mut there: Vec<String> = std::fs::read_dir(folder)
             .expect("the corpus is there")
             .map(|file| file.expect("readable").path())
+            .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
             .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
             .collect();
         there.sort();

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::option_table::Takes;
+use crate::option_table::OptionArity;
 use crate::wrapper_options::{self, Wrapper};
 
-/// The commands that a simple command starts, as far as its words tell.
+/// The commands that a simple command starts, as far as its words show.
 ///
-/// It knows no policy: the programs are those that start another one by convention, allowed or
+/// No policy is involved: the programs are those that start another one by convention, allowed or
 /// not. A word is `None` if the shell expands it, so that its text is unknown.
 ///
 /// ```
@@ -24,10 +24,10 @@ use crate::wrapper_options::{self, Wrapper};
 pub struct InnerCommands {
     /// Commands, each a range of the words.
     pub commands: Vec<Range<usize>>,
-    /// Scripts, each a range of words that make its text when a blank joins them.
+    /// Scripts, each a range of words whose text is joined by blanks.
     pub scripts: Vec<Range<usize>>,
-    /// Whether it may start something else, or something different: a script file, standard
-    /// input, a command behind an option that is not known here.
+    /// Whether it may start other commands or different ones: a script file, standard input, a
+    /// command after an unknown option.
     pub is_uncertain: bool,
 }
 
@@ -45,7 +45,7 @@ impl InnerCommands {
             return inner(wrapper, name, &words);
         }
         match name {
-            "eval" => Self::script(behind_dashes(&words, 1)..words.len()),
+            "eval" => Self::script(after_dashes(&words, 1)..words.len()),
             "trap" => trap(&words),
             "find" => until_semicolon(&words, &["-exec", "-execdir", "-ok", "-okdir"]),
             "fd" | "fdfind" => fd(&words),
@@ -115,7 +115,7 @@ fn inner(wrapper: &Wrapper, name: &str, words: &[Option<&str>]) -> InnerCommands
     inner
 }
 
-/// Returns how many words an option of a wrapper takes; `None` if it is not known.
+/// Returns the number of words of a wrapper's option; `None` if the option is unknown.
 fn option(wrapper: &Wrapper, word: &str) -> Option<usize> {
     let options = &wrapper.options;
     if let Some(long) = word.strip_prefix("--") {
@@ -127,19 +127,19 @@ fn option(wrapper: &Wrapper, word: &str) -> Option<usize> {
         let (Some((_, takes)), None) = (fitting.next(), fitting.next()) else {
             return None;
         };
-        let takes_next = *takes == Takes::Value && value.is_none();
+        let takes_next = *takes == OptionArity::Value && value.is_none();
         return Some(if takes_next { 2 } else { 1 });
     }
     let letters = &word[1..];
     for (at, letter) in letters.char_indices() {
         match options.letter(letter)? {
-            Takes::Value => {
+            OptionArity::Value => {
                 let is_attached = at + letter.len_utf8() < letters.len();
                 return Some(if is_attached { 1 } else { 2 });
             }
-            // `xargs -i{}`: what follows is the value.
-            Takes::Attached => return Some(1),
-            Takes::Nothing | Takes::Unclear => {}
+            // `xargs -i{}`: the value follows.
+            OptionArity::Attached => return Some(1),
+            OptionArity::Nothing | OptionArity::Unknown => {}
         }
     }
     Some(1)
@@ -160,7 +160,7 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-fn behind_dashes(words: &[Option<&str>], at: usize) -> usize {
+fn after_dashes(words: &[Option<&str>], at: usize) -> usize {
     match words.get(at) {
         Some(Some("--")) => at + 1,
         _ => at,
@@ -169,7 +169,7 @@ fn behind_dashes(words: &[Option<&str>], at: usize) -> usize {
 
 /// Reads `trap 'script' SIGNAL`.
 fn trap(words: &[Option<&str>]) -> InnerCommands {
-    let at = behind_dashes(words, 1);
+    let at = after_dashes(words, 1);
     match words.get(at) {
         Some(Some(action)) if action.starts_with('-') || words.len() == at + 1 => {
             InnerCommands::default()
@@ -179,7 +179,7 @@ fn trap(words: &[Option<&str>]) -> InnerCommands {
     }
 }
 
-/// Reads the commands behind `starters`, each up to `;`, to `{} +` or to the end.
+/// Reads the commands after `starters`, each up to `;`, to `{} +` or to the end.
 fn until_semicolon(words: &[Option<&str>], starters: &[&str]) -> InnerCommands {
     let mut inner = InnerCommands::default();
     let mut at = 1;
@@ -203,7 +203,7 @@ fn until_semicolon(words: &[Option<&str>], starters: &[&str]) -> InnerCommands {
     inner
 }
 
-/// Reads the command behind `-x` of `fd`, which may also be written together with other letters.
+/// Reads the command after `-x` of `fd`, which may also be in a cluster of letters.
 fn fd(words: &[Option<&str>]) -> InnerCommands {
     const STARTERS: &[&str] = words!("-x -X --exec --exec-batch");
     let mut inner = until_semicolon(words, STARTERS);
@@ -211,7 +211,7 @@ fn fd(words: &[Option<&str>]) -> InnerCommands {
         Some(long) => long.starts_with("exec") && long.contains('='),
         None => {
             let letters = word.strip_prefix('-').unwrap_or_default();
-            // What follows these letters is their value.
+            // The text after these letters is their value.
             let end = letters.find(|letter| "cdeEjoSt".contains(letter));
             letters[..end.unwrap_or(letters.len())].contains(['x', 'X'])
         }
@@ -224,7 +224,7 @@ fn fd(words: &[Option<&str>]) -> InnerCommands {
     inner
 }
 
-/// Reads the options of a shell, and the text behind `-c`.
+/// Reads the options of a shell, and the text after `-c`.
 fn shell(words: &[Option<&str>]) -> InnerCommands {
     let mut at = 1;
     let mut takes_text = false;
@@ -249,7 +249,7 @@ fn shell(words: &[Option<&str>]) -> InnerCommands {
     }
     match words.get(at) {
         Some(Some(_)) if takes_text => InnerCommands::script(at..at + 1),
-        // A script file, standard input, or a text that is not known.
+        // A script file, standard input, or an unknown text.
         _ => InnerCommands::uncertain(),
     }
 }
@@ -258,7 +258,7 @@ fn shell(words: &[Option<&str>]) -> InnerCommands {
 mod tests {
     use super::*;
 
-    /// Writes what `text`, words with blanks between them, starts; `?` is an unknown word.
+    /// Renders the commands that `text`, words separated by blanks, starts; `?` is an unknown word.
     fn started(text: &str) -> Vec<String> {
         let words: Vec<Option<&str>> = text
             .split(' ')

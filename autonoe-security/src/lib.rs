@@ -1,12 +1,12 @@
-//! Says whether an agent may run a Bash command, and explains why.
+//! Decides whether an agent may run a Bash command, and explains denials.
 //!
-//! [`BashValidator`] judges a command by a [`Policy`]: which programs a project
-//! may run, in which mode, with which arguments, and where they may write. It
-//! finds every command in the text, wherever it stands, with a parser of its own
-//! ([`syntax`]). What it does not fully understand is denied.
+//! [`BashValidator`] judges a command by a [`Policy`]: which programs a project may run, in which
+//! mode, with which arguments, and where they may write. It finds every command in the text, at any
+//! nesting level, with its own parser ([`syntax`]). Everything that it does not fully understand is
+//! denied.
 //!
-//! A [`Denial`] teaches: it names the rule, the place in the command, the layer
-//! that decided, the reason, and what to do instead.
+//! A [`Denial`] names the rule, the span in the command, the layer that decided, the reason and an
+//! alternative.
 //!
 //! ```
 //! use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
@@ -18,17 +18,27 @@
 //! # Ok::<(), autonoe_security::PolicyError>(())
 //! ```
 //!
-//! It does no I/O, has no dependencies (`serde` is optional), and never panics
-//! on any input. Others may judge in other ways: [`BashSecurity`] is the
-//! contract, and a closure is the smallest implementation.
+//! The crate does no I/O, has no dependencies (`serde` is optional) and never panics, whatever the
+//! input. [`BashSecurity`] is the contract for other judges; a closure is the smallest
+//! implementation.
 //!
-//! An allow-list is no sandbox: a program that may run can do what it likes.
+//! A text is parsed once by [`syntax`], the only parser of shell text. `check` then walks the tree,
+//! resolves words to arguments and calls the check of each program. Exceeded limits deny; no limit
+//! depends on a clock.
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `serde` | serialisation of verdicts and policies |
+//! | `schemars` | their JSON Schemas |
+//! | `corpus` | the module `corpus`: commands with their verdicts, for conformance tests |
+//!
+//! An allow-list is not a sandbox: an allowed program can do anything that its user can do.
 
 #![forbid(unsafe_code)]
 
 // The modules below use the macros of these two.
 #[macro_use]
-mod words;
+mod word_list;
 #[macro_use]
 mod option_table;
 
@@ -36,7 +46,7 @@ mod bash_security;
 mod check;
 #[cfg(feature = "corpus")]
 pub mod corpus;
-mod credential_places;
+mod credential_paths;
 mod inner_commands;
 mod policy;
 mod rule;
@@ -48,9 +58,9 @@ mod wrapper_options;
 
 pub use bash_security::{And, AndWhen, BashSecurity, DenyAll};
 pub use check::{
-    Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script, is_session_parent,
+    Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script, is_sessions_folder,
 };
-pub use credential_places::CREDENTIAL_PLACES;
+pub use credential_paths::CREDENTIAL_PATHS;
 pub use inner_commands::InnerCommands;
 pub use policy::{
     AllowCommands, Destructive, Examples, Mode, Policy, PolicyConfig, PolicyError, PolicyScope,

@@ -1,11 +1,11 @@
-//! Symlinks, which a text alone cannot see.
+//! Symlink resolution, which the command text alone cannot provide.
 
 use std::sync::Arc;
 
-/// Says where a path really leads.
+/// Resolves symlinks in paths.
 ///
-/// The validator does no I/O; whoever may look at the file system implements
-/// this. What it says can only turn an allowed command into a denied one.
+/// The validator does no I/O; a caller with access to the file system implements this trait. A
+/// resolved path can only turn an allowed command into a denied one.
 ///
 /// ```
 /// use autonoe_security::ResolveSymlinks;
@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// }
 /// ```
 pub trait ResolveSymlinks: Send + Sync {
-    /// Returns the real path of `path`, which is absolute; `None` if nothing is there.
+    /// Returns the real path of `path`, which is absolute; `None` if it does not exist.
     ///
-    /// For a file that is yet to be made, the validator asks about its folder as well.
+    /// For a file that does not exist yet, the validator resolves its folder as well.
     fn resolve(&self, path: &str) -> Option<String>;
 }
 

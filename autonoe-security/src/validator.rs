@@ -1,4 +1,4 @@
-//! The validator: a policy at work.
+//! [`BashValidator`]: judges commands by a policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,8 @@ use crate::{BashSecurity, PolicyScope, ScopeMismatch, Verdict};
 
 /// Judges Bash commands by a [`Policy`].
 ///
-/// It is built once, cheap to clone, and answers from any thread. The verdict
-/// depends on the text and the policy alone, unless it is given
-/// [symlinks](Self::with_symlinks) to follow.
+/// It is built once, cheap to clone, and can be used from any thread. The verdict depends on the
+/// text and the policy alone, unless the validator has [symlinks](Self::with_symlinks) to resolve.
 ///
 /// ```
 /// use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
@@ -47,7 +46,7 @@ pub struct Explanation {
 }
 
 impl BashValidator {
-    /// Makes a validator that judges by `policy`.
+    /// Creates a validator for `policy`.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy: Arc::new(policy),
@@ -55,7 +54,7 @@ impl BashValidator {
         }
     }
 
-    /// Lets it follow symlinks, which can only turn an allowed command into a denied one.
+    /// Sets a resolver of symlinks, which can only turn an allowed command into a denied one.
     #[must_use]
     pub fn with_symlinks(mut self, symlinks: impl ResolveSymlinks + 'static) -> Self {
         self.symlinks = Some(Arc::new(symlinks));
@@ -67,7 +66,7 @@ impl BashValidator {
         &self.policy
     }
 
-    /// Judges every command in a text by itself, also behind the first denial.
+    /// Judges every command in a text separately, also after the first denial.
     ///
     /// ```
     /// use autonoe_security::{BashValidator, Policy, PolicyConfig};

@@ -1,4 +1,4 @@
-//! What a judge of Bash commands answers.
+//! Verdicts and denials of a judge of Bash commands.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::syntax::Span;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[must_use = "a verdict that is not looked at guards nothing"]
+#[must_use = "a verdict has no effect unless the caller applies it"]
 pub enum Verdict {
     /// Every command in the text may run.
     Allow,
@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Tells whether the command may run.
+    /// Returns whether the command may run.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow)
     }
@@ -81,7 +81,7 @@ pub struct Denial {
 }
 
 impl Denial {
-    /// Makes a denial by `rule` for `reason`.
+    /// Creates a denial by `rule` for `reason`.
     pub fn new(
         rule: impl Into<Cow<'static, str>>,
         layer: Layer,
@@ -99,7 +99,7 @@ impl Denial {
         }
     }
 
-    /// Makes a denial by a rule of the policy.
+    /// Creates a denial by a rule of the policy.
     pub(crate) fn by(rule: Rule, span: Span, reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(rule.id(), rule.layer(), reason)
             .code(rule.code())
@@ -107,35 +107,35 @@ impl Denial {
             .at(span.range())
     }
 
-    /// Adds the stable word for what the rule is about.
+    /// Sets the stable code for the subject of the rule.
     #[must_use]
     pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.code = code.into();
         self
     }
 
-    /// Adds why.
+    /// Sets the rationale.
     #[must_use]
     pub fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
         self.why = Some(why.into());
         self
     }
 
-    /// Adds the bytes of the command that the rule objects to.
+    /// Sets the bytes of the command that caused the denial.
     #[must_use]
     pub fn at(mut self, span: Range<usize>) -> Self {
         self.span = Some(span);
         self
     }
 
-    /// Adds what the agent can do instead.
+    /// Sets the alternative for the agent.
     #[must_use]
     pub fn instead(mut self, instead: impl Into<Cow<'static, str>>) -> Self {
         self.instead = Some(instead.into());
         self
     }
 
-    /// Adds the setting with which the operator can allow the command.
+    /// Sets the setting with which the operator can allow the command.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
         self.remedy = Some(remedy.into());

@@ -8,14 +8,14 @@ use crate::option_table::OptionTable;
 pub(crate) struct Wrapper {
     pub(crate) names: &'static [&'static str],
     pub(crate) options: OptionTable,
-    /// The number of operands in front of the command.
+    /// The number of operands before the command.
     pub(crate) operands: usize,
-    /// Whether `NAME=value` words stand in front of the command.
+    /// Whether `NAME=value` words precede the command.
     pub(crate) has_assignments: bool,
 }
 
 impl Wrapper {
-    /// Returns whether it has the option `name`, which is written with its dashes and in full.
+    /// Returns whether it has the option `name`, written with its dashes and in full.
     pub(crate) fn has_option(&self, name: &str) -> bool {
         self.options.find(name).is_some()
     }

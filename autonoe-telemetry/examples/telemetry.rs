@@ -6,10 +6,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use autonoe_core::{
-    FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
-};
-use autonoe_scripted::{ScriptedAgents, SessionScript};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::{RunControl, SessionRunner};
+use autonoe_scripted::{ScriptedBackend, SessionScript};
 use autonoe_telemetry::{RunMeters, SpanExportLayer};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, SdkMeterProvider};
@@ -20,7 +21,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // Core opens spans of `tracing`. The layer exports those and no others.
+    // The crate `autonoe-core` opens `tracing` spans. The layer exports those and no others.
     let spans = InMemorySpanExporter::default();
     let layer = SpanExportLayer::new(SimpleSpanProcessor::new(spans.clone()), None);
     let layer = layer.with_filter(SpanExportLayer::filter());
@@ -31,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_periodic_exporter(metrics.clone())
         .build();
 
-    let agents = ScriptedAgents::new([SessionScript::new("looks around")
+    let agents = ScriptedBackend::new([SessionScript::new("looks around")
         .uses_tool("Read", json!({"file_path": "SPEC.md"}))
         .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
         .ends()]);

@@ -1,16 +1,17 @@
-//! Metrics of fleets.
+//! [`FleetMeters`]: metrics of fleets.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver, HarnessId};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
 
-/// Counts the members of a fleet that end, and measures how long they worked.
+/// Counts the members of a fleet that ended, and measures their durations.
 ///
-/// A resumed fleet reports the members that ended before once more. Those are not counted again.
+/// A resumed fleet reports the members that ended before once more. These are not counted again.
 pub struct FleetMeters {
     members: Counter<u64>,
     durations: Histogram<f64>,
@@ -19,8 +20,8 @@ pub struct FleetMeters {
 
 #[derive(Debug, Default)]
 struct State {
-    stopping: HashSet<HarnessId>,
-    ended_before: HashSet<HarnessId>,
+    stopping: HashSet<MemberId>,
+    ended_before: HashSet<MemberId>,
 }
 
 impl FleetMeters {
@@ -35,7 +36,7 @@ impl FleetMeters {
             durations: meter
                 .f64_histogram("autonoe.member.duration")
                 .with_unit("s")
-                .with_description("How long members of fleets worked, by outcome")
+                .with_description("Duration of the work of fleet members, by outcome")
                 // From a second to six days.
                 .with_boundaries((0..20).map(|power| 2_f64.powi(power)).collect())
                 .build(),
@@ -51,7 +52,7 @@ impl FleetMeters {
 impl FleetObserver for FleetMeters {
     fn on_event(&self, event: &FleetEvent) {
         match &event.kind {
-            FleetEventKind::FoundAgain {
+            FleetEventKind::RunFound {
                 member,
                 has_ended: true,
                 ..

@@ -4,13 +4,14 @@
 //! | --- | --- |
 //! | [`SpanExportLayer`] | a layer of `tracing` that exports the spans of runs through a span processor |
 //! | `FleetMeters` (feature `fleets`) | an observer that counts the members of fleets |
-//! | [`RunMeters`] | an observer that counts sessions, tokens, costs and blocked calls of runs |
+//! | [`RunMeters`] | an observer that counts sessions, tokens, costs and denied calls of runs |
 //!
 //! The spans are opened by `autonoe-core` for runs, sessions and calls, and by `FleetSpans` of
 //! `autonoe-harness` for fleets.
 //!
-//! The crate configures no exporter and sends nothing by itself: the caller brings a span processor and
-//! a meter of the OpenTelemetry SDK. The command `autonoe` uses the same types with exporters for OTLP.
+//! The crate configures no exporter and sends nothing by itself: the caller provides a span
+//! processor and a meter of the OpenTelemetry SDK. The command `autonoe` uses the same types with
+//! exporters for OTLP.
 
 #[cfg(feature = "fleets")]
 mod fleet_meters;

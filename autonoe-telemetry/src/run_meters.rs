@@ -1,4 +1,4 @@
-//! Metrics of runs.
+//! [`RunMeters`]: metrics of runs.
 
 mod instruments;
 
@@ -7,17 +7,17 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{
-    RunEvent, RunEventKind, RunObserver, SessionEnd, SessionOutcome, SessionResult, SpanId,
-    StreamEvent, TokenUsage, ToolExecution, ToolStatus, WaitReason,
-};
+use autonoe_core::agent::{SessionEnd, SessionOutcome, SessionReport, TokenUsage};
+use autonoe_core::event::{SpanId, WaitReason};
+use autonoe_core::tool::{ToolExecution, ToolStatus};
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
 use jiff::Timestamp;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::Meter;
 
 use self::instruments::Instruments;
 
-/// Counts sessions, blocked calls and costs, and measures tokens, durations and waits of runs.
+/// Counts sessions, denied calls and costs, and measures tokens, durations and waits of runs.
 ///
 /// Each token is counted once: with its model call where the backend emits model calls, with its
 /// session otherwise. Use one `RunMeters` for each run that is in progress at the same time.
@@ -26,11 +26,11 @@ pub struct RunMeters {
     open: Mutex<Open>,
 }
 
-/// What has begun and not ended.
+/// Session, model calls and wait in progress.
 #[derive(Debug, Default)]
 struct Open {
     session: Session,
-    models: HashMap<SpanId, Asked>,
+    models: HashMap<SpanId, PendingCall>,
     waits_since: Option<Timestamp>,
 }
 
@@ -39,12 +39,12 @@ struct Session {
     agent: String,
     model: Option<String>,
     provider: Option<String>,
-    /// Whether its backend tells of calls of models, and so of tokens with each of them.
-    tells_models: bool,
+    /// Whether the backend emits model calls. Tokens are then counted with each of them.
+    emits_model_calls: bool,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingCall {
     at: Timestamp,
     model: String,
     provider: Option<String>,
@@ -94,23 +94,23 @@ impl RunObserver for RunMeters {
             RunEventKind::ToolEnded {
                 tool, execution, ..
             } => self.tool_ended(tool, execution),
-            RunEventKind::ModelStarted { asked } => {
-                let asked = Asked {
+            RunEventKind::ModelStarted { request: asked } => {
+                let call = PendingCall {
                     at: event.at,
                     model: asked.model.to_owned(),
                     provider: asked.provider.map(str::to_owned),
                 };
-                open.session.tells_models = true;
-                open.session.provider.clone_from(&asked.provider);
-                open.models.insert(event.span.span, asked);
+                open.session.emits_model_calls = true;
+                open.session.provider.clone_from(&call.provider);
+                open.models.insert(event.span.span, call);
             }
             RunEventKind::ModelEnded { answer } => {
-                let asked = open.models.remove(&event.span.span);
-                self.model_ended(asked, event.at, &answer.tokens, None);
+                let call = open.models.remove(&event.span.span);
+                self.model_ended(call, event.at, &answer.tokens, None);
             }
             RunEventKind::ModelFailed { error, tokens } => {
-                let asked = open.models.remove(&event.span.span);
-                self.model_ended(asked, event.at, tokens, Some(&error.code));
+                let call = open.models.remove(&event.span.span);
+                self.model_ended(call, event.at, tokens, Some(&error.code));
             }
             RunEventKind::WaitStarted { .. } => open.waits_since = Some(event.at),
             RunEventKind::WaitEnded { reason } => {
@@ -126,16 +126,16 @@ impl RunObserver for RunMeters {
 }
 
 impl RunMeters {
-    fn session_ended(&self, session: &Session, result: &SessionResult) {
+    fn session_ended(&self, session: &Session, result: &SessionReport) {
         let (model, provider) = (session.model.as_deref(), session.provider.as_deref());
         let mut attributes = attributes("invoke_agent", provider, model);
         attributes.push(KeyValue::new("gen_ai.agent.name", session.agent.clone()));
         self.instruments
             .cost
             .add(result.cost.known_usd.to_f64(), &attributes);
-        // Each token is counted once: with its call where calls are told.
-        if !session.tells_models {
-            self.used(&result.tokens, &attributes);
+        // Each token is counted once: with its model call, if the backend emits model calls.
+        if !session.emits_model_calls {
+            self.record_tokens(&result.tokens, &attributes);
         }
         let mut ended = attributes.clone();
         ended.push(KeyValue::new(
@@ -147,35 +147,35 @@ impl RunMeters {
             SessionEnd::Failed { error } => Some(error.code.as_ref()),
             _ => None,
         };
-        self.took(result.duration, attributes, error);
+        self.record_duration(result.duration, attributes, error);
     }
 
     fn tool_ended(&self, tool: &str, execution: &ToolExecution) {
         let tool = KeyValue::new("gen_ai.tool.name", tool.to_owned());
         if execution.status == ToolStatus::Denied {
-            self.instruments.blocked.add(1, std::slice::from_ref(&tool));
+            self.instruments.denied.add(1, std::slice::from_ref(&tool));
         }
         let code = || execution.error.as_ref().map_or("_OTHER", |it| it.as_str());
         let error = (execution.status != ToolStatus::Ok).then(code);
         let mut attributes = attributes("execute_tool", None, None);
         attributes.push(tool);
-        self.took(execution.duration, attributes, error);
+        self.record_duration(execution.duration, attributes, error);
     }
 
     fn model_ended(
         &self,
-        asked: Option<Asked>,
+        call: Option<PendingCall>,
         at: Timestamp,
         tokens: &TokenUsage,
         error: Option<&str>,
     ) {
-        let Some(asked) = asked else { return };
-        let attributes = attributes("chat", asked.provider.as_deref(), Some(&asked.model));
-        self.used(tokens, &attributes);
-        self.took(between(asked.at, at), attributes, error);
+        let Some(call) = call else { return };
+        let attributes = attributes("chat", call.provider.as_deref(), Some(&call.model));
+        self.record_tokens(tokens, &attributes);
+        self.record_duration(between(call.at, at), attributes, error);
     }
 
-    fn used(&self, tokens: &TokenUsage, attributes: &[KeyValue]) {
+    fn record_tokens(&self, tokens: &TokenUsage, attributes: &[KeyValue]) {
         for (kind, count) in [("input", tokens.prompt()), ("output", tokens.completion())] {
             if count > 0 {
                 let mut attributes = attributes.to_vec();
@@ -185,7 +185,7 @@ impl RunMeters {
         }
     }
 
-    fn took(&self, time: Duration, mut attributes: Vec<KeyValue>, error: Option<&str>) {
+    fn record_duration(&self, time: Duration, mut attributes: Vec<KeyValue>, error: Option<&str>) {
         attributes.extend(error.map(|error| KeyValue::new("error.type", error.to_owned())));
         self.instruments
             .durations
@@ -212,7 +212,7 @@ fn attributes(
 }
 
 fn between(begun: Timestamp, ended: Timestamp) -> Duration {
-    // Clocks are set back.
+    // Clocks can be set back.
     Duration::try_from(ended.duration_since(begun)).unwrap_or_default()
 }
 
@@ -237,7 +237,6 @@ fn session_end(end: &SessionEnd) -> &'static str {
         SessionEnd::Failed { .. } => "failed",
         SessionEnd::BudgetSpent { .. } => "budget_spent",
         SessionEnd::Cancelled => "cancelled",
-        _ => "_OTHER",
     }
 }
 

@@ -1,4 +1,4 @@
-//! Conversion of the fields of a `tracing` span into a span of OpenTelemetry.
+//! Conversion of the fields of a `tracing` span into an OpenTelemetry span.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,30 +11,30 @@ use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use tracing::field::{Field, Visit};
 
-/// The field whose text is a list, as JSON; `tracing` has no lists.
+/// Field with a JSON list as text. `tracing` has no list values.
 const LIST: &str = "gen_ai.response.finish_reasons";
 
 /// The fields of an open span.
 #[derive(Debug)]
 pub(super) struct SpanFields {
-    begun: SystemTime,
+    started: SystemTime,
     values: BTreeMap<&'static str, Value>,
 }
 
-/// What all spans of a run have in common.
+/// Data shared by all spans of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub(super) scope: InstrumentationScope,
-    /// What vendors said of the trace that the run is part of.
+    /// Trace state of the trace that the run is part of, with the data of vendors.
     pub(super) state: TraceState,
-    /// The span of another process that the run is part of.
-    pub(super) above: Option<SpanId>,
+    /// Parent span in another process, if any.
+    pub(super) remote_parent: Option<SpanId>,
 }
 
 impl SpanFields {
-    pub(super) fn new(begun: SystemTime) -> Self {
+    pub(super) fn new(started: SystemTime) -> Self {
         Self {
-            begun,
+            started,
             values: BTreeMap::new(),
         }
     }
@@ -46,7 +46,7 @@ impl SpanFields {
         }
     }
 
-    /// Makes the span that is exported; `None` for one without a place in the tree of a run.
+    /// Builds the exported span, or returns `None` for a span without trace and span IDs.
     pub(super) fn end(mut self, ended: SystemTime, common: &Common) -> Option<SpanData> {
         let trace = TraceId::from_hex(&self.text("trace_id")?).ok()?;
         let span = SpanId::from_hex(&self.text("span_id")?).ok()?;
@@ -69,10 +69,10 @@ impl SpanFields {
         Some(SpanData {
             span_context: SpanContext::new(trace, span, flags, false, common.state.clone()),
             parent_span_id: parent,
-            parent_span_is_remote: common.above == Some(parent),
+            parent_span_is_remote: common.remote_parent == Some(parent),
             span_kind,
             name: name.into(),
-            start_time: self.begun,
+            start_time: self.started,
             end_time: ended,
             attributes: attributes
                 .map(|(name, value)| KeyValue::new(name, value))
@@ -104,7 +104,7 @@ impl Visit for SpanFields {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        // The protocol has no larger numbers.
+        // OpenTelemetry integers are signed 64-bit numbers.
         let value = i64::try_from(value).unwrap_or(i64::MAX);
         self.values.insert(field.name(), value.into());
     }

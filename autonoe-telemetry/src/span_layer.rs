@@ -1,9 +1,9 @@
-//! Layer of `tracing` that exports the spans of runs.
+//! [`SpanExportLayer`]: `tracing` layer that exports the spans of runs.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use autonoe_core::TraceContext;
+use autonoe_core::event::TraceContext;
 use opentelemetry::InstrumentationScope;
 use opentelemetry::trace::{SpanId, TraceState};
 use opentelemetry_sdk::error::OTelSdkResult;
@@ -17,7 +17,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::span_fields::{Common, SpanFields};
 
-/// Exports the spans that Autonoe opens under [`SPAN_TARGET`](autonoe_core::SPAN_TARGET), with the ids
+/// Exports the spans that Autonoe opens under [`SPAN_TARGET`](autonoe_core::run::SPAN_TARGET), with the ids
 /// that Autonoe gave them.
 ///
 /// Autonoe passes those ids on to other processes. A tracer that generates its own ids would leave the
@@ -30,7 +30,7 @@ pub struct SpanExportLayer {
 
 impl SpanExportLayer {
     /// Exports through `processor`. `parent` is the context that the caller passed to
-    /// [`SessionRunnerBuilder::trace`](autonoe_core::SessionRunnerBuilder::trace), if any: its state
+    /// [`SessionRunnerBuilder::trace`](autonoe_core::run::SessionRunnerBuilder::trace), if any: its state
     /// is exported with each span.
     pub fn new(processor: impl SpanProcessor + 'static, parent: Option<&TraceContext>) -> Self {
         let state = parent.and_then(TraceContext::tracestate);
@@ -43,7 +43,7 @@ impl SpanExportLayer {
             common: Common {
                 scope,
                 state: state.unwrap_or(TraceState::NONE),
-                above: parent.map(|parent| SpanId::from(parent.span().0)),
+                remote_parent: parent.map(|parent| SpanId::from(parent.span().0)),
             },
         }
     }
@@ -64,7 +64,7 @@ impl SpanExportLayer {
 }
 
 fn is_of_run(metadata: &Metadata<'_>) -> bool {
-    metadata.is_span() && metadata.target() == autonoe_core::SPAN_TARGET
+    metadata.is_span() && metadata.target() == autonoe_core::run::SPAN_TARGET
 }
 
 impl<S> Layer<S> for SpanExportLayer

@@ -1,13 +1,15 @@
-//! Fleets as they are exported.
+//! Tests of exported spans and metrics of fleets.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{
-    Failure, JobRunner, LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec, SeededIds,
-    TraceContext,
-};
-use autonoe_harness::{Coordinator, FleetSpans, HarnessId, MemberJob, MemberSpec, Parallel};
+use autonoe_core::RunControl;
+use autonoe_core::engine::{JobContext, JobRunner, LocalEngine, RunOutcome, RunSpec};
+use autonoe_core::event::{Failure, TraceContext};
+use autonoe_core::time::SeededIds;
+use autonoe_harness::coordinate::{MemberJob, MemberSpec};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{Coordinator, FleetSpans, Parallel};
 use autonoe_telemetry::{FleetMeters, SpanExportLayer};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry::trace::Status;
@@ -17,7 +19,8 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SimpleSpanProcessor, SpanDa
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// Members that ask for their place in the trace, as their processes do, and do as their work says.
+/// Members that request their trace context, as their processes do, and then behave as their work
+/// says.
 struct Members {
     spans: Arc<FleetSpans>,
     contexts: Arc<Mutex<HashMap<String, TraceContext>>>,
@@ -25,8 +28,8 @@ struct Members {
 
 #[async_trait::async_trait]
 impl JobRunner for Members {
-    async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
-        let job = MemberJob::of(run).expect("a member");
+    async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
+        let job = MemberJob::from_run(run).expect("a member");
         let context = self.spans.member(&job.member);
         let mut contexts = self.contexts.lock().expect("no panic");
         contexts.insert(job.member.to_string(), context);
@@ -42,8 +45,8 @@ fn attribute(span: &SpanData, name: &str) -> Option<String> {
     found.map(|it| it.value.to_string())
 }
 
-/// Runs a fleet of two members, one of which fails, and returns its spans by name with the contexts
-/// that the members were given.
+/// Runs a fleet of two members, one of which fails. Returns its spans by name, and the contexts of
+/// the members.
 async fn fleet(
     parent: Option<TraceContext>,
     meters: FleetMeters,
@@ -58,8 +61,7 @@ async fn fleet(
         spans: spans.clone(),
         contexts: contexts.clone(),
     });
-    let member =
-        |name: &str, work: &str| MemberSpec::new(HarnessId::new(name), "work", work.into());
+    let member = |name: &str, work: &str| MemberSpec::new(MemberId::new(name), "work", work.into());
 
     let report = Coordinator::new("shop", engine, Parallel {})
         .members([member("good", "done"), member("bad", "fail")])

@@ -1,8 +1,8 @@
-//! What lies behind a failure that the server tells.
+//! Root causes of failures that the server reports.
 
 use temporalio_common::protos::temporal::api::failure::v1::Failure;
 
-/// Returns what is at the bottom of a failure; what is above only says that something is below.
+/// Returns the message of the root cause. The outer messages only wrap it.
 pub(crate) fn reason(mut failure: &Failure) -> String {
     while let Some(cause) = &failure.cause {
         failure = cause;

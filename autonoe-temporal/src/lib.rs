@@ -1,54 +1,58 @@
-//! Runs on a [Temporal](https://temporal.io) cluster, behind the engine seam of `autonoe-core`.
+//! Runs on a [Temporal](https://temporal.io) cluster, behind the engine port of `autonoe-core`.
 //!
-//! A [`TemporalEngine`] is an [`Engine`](autonoe_core::Engine): whoever submits runs to a
-//! [`LocalEngine`](autonoe_core::LocalEngine) submits them here without a change. What carries them
-//! out are [`TemporalWorker`]s, on this machine or on others. They ask the server for work, so they
-//! need no port of their own.
+//! A [`TemporalEngine`] is an [`Engine`](autonoe_core::engine::Engine): clients of a
+//! [`LocalEngine`](autonoe_core::engine::LocalEngine) can use it unchanged. [`TemporalWorker`]s
+//! execute the runs, on this machine or on others. They poll the server for work, so they need no
+//! open port.
 //!
-//! The server keeps what was submitted, told and reached, and survives its own death and that of
-//! workers. A run whose worker dies is given to another one once the server has not heard of it for
-//! [`Pace::heartbeat`]. So work is done at least once; that it counts once is the business of what
-//! carries it out (the journal and the epoch of a project directory).
+//! The server stores runs, instructions and progress, and survives crashes of itself and of
+//! workers. If a worker dies, its runs are given to another one after [`Timeouts::heartbeat`]
+//! without a heartbeat. Work is therefore executed at least once. The journal and the epoch of a
+//! project directory ensure that it counts once.
 //!
-//! | what | for |
+//! | item | purpose |
 //! | --- | --- |
-//! | [`TemporalSettings`], [`Tls`], [`Pace`] | where the server is, how the way there is guarded, and how long to wait for what |
-//! | [`ConnectError`], [`GuardError`] | why it cannot be used |
+//! | [`TemporalSettings`], [`Tls`], [`Timeouts`] | address of the server, encryption and timeouts |
+//! | [`ConnectError`], [`CredentialsError`] | connection errors |
 //! | [`SessionsRun`], [`SESSIONS_JOB`] | a run that is driven session by session |
-//! | [`TemporalEngine`] | submits runs and asks for them |
-//! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | carries them out |
-//! | [`SessionHosts`] | finds what a session works on, on a worker |
+//! | [`TemporalEngine`] | submits and queries runs |
+//! | [`TemporalWorker`], [`WorkerSettings`], [`WorkerError`] | executes runs |
+//! | [`SessionHosts`] | finds the session host of a run on a worker |
+//! | [`JournalSource`], [`JournalError`] | journal pages, read on their host |
+//! | [`RunSummary`] | a run in a list |
 //!
-//! A fleet of `autonoe-harness` is one run, too: submit a
-//! [`StrategyRun`](autonoe_harness::StrategyRun), and its members are carried out as runs of their own,
-//! which the server knows as workflows below that of the fleet.
+//! A fleet of `autonoe-harness` is also one run: submit a
+//! [`StrategyRun`](autonoe_harness::coordinate::StrategyRun). Its members are separate runs, as
+//! child workflows of the fleet's workflow.
 
-mod beat;
-mod beginning;
-mod connecting;
+mod activity_guard;
+mod connection;
 mod engine;
 mod failure;
 mod fleet;
+mod heartbeat;
+mod instruction_log;
 mod job;
-mod pace;
+mod journal;
 mod payload;
 mod sessions;
 mod settings;
-mod standing;
+mod timeouts;
 mod tls;
-mod watching;
 mod wire;
 mod worker;
+mod workflow_input;
 
-pub use connecting::ConnectError;
-pub use engine::TemporalEngine;
-pub use pace::Pace;
+pub use connection::ConnectError;
+pub use engine::{RunSummary, TemporalEngine};
+pub use journal::{JournalError, JournalSource};
 pub use sessions::{SESSIONS_JOB, SessionHosts, SessionsRun};
 pub use settings::TemporalSettings;
-pub use tls::{GuardError, Tls};
+pub use timeouts::Timeouts;
+pub use tls::{CredentialsError, Tls};
 pub use worker::{TemporalWorker, WorkerError, WorkerSettings};
 
-/// What is in the guide compiles.
+/// Compiles the examples of the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guides/cluster.md")]
 mod guide {}

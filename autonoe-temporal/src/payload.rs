@@ -1,46 +1,49 @@
-//! How much may travel.
+//! Size limits of payloads.
 //!
-//! The server refuses what is larger than two megabytes, and says so in a way that nobody can make
-//! something of: a run whose result it refuses seems to have lost its worker. So it is refused here,
-//! with words.
+//! The server rejects payloads above two megabytes with an unhelpful error: a run whose result is
+//! rejected appears to have lost its worker. Therefore payloads are checked here, with a clear
+//! message.
 
 use std::io;
 
-use autonoe_core::{Failure, RunOutcome};
+use autonoe_core::engine::RunOutcome;
+use autonoe_core::event::Failure;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The most bytes of one value. What a run is to do is twice in what its workflow begins with, and
-/// once beside it.
-pub(crate) const MOST: usize = 768 * 1024;
+/// Maximum bytes of one value. The input of a workflow contains the run twice, and its memo
+/// contains it once more.
+pub(crate) const MAX_PAYLOAD: usize = 768 * 1024;
 
-/// The most bytes that a run is told before it has heard them: they go into one session.
-pub(crate) const MOST_UNHEARD: usize = 256 * 1024;
+/// Maximum bytes of undelivered messages of a run, because they all go into one session.
+pub(crate) const MAX_UNDELIVERED: usize = 256 * 1024;
 
-/// Says that something is too large to travel, if it is.
+/// Returns a message if a value is too large to send.
 pub(crate) fn too_large(what: &str, value: &impl Serialize) -> Option<String> {
     let size = size(value);
-    (size > MOST).then(|| {
-        format!("{what} has {size} bytes, and at most {MOST} travel: name large things, do not send them")
+    (size > MAX_PAYLOAD).then(|| {
+        format!(
+            "{what} has {size} bytes, and at most {MAX_PAYLOAD} can be sent: refer to large \
+             files by their path"
+        )
     })
 }
 
-/// Returns an outcome that can travel. Work whose result cannot be told is not done for who waits
-/// for it.
+/// Returns an outcome that can be sent. A success whose result is too large becomes a failure,
+/// because the client cannot receive the result.
 pub(crate) fn bounded(outcome: RunOutcome) -> RunOutcome {
-    let Some(why) = too_large("what the run came to", &outcome) else {
+    let Some(why) = too_large("the outcome of the run", &outcome) else {
         return outcome;
     };
     let failed = Failure::permanent("output_too_large", why);
     let without_output = outcome.with_output(Value::Null);
-    match without_output.is_success() || size(&without_output) > MOST {
-        true => {
-            let mut told = RunOutcome::failed(failed).with_spent(without_output.spent);
-            told.sessions = without_output.sessions;
-            told
-        }
-        // That it failed or was cancelled, and why, is more than what it gave.
-        false => without_output,
+    if without_output.is_success() || size(&without_output) > MAX_PAYLOAD {
+        let mut outcome = RunOutcome::failed(failed).with_spent(without_output.spent);
+        outcome.sessions = without_output.sessions;
+        outcome
+    } else {
+        // A failure or cancellation and its reason matter more than the output.
+        without_output
     }
 }
 
@@ -48,12 +51,12 @@ fn size(value: &impl Serialize) -> usize {
     let mut count = Count(0);
     match serde_json::to_writer(&mut count, value) {
         Ok(()) => count.0,
-        // What is no JSON is refused where it is sent.
+        // An invalid value is rejected where it is sent.
         Err(_) => 0,
     }
 }
 
-/// Counts what is written.
+/// Counts written bytes.
 struct Count(usize);
 
 impl io::Write for Count {
@@ -69,7 +72,8 @@ impl io::Write for Count {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{RunEnding, Spent};
+    use autonoe_core::agent::BudgetUsage;
+    use autonoe_core::engine::RunEnding;
     use serde_json::json;
 
     use super::*;
@@ -83,30 +87,30 @@ mod tests {
 
     #[test]
     fn a_run_that_gave_too_much_has_failed_and_says_so() {
-        let spent = Spent {
+        let spent = BudgetUsage {
             time: std::time::Duration::from_secs(7),
-            ..Spent::default()
+            ..BudgetUsage::default()
         };
-        let much = RunOutcome::succeeded(json!("x".repeat(MOST)));
+        let much = RunOutcome::succeeded(json!("x".repeat(MAX_PAYLOAD)));
 
-        let told = bounded(much.with_spent(spent).with_sessions(3));
+        let outcome = bounded(much.with_spent(spent).with_sessions(3));
 
-        let RunEnding::Failed { failure } = &told.ending else {
-            panic!("{told:?}");
+        let RunEnding::Failed { failure } = &outcome.ending else {
+            panic!("{outcome:?}");
         };
         assert_eq!(failure.code, "output_too_large");
         assert!(failure.message.contains("786432"), "{}", failure.message);
-        assert_eq!((told.spent, told.sessions), (spent, Some(3)));
-        assert!(size(&told) < 1000);
+        assert_eq!((outcome.spent, outcome.sessions), (spent, Some(3)));
+        assert!(size(&outcome) < 1000);
     }
 
     #[test]
     fn that_a_run_was_cancelled_is_told_without_what_it_gave() {
-        let much = json!("x".repeat(MOST));
+        let much = json!("x".repeat(MAX_PAYLOAD));
 
-        let told = bounded(RunOutcome::cancelled("enough").with_output(much));
+        let outcome = bounded(RunOutcome::cancelled("enough").with_output(much));
 
-        assert_eq!(told, RunOutcome::cancelled("enough"));
+        assert_eq!(outcome, RunOutcome::cancelled("enough"));
     }
 
     #[test]

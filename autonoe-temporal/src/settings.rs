@@ -1,12 +1,12 @@
-//! Where the server is.
+//! [`TemporalSettings`]: address, queue and credentials of the server.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Pace, Tls};
+use crate::{Timeouts, Tls};
 
-/// Where the server is, and what is used of it. The same for engines and workers that belong together.
+/// Connection settings of the server. Engines and workers that belong together use the same ones.
 ///
 /// ```
 /// use autonoe_temporal::TemporalSettings;
@@ -24,18 +24,18 @@ use crate::{Pace, Tls};
 pub struct TemporalSettings {
     /// The address of the server's frontend.
     pub address: String,
-    /// The namespace that the runs are in.
+    /// The namespace of the runs.
     pub namespace: String,
-    /// The queue that workers take runs from.
+    /// The task queue that workers poll.
     pub queue: String,
-    /// How the way there is guarded, for an address that begins with `https://`.
+    /// TLS settings, for an address that begins with `https://`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
-    /// The file with the key that the server asks for. It is read when the server is connected to.
+    /// The file with the API key. It is read when a connection is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_file: Option<PathBuf>,
-    /// How long to wait for what.
-    pub pace: Pace,
+    /// Timeouts.
+    pub timeouts: Timeouts,
 }
 
 impl Default for TemporalSettings {
@@ -46,14 +46,14 @@ impl Default for TemporalSettings {
             queue: "autonoe".to_owned(),
             tls: None,
             api_key_file: None,
-            pace: Pace::default(),
+            timeouts: Timeouts::default(),
         }
     }
 }
 
 impl TemporalSettings {
     /// Uses the server at an address.
-    pub fn at(address: impl Into<String>) -> Self {
+    pub fn new(address: impl Into<String>) -> Self {
         Self {
             address: address.into(),
             ..Self::default()
@@ -74,24 +74,24 @@ impl TemporalSettings {
         self
     }
 
-    /// Guards the way there.
+    /// Sets the TLS settings.
     #[must_use]
     pub fn tls(mut self, tls: Tls) -> Self {
         self.tls = Some(tls);
         self
     }
 
-    /// Shows the server the key in a file.
+    /// Authenticates with the API key in a file.
     #[must_use]
     pub fn api_key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.api_key_file = Some(path.into());
         self
     }
 
-    /// Waits longer or shorter.
+    /// Sets the timeouts.
     #[must_use]
-    pub fn pace(mut self, pace: Pace) -> Self {
-        self.pace = pace;
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
         self
     }
 }

@@ -1,4 +1,4 @@
-//! How the way to the server is guarded.
+//! [`Tls`]: TLS settings and API keys of the server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use temporalio_client::{ClientTlsOptions, TlsOptions};
 
-/// How the way to the server is guarded: who it must be, and who this is.
+/// TLS settings: the authorities for the server, and the client certificate.
 ///
-/// Files are PEM, and are read when the server is connected to.
+/// Files are PEM, and are read when a connection is made.
 ///
 /// ```
 /// use autonoe_temporal::Tls;
@@ -23,53 +23,53 @@ use temporalio_client::{ClientTlsOptions, TlsOptions};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Tls {
-    /// Who must have signed the certificate of the server; whoever the system trusts by default.
+    /// The certificate authority of the server. By default, the authorities that the system trusts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
-    /// The name in the certificate of the server; that of its address by default.
+    /// The name in the certificate of the server. By default, the host of its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
-    /// The own certificate, for servers that ask for one. It needs its key.
+    /// The client certificate, for servers that require one. It needs its key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_file: Option<PathBuf>,
-    /// The key of the own certificate.
+    /// The key of the client certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_file: Option<PathBuf>,
 }
 
-/// Why what guards the way to the server cannot be used.
+/// Error of reading TLS settings or the API key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum GuardError {
+pub enum CredentialsError {
     /// A file cannot be read.
-    #[error("{} cannot be read", path.display())]
+    #[error("cannot read {}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// One of certificate and key is there without the other.
-    #[error("an own certificate needs its key, and a key its certificate")]
-    Half,
-    /// The file has no key that can be sent.
-    #[error("{} has no key in it, in one line of plain characters", path.display())]
+    /// Only one of certificate and key is set.
+    #[error("a client certificate needs its key, and a key its certificate")]
+    IncompletePair,
+    /// The file has no valid API key.
+    #[error("{} does not contain a key, as one line of ASCII characters", path.display())]
     NoKey {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
-    /// It would be sent so that anybody can read it.
-    #[error("{what} needs an address that begins with https://")]
-    InTheOpen {
-        /// What.
+    /// A secret would be sent unencrypted.
+    #[error("{what} needs an address that starts with https://")]
+    Unencrypted {
+        /// The secret.
         what: &'static str,
     },
 }
 
 impl Tls {
     /// Reads the files.
-    pub(crate) fn read(&self) -> Result<TlsOptions, GuardError> {
+    pub(crate) fn read(&self) -> Result<TlsOptions, CredentialsError> {
         let own = match (&self.certificate_file, &self.key_file) {
             (Some(certificate), Some(key)) => Some(
                 ClientTlsOptions::builder()
@@ -78,7 +78,7 @@ impl Tls {
                     .build(),
             ),
             (None, None) => None,
-            _ => return Err(GuardError::Half),
+            _ => return Err(CredentialsError::IncompletePair),
         };
         let ca = self.ca_file.as_deref().map(bytes).transpose()?;
         Ok(TlsOptions::builder()
@@ -89,20 +89,20 @@ impl Tls {
     }
 }
 
-/// Reads a key that servers ask for.
-pub(crate) fn api_key(path: &Path) -> Result<String, GuardError> {
+/// Reads an API key.
+pub(crate) fn api_key(path: &Path) -> Result<String, CredentialsError> {
     let key = String::from_utf8(bytes(path)?).unwrap_or_default();
     let key = key.trim();
-    // It becomes a header.
+    // It is sent as a header.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) {
         let path = path.to_owned();
-        return Err(GuardError::NoKey { path });
+        return Err(CredentialsError::NoKey { path });
     }
     Ok(key.to_owned())
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, GuardError> {
-    fs::read(path).map_err(|source| GuardError::Unreadable {
+fn bytes(path: &Path) -> Result<Vec<u8>, CredentialsError> {
+    fs::read(path).map_err(|source| CredentialsError::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -119,7 +119,7 @@ mod tests {
             ..Tls::default()
         };
 
-        assert!(matches!(tls.read(), Err(GuardError::Half)));
+        assert!(matches!(tls.read(), Err(CredentialsError::IncompletePair)));
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
 
         let error = tls.read().expect_err("there is none");
 
-        assert_eq!(error.to_string(), "no/such.pem cannot be read");
+        assert_eq!(error.to_string(), "cannot read no/such.pem");
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(read("secret\n").expect("a key"), "secret");
         for text in ["", " \n", "two\nlines", "umlaut ä"] {
             assert!(
-                matches!(read(text), Err(GuardError::NoKey { .. })),
+                matches!(read(text), Err(CredentialsError::NoKey { .. })),
                 "{text:?}"
             );
         }

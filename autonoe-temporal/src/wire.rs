@@ -1,59 +1,59 @@
-//! What travels between engines, the server and workers. All of it is kept by the server.
+//! Payloads between engines, the server and workers. The server stores all of them.
 
-// Named in items that the macros of the SDK make public.
+// Used by items that the macros of the SDK make public.
 #![allow(unreachable_pub)]
 
-use autonoe_core::{JOURNAL_JOB, RunInstruction, RunProgress, RunSpec, RunWait};
+use autonoe_core::engine::{RunInstruction, RunProgress, RunSpec, RunWait};
 use serde::{Deserialize, Serialize};
 
-use crate::Pace;
+use crate::Timeouts;
 
-/// What a run begins with.
+/// The input of a job's workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Begin {
-    /// What is to be done.
+pub struct JobInput {
+    /// The run.
     pub run: RunSpec,
-    /// The queue of the host that it is bound to.
+    /// The queue of the host that the run is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_queue: Option<String>,
-    /// How long to wait for what.
-    pub pace: Pace,
+    /// Timeouts.
+    pub timeouts: Timeouts,
 }
 
-/// What a worker says now and then. The next attempt is given the last one that arrived.
+/// The details of a heartbeat. The next attempt receives the last ones that arrived.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Beat {
-    /// How far it is.
+pub struct Heartbeat {
+    /// The progress.
     pub at: RunProgress,
-    /// How many of the instructions are settled, from the first.
+    /// The number of settled instructions, counted from the first.
     pub settled: usize,
 }
 
-/// How a run stands, as its workflow knows it.
+/// The state of a run, as its workflow knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Look {
-    /// Whether it is to begin nothing more.
+pub struct WorkflowState {
+    /// Whether the run is paused.
     pub is_paused: bool,
-    /// How far it is, without what is under way; `None` if only a worker knows.
+    /// The progress without the activity in progress; `None` if only a worker knows it.
     pub at: Option<RunProgress>,
-    /// What it waits for.
+    /// The current wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<RunWait>,
-    /// How many bytes it was told that its agents have not heard.
+    /// The number of bytes of undelivered messages.
     pub unheard: usize,
 }
 
-/// The instructions after some number of them.
+/// The instructions after a position.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Told(pub Vec<RunInstruction>);
+pub struct Instructions(pub Vec<RunInstruction>);
 
-/// Where the run of a workflow is kept for who submits it again.
+/// Memo key of the run, which is compared when the run is submitted again.
 pub(crate) const SPEC_MEMO: &str = "autonoe-run";
 
-/// Where the queue of the host is kept that a run is on, also after its end.
+/// Memo key of the host's queue. It stays after the end of the run.
 pub(crate) const HOST_MEMO: &str = "autonoe-host";
 
 /// Returns the queue of one host among those that serve `queue`.
@@ -66,19 +66,14 @@ pub(crate) fn host_of<'a>(host_queue: &'a str, queue: &str) -> Option<&'a str> {
     host_queue.strip_prefix(queue)?.strip_prefix('@')
 }
 
-/// Tells whether jobs of a kind only read what a run has written down.
-pub(crate) fn reads(job: &str) -> bool {
-    job == JOURNAL_JOB
+/// Returns the side queue of one host, for activities that use no slot: reading the journal of a
+/// run, or recording its end.
+pub(crate) fn side_queue(queue: &str, host: &str) -> String {
+    side_queue_of(&host_queue(queue, host))
 }
 
-/// Returns the queue of one host for what holds no slot of it: to read what a run has
-/// written down, or to write down its end.
-pub(crate) fn aside_queue(queue: &str, host: &str) -> String {
-    aside_of(&host_queue(queue, host))
-}
-
-/// Returns that queue of the host that has the queue `host_queue`.
-pub(crate) fn aside_of(host_queue: &str) -> String {
+/// Returns the side queue of the host with the queue `host_queue`.
+pub(crate) fn side_queue_of(host_queue: &str) -> String {
     format!("{host_queue}/aside")
 }
 

@@ -1,89 +1,91 @@
-//! What carries out runs.
+//! [`TemporalWorker`]: executes runs.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{JOURNAL_JOB, JobRunner};
+use autonoe_core::engine::JobRunner;
 use temporalio_client::Client;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
 use temporalio_sdk::{Runtime, Worker, WorkerOptions};
 use tokio_util::sync::CancellationToken;
 
 use crate::TemporalSettings;
-use crate::connecting::{ConnectError, connect};
+use crate::connection::{ConnectError, connect};
 use crate::fleet::FleetWorkflow;
 use crate::job::{JobActivities, JobWorkflow, Runners};
+use crate::journal::{JournalActivities, JournalSource};
 use crate::sessions::{SessionActivities, SessionHosts, SessionsWorkflow};
-use crate::wire::{aside_queue, host_queue};
+use crate::wire::{host_queue, side_queue};
 
-/// Who a worker is, and how much it does at once.
+/// Name and capacity of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerSettings {
-    /// The name of its host. Runs for that host are taken too.
+    /// The name of its host. The worker also executes runs that are bound to that host.
     pub host: String,
-    /// How many runs or sessions it carries out at once, for its host and for anybody each.
+    /// The number of concurrent runs or sessions, separately for its host's queue and the shared
+    /// queue.
     pub slots: usize,
-    /// How long it goes on with what is under way after it was told to stop. What is not done then
-    /// is left to others.
-    pub farewell: Duration,
+    /// How long work in progress continues after a stop request. Unfinished work is left to other
+    /// workers.
+    pub shutdown_grace: Duration,
 }
 
 impl WorkerSettings {
-    /// Makes those of a worker on a host.
+    /// Creates the settings of a worker on a host.
     pub fn on(host: impl Into<String>) -> Self {
         Self {
             host: host.into(),
             slots: 8,
-            farewell: Duration::ZERO,
+            shutdown_grace: Duration::ZERO,
         }
     }
 
-    /// Carries out so many runs at once.
+    /// Sets the number of concurrent runs.
     #[must_use]
     pub fn slots(mut self, slots: usize) -> Self {
         self.slots = slots;
         self
     }
 
-    /// Goes on for so long with what is under way after it was told to stop.
+    /// Sets how long work in progress continues after a stop request.
     #[must_use]
-    pub fn farewell(mut self, farewell: Duration) -> Self {
-        self.farewell = farewell;
+    pub fn shutdown_grace(mut self, farewell: Duration) -> Self {
+        self.shutdown_grace = farewell;
         self
     }
 }
 
-/// Why a worker does not work.
+/// Error of a worker.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
-    /// There is no server.
+    /// The server cannot be reached or used.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// It could not begin.
-    #[error("the worker cannot begin")]
-    Begin(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// It failed while it was running.
+    /// The worker could not start.
+    #[error("cannot start the worker")]
+    Start(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The worker failed while it was running.
     #[error("the worker failed")]
-    BrokeOff(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Takes runs from the server and carries them out.
+/// Polls the server for runs and executes them.
 ///
-/// It polls two queues: that of all workers, and that of its host; a third one, if it has sessions or
-/// journals, for what holds no slot. It decides nothing by itself: a worker that dies, or is told to
-/// stop, leaves its runs to others.
+/// It polls two queues: the shared queue of all workers, and the queue of its host. If it has
+/// sessions or journals, it also polls a side queue for activities that use no slot. It makes no
+/// decisions: a worker that dies or is stopped leaves its runs to others.
 ///
 /// ```no_run
 /// use std::sync::Arc;
 ///
-/// # use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunSpec};
+/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunSpec};
 /// # struct Echo;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Echo {
-/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
 /// #         RunOutcome::succeeded(run.input.clone())
 /// #     }
 /// # }
@@ -106,15 +108,15 @@ pub struct TemporalWorker {
     worker: WorkerSettings,
     runners: Runners,
     hosts: Option<Arc<dyn SessionHosts>>,
-    reads_journals: bool,
+    journals: Option<Arc<dyn JournalSource>>,
 }
 
 impl TemporalWorker {
-    /// Finds the server.
+    /// Connects to the server.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The server cannot be reached or used.
     pub async fn connect(
         settings: TemporalSettings,
         worker: WorkerSettings,
@@ -127,47 +129,46 @@ impl TemporalWorker {
             worker,
             runners: Runners::default(),
             hosts: None,
-            reads_journals: false,
+            journals: None,
         })
     }
 
-    /// Carries out runs of a kind.
+    /// Registers the runner for jobs of a kind.
     #[must_use]
     pub fn job(mut self, kind: impl Into<String>, runner: Arc<dyn JobRunner>) -> Self {
         self.runners.add(kind.into(), runner);
         self
     }
 
-    /// Carries out sessions, of runs of the kind [`SESSIONS_JOB`](crate::SESSIONS_JOB).
+    /// Executes the sessions of runs of the kind [`SESSIONS_JOB`](crate::SESSIONS_JOB).
     #[must_use]
     pub fn sessions(mut self, hosts: Arc<dyn SessionHosts>) -> Self {
         self.hosts = Some(hosts);
         self
     }
 
-    /// Serves pages of journals to runs of the kind [`JOURNAL_JOB`] that are placed on this host.
-    /// They need no slot, so a reader does not wait for the end of a session.
+    /// Serves pages of the journals on this host. They use no slot, so a reader does not wait for
+    /// the end of a session.
     #[must_use]
-    pub fn journals(mut self, runner: Arc<dyn JobRunner>) -> Self {
-        self.runners.add(JOURNAL_JOB.to_owned(), runner);
-        self.reads_journals = true;
+    pub fn journals(mut self, journals: Arc<dyn JournalSource>) -> Self {
+        self.journals = Some(journals);
         self
     }
 
-    /// Works until `stopped`, on the runtime of tokio that it is called on. The future stays on
-    /// its thread.
+    /// Runs until `stopped` is cancelled, on the current tokio runtime. The future is not `Send`.
     ///
     /// # Errors
     ///
-    /// It cannot begin, or fails. The worker waits for a server that is unreachable.
+    /// The worker cannot start, or fails. It keeps waiting for an unreachable server.
     pub async fn run(self, stopped: CancellationToken) -> Result<(), WorkerError> {
         let runtime = Runtime::from_current_tokio(Default::default()).map_err(begin)?;
         let host = host_queue(&self.settings.queue, &self.worker.host);
         let mut shared = self.worker(&runtime, &self.settings.queue)?;
         let mut own = self.worker(&runtime, &host)?;
-        let mut aside = match self.reads_journals || self.hosts.is_some() {
-            true => Some(self.aside(&runtime)?),
-            false => None,
+        let mut aside = if self.journals.is_some() || self.hosts.is_some() {
+            Some(self.aside(&runtime)?)
+        } else {
+            None
         };
         let (stop_shared, stop_own) = (shared.shutdown_handle(), own.shutdown_handle());
         let stop_aside = aside.as_ref().map(Worker::shutdown_handle);
@@ -189,7 +190,7 @@ impl TemporalWorker {
         };
         tokio::select! {
             ended = all => {
-                ended.map_err(|error| WorkerError::BrokeOff(error.into()))?;
+                ended.map_err(|error| WorkerError::Failed(error.into()))?;
                 Ok(())
             }
             () = stopping => Ok(()),
@@ -197,17 +198,17 @@ impl TemporalWorker {
     }
 
     fn worker(&self, runtime: &Runtime, queue: &str) -> Result<Worker, WorkerError> {
-        let pace = self.settings.pace;
+        let timeouts = self.settings.timeouts;
         let mut options = WorkerOptions::new(queue);
         if let Some(sessions) = self.session_activities() {
             options = options.register_activities(sessions);
         }
         let options = options
             .tuner(tuner(self.worker.slots))
-            .max_heartbeat_throttle_interval(pace.beat)
-            .default_heartbeat_throttle_interval(pace.beat)
-            .sticky_queue_schedule_to_start_timeout(pace.sticky)
-            .graceful_shutdown_period(self.worker.farewell)
+            .max_heartbeat_throttle_interval(timeouts.heartbeat_interval)
+            .default_heartbeat_throttle_interval(timeouts.heartbeat_interval)
+            .sticky_queue_schedule_to_start_timeout(timeouts.sticky)
+            .graceful_shutdown_period(self.worker.shutdown_grace)
             .register_activities(JobActivities::new(self.runners.clone()))
             .register_workflow::<JobWorkflow>()
             .and_then(|options| options.register_workflow::<SessionsWorkflow>())
@@ -223,26 +224,28 @@ impl TemporalWorker {
         Some(SessionActivities::new(hosts, host))
     }
 
-    /// Makes what reads journals and writes down the ends of runs, and does nothing else. Neither is
-    /// to wait for a slot.
+    /// Creates the worker of the side queue, which only reads journals and records the ends of
+    /// runs. These must not wait for a slot.
     fn aside(&self, runtime: &Runtime) -> Result<Worker, WorkerError> {
-        let pace = self.settings.pace;
-        let queue = aside_queue(&self.settings.queue, &self.worker.host);
+        let timeouts = self.settings.timeouts;
+        let queue = side_queue(&self.settings.queue, &self.worker.host);
         let mut options = WorkerOptions::new(queue);
         if let Some(sessions) = self.session_activities() {
             options = options.register_activities(sessions);
         }
+        if let Some(journals) = self.journals.clone() {
+            options = options.register_activities(JournalActivities::new(journals));
+        }
         let options = options
             .tuner(tuner(STEPS))
-            .max_heartbeat_throttle_interval(pace.beat)
-            .default_heartbeat_throttle_interval(pace.beat)
-            .register_activities(JobActivities::new(self.runners.clone()))
+            .max_heartbeat_throttle_interval(timeouts.heartbeat_interval)
+            .default_heartbeat_throttle_interval(timeouts.heartbeat_interval)
             .build();
         Worker::new(runtime, self.client.clone(), options).map_err(begin)
     }
 }
 
-/// Has so many activities at once.
+/// Limits the number of concurrent activities.
 fn tuner(slots: usize) -> WorkerTuner {
     let steps = FixedSizeSlotSupplier::new(STEPS);
     let tuner = TunerHolder::builder()
@@ -254,11 +257,11 @@ fn tuner(slots: usize) -> WorkerTuner {
     tuner.into()
 }
 
-/// Enough for steps of workflows, which take no time.
+/// Enough for workflow tasks, which are short.
 const STEPS: usize = 100;
 
 fn begin(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> WorkerError {
-    WorkerError::Begin(error.into())
+    WorkerError::Start(error.into())
 }
 
 impl fmt::Debug for TemporalWorker {

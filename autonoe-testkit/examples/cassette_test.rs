@@ -1,26 +1,28 @@
 //! A cassette test as a consumer writes it: an agent is recorded once and replayed in every test.
 //!
-//! The cassette is [`cassettes/login.json`](cassettes/login.json). The replay puts each call of
-//! the recorded agent to the rules of today and tells where they decide otherwise. Run it with
-//! `cargo run -p autonoe-testkit --example cassette_test`, or as the test that it is with
-//! `cargo test -p autonoe-testkit --example cassette_test`. With `-- --record` behind the first,
-//! the cassette is recorded anew.
+//! The cassette is [`cassettes/login.json`](cassettes/login.json). The replay checks each call of
+//! the recorded agent against the current rules and reports every different decision. Run it with
+//! `cargo run -p autonoe-testkit --example cassette_test`, or as a test with
+//! `cargo test -p autonoe-testkit --example cassette_test`. Append `-- --record` to the first
+//! command to record the cassette again.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::{BuildError, FixedInstructions};
 use autonoe_core::{
-    AgentClientFactory, BuildError, FixedInstructions, HookDecision, InstructionName,
-    MemoryRepository, RunControl, RunReport, SessionRunner, hook_fn,
+    AgentClientFactory, HookDecision, RunControl, RunReport, SessionRunner, hook_fn,
 };
-use autonoe_testkit::{Cassette, Recorder, Replayer, ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{Cassette, Recorder, Replayer, ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
 const CASSETTE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/cassettes/login.json");
 
-/// The run under test. Its agents may not call what `forbidden` names.
+/// The run under test. Its agents may not call the tools in `forbidden`.
 async fn run(
     agents: Arc<dyn AgentClientFactory>,
     forbidden: &'static [&'static str],
@@ -48,29 +50,29 @@ async fn run(
     Ok(runner.run(&RunControl::new()).await)
 }
 
-/// The rules of today.
+/// The current rules.
 const RULES: &[&str] = &["NotebookEdit"];
 
-/// Rules that the recorded agent would have broken.
+/// Rules that the recorded agent would have violated.
 const STRICTER_RULES: &[&str] = &["NotebookEdit", "Write"];
 
 async fn replay(
     rules: &'static [&'static str],
 ) -> Result<(RunReport, Vec<String>), Box<dyn Error>> {
     let cassette = Cassette::load(Path::new(CASSETTE))?;
-    // `verify` would do; here the mismatches are shown.
+    // `verify` would be enough; this example prints the mismatches.
     let replayer = Arc::new(Replayer::new(cassette).unverified());
     let report = run(replayer.clone(), rules).await?;
     Ok((report, replayer.mismatches()))
 }
 
-/// Records the cassette. In real life a real agent is behind the recorder; here it is scripted.
+/// Records the cassette. In practice the recorder wraps a real agent; here it is scripted.
 async fn record() -> Result<(), Box<dyn Error>> {
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
     ]});
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         SessionScript::new("plans")
             .uses_tool("Read", json!({"file_path": "SPEC.md"}))
             .uses_tool("mcp__autonoe__create", plan)

@@ -1,22 +1,24 @@
-//! A chaos test as a consumer writes it: whatever the agents do, the run keeps its promises.
+//! A chaos test as a consumer writes it: the run keeps its guarantees whatever the agents do.
 //!
-//! A fault injector stands around the agents, and a seed decides what goes wrong: a seed that
-//! fails is a test. Run it with `cargo run -p autonoe-testkit --example chaos_test`, or as the test that it is with
-//! `cargo test -p autonoe-testkit --example chaos_test`.
+//! A fault injector wraps the agents, and a seed decides what goes wrong: a failing seed is a
+//! reproducible test. Run it with `cargo run -p autonoe-testkit --example chaos_test`, or as a test
+//! with `cargo test -p autonoe-testkit --example chaos_test`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
 use std::sync::Arc;
 
-use autonoe_core::{ProjectRun, ProjectRunError, RunControl, RunReport, SeededIds};
+use autonoe_core::project::ProjectRunError;
+use autonoe_core::time::SeededIds;
+use autonoe_core::{ProjectRun, RunControl, RunReport};
 use autonoe_testkit::{
-    Expectation, FaultyAgents, ScriptedAgents, SessionScript, TempProject, ToolUse, VirtualClock,
+    Expectation, FaultyAgents, ScriptedBackend, SessionScript, TempProject, ToolUse, VirtualClock,
 };
 use serde_json::json;
 
 const MAX_ITERATIONS: u32 = 10;
 
-/// What is left of a run with faults.
+/// The state after a run with faults.
 struct Aftermath {
     report: RunReport,
     faulty: Arc<FaultyAgents>,
@@ -26,7 +28,7 @@ struct Aftermath {
 async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     let project = TempProject::new().spec("# A shop\n\nA user can log in and pay.\n");
     let sessions = std::iter::repeat_n(does_what_it_can(), 50);
-    let agents = ScriptedAgents::new(sessions).unverified();
+    let agents = ScriptedBackend::new(sessions).unverified();
     let faulty = Arc::new(FaultyAgents::new(agents, seed).with_rate_percent(60));
 
     let report = ProjectRun::new(project.project().clone(), faulty.clone())
@@ -46,7 +48,7 @@ async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     })
 }
 
-/// Plans, and works on what was planned; whether a call succeeds depends on what came before.
+/// Plans and works on the plan; whether a call succeeds depends on the earlier sessions.
 fn does_what_it_can() -> SessionScript {
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
@@ -91,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The run catches the panics of its agents; their traces would only be in the way here.
+/// Suppresses the messages of injected panics: the run catches the panics of its agents.
 fn hide_injected_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -104,7 +106,7 @@ fn hide_injected_panics() {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::WhyStopped;
+    use autonoe_core::project::StopReason;
 
     use super::*;
 
@@ -121,9 +123,9 @@ mod tests {
             let reported = report.deliverables.unwrap_or_default();
             assert_eq!(reported.passed, counts.passed, "{what}");
             assert_eq!(reported.blocked, counts.blocked, "{what}");
-            let stories = after.project.journal().stories();
-            let ended = WhyStopped::Ended(report.clone());
-            assert_eq!(stories[0].why_did_it_stop(), &ended, "{what}");
+            let stories = after.project.journal().run_histories();
+            let ended = StopReason::Ended(report.clone());
+            assert_eq!(stories[0].stop_reason(), &ended, "{what}");
         }
     }
 

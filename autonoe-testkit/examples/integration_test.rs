@@ -1,7 +1,7 @@
-//! An integration test as a consumer writes it: a scripted agent, in virtual time.
+//! An integration test as a consumer writes it: a scripted agent in virtual time.
 //!
-//! The quota is spent for five hours, and the run waits them out. Run it with
-//! `cargo run -p autonoe-testkit --example integration_test`, or as the test that it is with
+//! The quota is exhausted for five hours, and the run waits until it resets. Run it with
+//! `cargo run -p autonoe-testkit --example integration_test`, or as a test with
 //! `cargo test -p autonoe-testkit --example integration_test`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -9,16 +9,17 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    BuildError, Clock, FixedInstructions, InstructionName, MemoryRepository, OnQuota, RunControl,
-    RunReport, SessionRunner, format_duration,
-};
-use autonoe_testkit::{EventLog, ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::{BuildError, FixedInstructions};
+use autonoe_core::time::{Clock, format_duration};
+use autonoe_core::{OnQuota, RunControl, RunReport, SessionRunner};
+use autonoe_testkit::{EventLog, ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
 const FIVE_HOURS: Duration = Duration::from_secs(5 * 3600);
 
-/// Runs into a spent quota with a runner that is set up by the code under test.
+/// Runs into an exhausted quota with a runner that the code under test sets up.
 async fn run_into_the_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLog>), BuildError> {
     let clock = VirtualClock::new();
     let reset = clock.now().checked_add(FIVE_HOURS).ok();
@@ -29,7 +30,7 @@ async fn run_into_the_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLo
     if on_quota == OnQuota::Wait {
         scripts.push(builds());
     }
-    let agents = Arc::new(ScriptedAgents::new(scripts));
+    let agents = Arc::new(ScriptedBackend::new(scripts));
     let log = Arc::new(EventLog::new());
 
     let runner = SessionRunner::builder("/srv/shop")

@@ -1,8 +1,8 @@
-//! Every port mocked with mockall; some of the mocks are used in a run.
+//! Mocks of every port with mockall; some of them are used in a run.
 //!
-//! The fakes of `autonoe-testkit` fit most tests better: they are strict about
-//! a whole session and not about single calls. But where a mock is wanted, each
-//! port takes one. Run it with `cargo run -p autonoe-testkit --example mocking`.
+//! The fakes of `autonoe-testkit` fit most tests better: they are strict about a whole session
+//! instead of single calls. If you do want a mock, every port accepts one. Run it with
+//! `cargo run -p autonoe-testkit --example mocking`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -10,15 +10,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, SessionControl, SessionOutcome, Support,
+};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::{BashSecurity, PolicyScope, ScopeMismatch, Verdict};
+use autonoe_core::gate::{Gate, GateDecision, Grants, ProjectPaths};
+use autonoe_core::ledger::{Fence, LedgerState, RepositoryError, Revision, Snapshot};
+use autonoe_core::run::{InstructionError, InstructionSource};
+use autonoe_core::time::{AgentSessionId, Clock, IdSource, SessionKey};
+use autonoe_core::tool::{ServedTools, ToolDefinition, ToolServer, ToolServerError, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentSessionId, BashSecurity, Capabilities, Clock,
-    DeliverableRepository, Fence, Gate, GateDecision, Grants, HookCoverage, HookDecision, IdSource,
-    InstructionError, InstructionName, InstructionSource, LedgerState, MessageStream, Mode,
-    NoControl, PolicyScope, PreToolUseHook, ProjectPaths, Prompt, RepositoryError, Revision,
-    RunControl, RunEvent, RunEventKind, RunObserver, ScopeMismatch, ServedTools, SessionControl,
-    SessionKey, SessionOutcome, SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool,
-    ToolCall, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError,
-    Toolbox, Verdict,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, DeliverableRepository, HookDecision,
+    MessageStream, Mode, PreToolUseHook, RunControl, RunEvent, RunEventKind, RunObserver,
+    SessionRunner, SessionSpec, StreamEvent, Tool, ToolCall, ToolContext, ToolError, ToolOutput,
 };
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -136,7 +141,7 @@ mock! {
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut repository = MockRepository::new();
     repository.expect_load().returning(|| Ok(None));
-    // The run takes hold of the ledger; its agent saves nothing.
+    // The run takes over the ledger; its agent saves nothing.
     repository
         .expect_save()
         .once()
@@ -169,7 +174,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Makes one agent that plans nothing and is disposed of once.
+/// Creates one agent that plans nothing and is disposed once.
 fn agents() -> MockAgents {
     let mut agents = MockAgents::new();
     agents.expect_probe().once().returning(|| {
@@ -212,7 +217,7 @@ async fn ask_a_mocked_hook() -> GateDecision {
         .await
 }
 
-/// Shows that a mock of each other port fits where the port is wanted.
+/// Shows that a mock of every other port is accepted in place of the port.
 fn build_the_other_mocks() {
     let _: Arc<dyn BashSecurity> = Arc::new(MockBash::new());
     let _: Arc<dyn Clock> = Arc::new(MockTime::new());

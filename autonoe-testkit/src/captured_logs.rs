@@ -1,4 +1,4 @@
-//! What was traced, for tests.
+//! Captures tracing events in tests.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Captures what the current thread traces, as long as it lives.
+/// Captures the tracing events of the current thread until it is dropped.
 ///
 /// ```
 /// use autonoe_testkit::CapturedLogs;
@@ -23,17 +23,17 @@ pub struct CapturedLogs {
     _installed: tracing::subscriber::DefaultGuard,
 }
 
-/// One line that was traced.
+/// One captured tracing event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedLog {
-    /// How important it is.
+    /// The severity of the event.
     pub level: Level,
     /// The message, then its fields as `name=value`.
     pub message: String,
 }
 
 impl CapturedLogs {
-    /// Starts to capture.
+    /// Starts capturing.
     pub fn start() -> Self {
         let lines: Arc<Mutex<Vec<CapturedLog>>> = Arc::default();
         let installed = tracing::subscriber::set_default(Capture {
@@ -45,7 +45,7 @@ impl CapturedLogs {
         }
     }
 
-    /// Returns all lines.
+    /// Returns all events.
     pub fn lines(&self) -> Vec<CapturedLog> {
         self.lines
             .lock()
@@ -53,9 +53,9 @@ impl CapturedLogs {
             .clone()
     }
 
-    /// Returns the lines that are at least as important as `level`.
+    /// Returns the events of `level` and more severe ones.
     pub fn at_least(&self, level: Level) -> Vec<CapturedLog> {
-        // Levels are ordered by how much they let through: ERROR is the least.
+        // Levels are ordered by verbosity: ERROR is the lowest.
         self.lines()
             .into_iter()
             .filter(|line| line.level <= level)
@@ -112,7 +112,7 @@ struct Text {
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, " {name}={value:?}"),

@@ -1,4 +1,4 @@
-//! Which spans were traced, for tests.
+//! Captures tracing spans in tests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Captures the spans that the current thread opens, as long as it lives.
+/// Captures the spans that the current thread opens, until it is dropped.
 ///
 /// ```
 /// use autonoe_testkit::CapturedSpans;
@@ -28,32 +28,32 @@ pub struct CapturedSpans {
     _installed: tracing::subscriber::DefaultGuard,
 }
 
-type Spans = Arc<Mutex<Vec<Kept>>>;
+type Spans = Arc<Mutex<Vec<SpanData>>>;
 
-/// One span that was opened.
+/// One captured span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CapturedSpan {
-    /// Its name.
+    /// The name of the span.
     pub name: &'static str,
-    /// Whose it is, for filters.
+    /// The target of the span, used by filters.
     pub target: String,
-    /// The span that it is part of, by its place among all.
+    /// The index of the parent span.
     pub parent: Option<usize>,
-    /// What was recorded, by name; the last word counts.
+    /// The recorded fields by name; the last recorded value wins.
     pub fields: BTreeMap<&'static str, String>,
-    /// Whether it was closed.
+    /// Whether the span was closed.
     pub is_closed: bool,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct SpanData {
     span: CapturedSpan,
     handles: usize,
 }
 
 impl CapturedSpans {
-    /// Starts to capture.
+    /// Starts capturing.
     pub fn start() -> Self {
         let spans = Spans::default();
         let installed = tracing::subscriber::set_default(Capture(spans.clone()));
@@ -76,22 +76,22 @@ impl fmt::Debug for CapturedSpans {
     }
 }
 
-fn lock(spans: &Spans) -> MutexGuard<'_, Vec<Kept>> {
+fn lock(spans: &Spans) -> MutexGuard<'_, Vec<SpanData>> {
     spans.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Capture(Spans);
 
 impl Capture {
-    fn change(&self, id: &Id, change: impl FnOnce(&mut Kept)) {
-        if let Some(kept) = lock(&self.0).get_mut(place(id)) {
+    fn change(&self, id: &Id, change: impl FnOnce(&mut SpanData)) {
+        if let Some(kept) = lock(&self.0).get_mut(span_index(id)) {
             change(kept);
         }
     }
 }
 
-/// Ids are places among all spans, from 1.
-fn place(id: &Id) -> usize {
+/// Converts an id into an index: ids count the spans from 1.
+fn span_index(id: &Id) -> usize {
     usize::try_from(id.into_u64()).map_or(usize::MAX, |number| number - 1)
 }
 
@@ -105,11 +105,11 @@ impl Subscriber for Capture {
         span.record(&mut fields);
         let metadata = span.metadata();
         let mut spans = lock(&self.0);
-        spans.push(Kept {
+        spans.push(SpanData {
             span: CapturedSpan {
                 name: metadata.name(),
                 target: metadata.target().to_owned(),
-                parent: span.parent().map(place),
+                parent: span.parent().map(span_index),
                 fields: fields.0,
                 is_closed: false,
             },

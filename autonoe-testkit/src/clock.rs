@@ -1,8 +1,8 @@
-//! Time that passes only when everybody waits.
+//! Virtual clock whose time passes only while every task waits.
 
 use std::time::Duration;
 
-use autonoe_core::Clock;
+use autonoe_core::time::Clock;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_core::Clock;
+/// use autonoe_core::time::Clock;
 /// use autonoe_testkit::VirtualClock;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -30,7 +30,7 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualClock {
     start: Timestamp,
-    begun: Instant,
+    started: Instant,
     is_real: bool,
 }
 
@@ -45,12 +45,13 @@ impl VirtualClock {
     pub fn starting_at(start: Timestamp) -> Self {
         Self {
             start,
-            begun: Instant::now(),
+            started: Instant::now(),
             is_real: false,
         }
     }
 
-    /// Starts at midnight of 1 January 2026, UTC, and really waits if tokio's time is not paused.
+    /// Starts at midnight of 1 January 2026, UTC, and waits in real time if tokio's time is not
+    /// paused.
     pub fn in_real_time() -> Self {
         Self {
             is_real: true,
@@ -68,7 +69,7 @@ impl Default for VirtualClock {
 impl Clock for VirtualClock {
     fn now(&self) -> Timestamp {
         self.start
-            .checked_add(self.begun.elapsed())
+            .checked_add(self.started.elapsed())
             .unwrap_or(Timestamp::MAX)
     }
 
@@ -79,8 +80,7 @@ impl Clock for VirtualClock {
             "VirtualClock::sleep({duration:?}) was called while tokio's time is running; use \
              #[tokio::test(start_paused = true)], or VirtualClock::in_real_time()"
         );
-        // Tokio's timer counts in milliseconds: a wait that is cut off there
-        // would end too early by a hair.
+        // Tokio's timer has millisecond resolution: a truncated wait would end slightly too early.
         let whole = Duration::from_millis(
             u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX),
         );
@@ -88,10 +88,10 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Returns whether tokio's time is paused. Tokio does not report it.
+/// Returns whether tokio's time is paused; tokio has no API for it.
 fn is_paused() -> bool {
-    // Time that is not paused differs between any two readings a microsecond apart. Paused time can
-    // be advanced by another thread between them, but hardly three times in a row.
+    // Running time differs between any two readings a microsecond apart. Another thread can advance
+    // paused time between them, but hardly three times in a row.
     (0..3).any(|_| {
         let (before, real) = (Instant::now(), std::time::Instant::now());
         while real.elapsed() < Duration::from_micros(1) {

@@ -1,26 +1,29 @@
-//! What happened in a run, as lines that a person can review.
+//! Observer that renders the events of a run as reviewable lines.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{
-    GateDecision, RunEvent, RunEventKind, RunObserver, SessionEnd, SpanContext, StreamEvent,
-    format_duration,
-};
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::event::SpanContext;
+use autonoe_core::gate::GateDecision;
+use autonoe_core::time::format_duration;
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Keeps what happened in a run, and renders it for snapshots.
+/// Records the events of a run and renders them for snapshots.
 ///
-/// The rendering has the time since the first event, no ids, and one line per
-/// event; the ticks of a wait are counted on one line, and what another line says already is
-/// left out. It is the same each time the same script is played.
+/// The rendering contains the time since the first event, no ids, and one line per event. The ticks
+/// of a wait are counted on one line, and events that another line already covers are omitted. It
+/// is deterministic for the same script.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{Events, RunEventKind, RunObserver, SeededIds, SystemClock};
+/// use autonoe_core::event::Events;
+/// use autonoe_core::time::{SeededIds, SystemClock};
+/// use autonoe_core::{RunEventKind, RunObserver};
 /// use autonoe_testkit::EventLog;
 ///
 /// let log = Arc::new(EventLog::new());
@@ -48,17 +51,17 @@ struct Entry {
 enum Line {
     Text(String),
     Tick,
-    /// Something that another line says already.
+    /// An event that another line already covers.
     Nothing,
 }
 
 impl EventLog {
-    /// Makes an empty log.
+    /// Creates an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns all events as JSON, as other programs get them.
+    /// Returns all events as JSON, as other programs receive them.
     pub fn json(&self) -> Vec<Value> {
         self.entries()
             .iter()
@@ -66,7 +69,7 @@ impl EventLog {
             .collect()
     }
 
-    /// Returns where in the tree of the run each event happened.
+    /// Returns the position of each event in the trace tree of the run.
     pub fn spans(&self) -> Vec<SpanContext> {
         self.entries().iter().map(|entry| entry.span).collect()
     }
@@ -95,7 +98,7 @@ impl EventLog {
                     let since =
                         Duration::try_from(entry.at.duration_since(first)).unwrap_or_default();
                     let since = format_duration(since);
-                    // Writing to a string does not fail.
+                    // Writing to a string cannot fail.
                     if ticks > 0 {
                         let _ = writeln!(text, "{since} ({ticks} ticks)");
                         ticks = 0;
@@ -130,7 +133,7 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::RunStarted { mode, .. } => format!("{mode} started"),
         RunEventKind::FlowStarted { flow, .. } => format!("flow {flow} started"),
         RunEventKind::ConversationResumed { conversation } => {
-            format!("  goes on with {conversation}")
+            format!("  resumes {conversation}")
         }
         RunEventKind::FlowEnded { report } => format!("flow ended: {}", report.exit),
         RunEventKind::SessionStarted {
@@ -141,7 +144,7 @@ fn line(kind: &RunEventKind<'_>) -> Line {
             Some(model) => format!("session {number} started: {instruction} on {model}"),
             None => format!("session {number} started: {instruction}"),
         },
-        RunEventKind::Agent { stream } => format!("  {}", said(stream)),
+        RunEventKind::Agent { stream } => format!("  {}", render_stream_event(stream)),
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { by } => format!("  {} allowed by {by}", call.name),
             GateDecision::Deny { by, reason, .. } => {
@@ -151,13 +154,13 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::ToolProgress { tool, title, .. } => {
             format!("  {tool}: {title}")
         }
-        // The agent's stream says the same.
+        // The agent's stream contains the same information.
         RunEventKind::AgentStarted { .. }
         | RunEventKind::AgentEnded { .. }
         | RunEventKind::AgentFailed { .. }
         | RunEventKind::ToolEnded { .. }
         | RunEventKind::ModelChunk { .. } => return Line::Nothing,
-        RunEventKind::ModelStarted { asked } => {
+        RunEventKind::ModelStarted { request: asked } => {
             let count = asked.messages.count();
             format!("  asks {} ({count} messages)", asked.model)
         }
@@ -167,8 +170,8 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::ModelFailed { error, .. } => {
             format!("  the model failed ({}): {error}", error.code)
         }
-        RunEventKind::ProgressShown { message } => format!("  ({message} ..)"),
-        RunEventKind::ProgressHidden => "  (.. over)".to_owned(),
+        RunEventKind::ProgressStarted { message } => format!("  ({message} ..)"),
+        RunEventKind::ProgressEnded => "  (.. over)".to_owned(),
         RunEventKind::Debug { message, .. } => format!("  debug: {message}"),
         RunEventKind::Trace { message, .. } => format!("  trace: {message}"),
         RunEventKind::StatusChanged { change } => match change.previous {
@@ -178,7 +181,7 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::Deprecated { id } => format!("  {id} deprecated"),
         RunEventKind::Verified { id } => format!("  {id} verified"),
         RunEventKind::LedgerRestored { foreign } => format!("ledger restored: {foreign}"),
-        RunEventKind::LedgerEdited { .. } => "ledger edited outside of a run".to_owned(),
+        RunEventKind::LedgerEdited { .. } => "ledger edited outside a run".to_owned(),
         RunEventKind::SessionEnded { number, result } => {
             format!("session {number} ended: {}", ended(&result.end))
         }
@@ -187,7 +190,10 @@ fn line(kind: &RunEventKind<'_>) -> Line {
         RunEventKind::WaitEnded { .. } => "wait over".to_owned(),
         RunEventKind::Paused => "paused".to_owned(),
         RunEventKind::Resumed => "resumed".to_owned(),
-        RunEventKind::Instructed { text, delivery } => format!("told {text:?} ({delivery:?})"),
+        RunEventKind::Instructed { text, delivery } => {
+            format!("instruction {text:?} ({delivery:?})")
+        }
+        RunEventKind::BudgetNearlySpent { budget } => format!("{budget} budget nearly spent"),
         RunEventKind::BudgetSpent { budget } => format!("{budget} budget spent"),
         RunEventKind::Warning { message } => format!("warning: {message}"),
         RunEventKind::RunEnded { report } => format!("ended: {}", report.exit),
@@ -195,7 +201,7 @@ fn line(kind: &RunEventKind<'_>) -> Line {
     })
 }
 
-fn said(event: &StreamEvent) -> String {
+fn render_stream_event(event: &StreamEvent) -> String {
     match event {
         StreamEvent::Started { .. } => "agent started".to_owned(),
         StreamEvent::Text { text, .. } => format!("says {text:?}"),

@@ -1,39 +1,37 @@
-//! Tests for tools that are built on `autonoe-core`, without a model and without waiting.
+//! Test support for tools built on `autonoe-core`, without a model and without waiting.
 //!
-//! - [`ScriptedAgents`]: a backend that plays a script. Its tool calls go
-//!   through the real hooks and the real tools; what it expects and does not
-//!   get fails the test by the name of the step.
+//! - [`ScriptedBackend`]: a backend that plays a script. Its tool calls go through the real hooks
+//!   and the real tools. An unmet expectation fails the test with the name of the step.
 //! - [`VirtualClock`]: a five-hour wait takes a millisecond, in paused time.
-//! - [`EventLog`]: what happened, as lines that a person can review.
-//! - [`CapturedLogs`]: what was traced.
-//! - [`Recorder`] and [`Replayer`]: a run of any backend on a cassette, played
-//!   again against the hooks and tools of today.
+//! - [`EventLog`]: the events of a run as reviewable lines.
+//! - [`CapturedLogs`]: captured tracing events.
+//! - [`Recorder`] and [`Replayer`]: record a run of any backend on a cassette and replay it
+//!   against the current hooks and tools.
 //! - [`FaultyAgents`]: any backend, with faults that a test or a seed chooses.
 //! - [`FaultyRepository`]: any repository, whose nth load or save fails.
-//! - [`TempProject`]: a project directory that goes with the test.
-//! - [`CrashPoints`]: a run that is killed after every line of its journal in
-//!   turn, and resumed.
-//! - [`conformance`]: what every implementation of a port must do, as
-//!   functions to call from a test.
-//! - `fake_claude` (feature `fake-claude`): a program in the place of Claude Code
-//!   that plays scripts, recorded conversations and faults.
-//! - `simulation` (feature `simulation`): a run on hosts that crash, sleep and lose touch,
-//!   played from a seed, for whatever decides what they do.
-//! - `model_server` (feature `model-servers`): the model APIs of Anthropic, OpenAI and
-//!   Google from a script, so that real programs and clients run offline.
+//! - [`TempProject`]: a project directory that is removed after the test.
+//! - [`CrashPoints`]: kills a run after every line of its journal in turn, and resumes it.
+//! - [`conformance`]: the contract of every port, as functions to call from a test.
+//! - `fake_claude` (feature `fake-claude`): a stand-in for Claude Code that plays scripts, recorded
+//!   conversations and faults.
+//! - `simulation` (feature `simulation`): a seeded simulation of a run on hosts that crash, sleep
+//!   and lose their connection, for any driver.
+//! - `model_server` (feature `model-servers`): scripted model APIs of Anthropic, OpenAI and Google,
+//!   so that real programs and clients run offline.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
-//! use autonoe_core::{
-//!     ExitReason, FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
-//! };
-//! use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+//! use autonoe_core::event::InstructionName;
+//! use autonoe_core::ledger::MemoryRepository;
+//! use autonoe_core::run::FixedInstructions;
+//! use autonoe_core::{ExitReason, RunControl, SessionRunner};
+//! use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 //! use serde_json::json;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 //! #     .block_on(async {
-//! let agents = Arc::new(ScriptedAgents::new([
+//! let agents = Arc::new(ScriptedBackend::new([
 //!     SessionScript::new("plan")
 //!         .uses_tool("mcp__autonoe__create", json!({"deliverables": [
 //!             {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
@@ -61,7 +59,7 @@
 //!
 //! assert_eq!(report.exit, ExitReason::AllPassed);
 //! agents.verify();
-//! # Ok::<(), autonoe_core::BuildError>(())
+//! # Ok::<(), autonoe_core::run::BuildError>(())
 //! # }).expect("it builds");
 //! ```
 
@@ -84,7 +82,7 @@ pub mod simulation;
 mod temp_project;
 
 pub use autonoe_scripted::{
-    Expectation, ModelUse, ReceivedSession, ScriptedAgents, ScriptedBackend, SessionScript, ToolUse,
+    Expectation, ModelUse, ReceivedSession, ScriptedBackend, ScriptedSpec, SessionScript, ToolUse,
 };
 pub use captured_logs::{CapturedLog, CapturedLogs};
 pub use captured_spans::{CapturedSpan, CapturedSpans};

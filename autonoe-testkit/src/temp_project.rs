@@ -1,23 +1,24 @@
-//! A project directory that lives as long as a test.
+//! [`TempProject`]: a project directory that is removed after the test.
 
 use std::fmt::Display;
 use std::fs;
 use std::path::{Component, Path};
 
-use autonoe_core::{
-    DeliverableRepository, FileDeliverableRepository, InstructionName, Journal, LedgerState,
-    Project,
-};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::LedgerState;
+use autonoe_core::project::{FileDeliverableRepository, Journal};
+use autonoe_core::{DeliverableRepository, Project};
 
 /// A temporary project directory with a `SPEC.md`; it is removed when this is dropped.
 ///
-/// Everything here panics when the disk does not do its part: a test cannot go on then.
+/// All methods panic on I/O errors, because a test cannot continue then.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{InstructionName, ProjectRun, RunControl};
-/// use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::{ProjectRun, RunControl};
+/// use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -34,7 +35,7 @@ use autonoe_core::{
 ///     ]}))
 ///     .ends();
 ///
-/// ProjectRun::new(project.project().clone(), Arc::new(ScriptedAgents::new([script])))
+/// ProjectRun::new(project.project().clone(), Arc::new(ScriptedBackend::new([script])))
 ///     .clock(Arc::new(VirtualClock::new()))
 ///     .configure(|runner| runner.max_iterations(1))
 ///     .run(&RunControl::new())
@@ -42,8 +43,8 @@ use autonoe_core::{
 ///
 /// let state = project.ledger().expect("it was saved");
 /// assert_eq!(state.ledger.deliverables()[0].id().as_str(), "DL-001");
-/// assert_eq!(project.journal().stories()[0].sessions.len(), 1);
-/// # Ok::<(), autonoe_core::ProjectRunError>(())
+/// assert_eq!(project.journal().run_histories()[0].sessions.len(), 1);
+/// # Ok::<(), autonoe_core::project::ProjectRunError>(())
 /// # }).expect("it starts");
 /// ```
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub struct TempProject {
 }
 
 impl TempProject {
-    /// Makes a project that asks for nothing in particular.
+    /// Creates a project with an unspecific spec.
     pub fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let project = Project::find(directory.path(), None).expect("it was just made");
@@ -89,11 +90,11 @@ impl TempProject {
         self.file(format!(".autonoe/{name}.md"), text)
     }
 
-    /// Writes any file; folders on the way to it are made.
+    /// Writes any file and creates its parent folders.
     ///
     /// # Panics
     ///
-    /// `path` leads out of the project, or the file cannot be written.
+    /// If `path` leads out of the project, or the file cannot be written.
     #[must_use]
     pub fn file(self, path: impl AsRef<Path>, text: impl Display) -> Self {
         let path = self.inside(path.as_ref());
@@ -114,11 +115,11 @@ impl TempProject {
         self.project.root()
     }
 
-    /// Returns what a file of the project holds.
+    /// Returns the content of a file of the project.
     ///
     /// # Panics
     ///
-    /// `path` leads out of the project, or there is no such text file.
+    /// If `path` leads out of the project, or there is no such text file.
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         let path = self.inside(path.as_ref());
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
@@ -128,10 +129,10 @@ impl TempProject {
     ///
     /// # Panics
     ///
-    /// The file is not a ledger.
+    /// If the file is not a ledger.
     pub fn ledger(&self) -> Option<LedgerState> {
         let repository = FileDeliverableRepository::at(self.project.status_path());
-        // On a thread of its own, because a test may be inside a runtime already.
+        // On a separate thread, because a test may already be inside a runtime.
         let loaded = std::thread::scope(|scope| {
             let load = || {
                 tokio::runtime::Builder::new_current_thread()
@@ -147,20 +148,20 @@ impl TempProject {
             .map(|saved| saved.state)
     }
 
-    /// Returns the journal; it is empty if nothing was written down.
+    /// Returns the journal; it is empty if nothing was recorded.
     ///
     /// # Panics
     ///
-    /// The file is not a journal.
+    /// If the file is not a journal.
     pub fn journal(&self) -> Journal {
         Journal::read(&self.project.journal_path()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Returns the journal as it stands in its file, to compare it byte for byte.
+    /// Returns the text of the journal file, to compare it byte for byte.
     ///
     /// # Panics
     ///
-    /// There is none, or it is not text.
+    /// If there is no journal, or it is not text.
     pub fn journal_text(&self) -> String {
         self.read(".autonoe/journal.jsonl")
     }
@@ -169,7 +170,7 @@ impl TempProject {
         let stays = path
             .components()
             .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        assert!(stays, "{path:?} leads out of the project");
+        assert!(stays, "{path:?} is outside the project");
         self.path().join(path)
     }
 }

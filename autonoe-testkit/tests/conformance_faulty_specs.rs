@@ -1,13 +1,11 @@
-//! The suite for specs finds what is wrong with specs.
+//! The spec suite detects faulty specs.
 //!
-//! In a program of its own: what registers itself is registered everywhere in it.
+//! This is a separate test program, because registered specs are visible in the whole program.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, BackendSpec, HookDecision, HookSpec, PreToolUseHook, SpecContext,
-    SpecEntry, SpecError, SpecPort, hook_fn, register_spec,
-};
+use autonoe_core::spec::{BackendSpec, HookSpec, SpecContext, SpecEntry, SpecError, SpecPort};
+use autonoe_core::{AgentClientFactory, HookDecision, PreToolUseHook, hook_fn, register_spec};
 use autonoe_testkit::conformance;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +48,7 @@ register_spec!(Hook, OldExample, "test-old-example", { "because": "x" });
 struct OfAnother {}
 
 hook_spec!(OfAnother, "test-of-another");
-// By hand: the macro takes care of this.
+// Registered by hand, because the macro prevents this fault.
 autonoe_core::plugin::inventory::submit! {
     SpecEntry {
         port: SpecPort::Hook,
@@ -127,7 +125,10 @@ fn every_fault_of_a_spec_is_found() {
                 "Hook: tags are unique",
                 "\"test-plain\" is registered twice"
             ),
-            ("Hook: tags read crate-thing", "\"nodash\" does not"),
+            (
+                "Hook: tags have the form crate-thing",
+                "\"nodash\" does not have this form"
+            ),
             (
                 "Hook: an example names its tag",
                 "the example of \"test-of-another\" is of type \"test-plain\""
@@ -148,7 +149,10 @@ fn every_fault_of_a_spec_is_found() {
                 "Hook: the error about an unknown tag lists the known ones",
                 "\"test-unread\" is not in: unknown variant `conformance-no-such-spec`, expected one of `core-deny-tool`, `nodash`, `test-forgetful`, `test-no-object`, `test-of-another`, `test-old-example`, `test-plain`"
             ),
-            ("Backend: tags read crate-thing", "\"gemini\" does not"),
+            (
+                "Backend: tags have the form crate-thing",
+                "\"gemini\" does not have this form"
+            ),
         ]
     );
     assert_eq!(report.passed().len(), 6);

@@ -1,17 +1,17 @@
-//! The backends that are measured.
+//! The measured backends.
 
 use serde_json::{Value, json};
 
 use crate::model::Vendor;
 
-/// A backend that is measured.
+/// A measured backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// Claude Code of a version.
+    /// Claude Code of this version.
     Claude(&'static str),
     Codex,
     Gemini,
-    /// Our agent on a model.
+    /// The built-in agent on a model.
     Model,
     /// Scripted agents, which have no model.
     Scripted,
@@ -37,7 +37,7 @@ impl Backend {
         }
     }
 
-    /// Returns who serves its model, if it has one.
+    /// Returns the vendor that serves its model; `None` if it has no model.
     pub(crate) fn vendor(self) -> Option<Vendor> {
         match self {
             Self::Claude(_) | Self::Model => Some(Vendor::Anthropic),
@@ -47,8 +47,8 @@ impl Backend {
         }
     }
 
-    /// Returns how many sessions are under way at once where memory is measured: more of those
-    /// that are small.
+    /// Returns the number of concurrent sessions in the memory measurement: more for backends with
+    /// small sessions.
     pub(crate) fn at_once(self) -> u32 {
         match self {
             Self::Claude(_) | Self::Codex | Self::Gemini => 4,
@@ -59,7 +59,7 @@ impl Backend {
 }
 
 impl Vendor {
-    /// Returns the call of a tool that says hello, in the words of the vendor's program.
+    /// Returns a tool call that prints hello, in the format of the vendor's program.
     pub(crate) fn hello(self) -> (&'static str, Value) {
         let command = "echo hello";
         match self {

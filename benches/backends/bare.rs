@@ -1,4 +1,4 @@
-//! Sessions of the programs alone, in their own mode without a person.
+//! Sessions of the bare programs in their non-interactive mode.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,16 +8,16 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use crate::backend::Backend;
-use crate::figures::Session;
 use crate::model::{Model, Then};
-use crate::place::Place;
 use crate::programs;
+use crate::stats::Session;
+use crate::workspace::Workspace;
 
-/// Measures one session, from the start of the program to its end, if there is a program.
+/// Measures one session from the start of the program to its exit; `None` if there is no program.
 ///
-/// Its settings are those that ours has: nothing is looked up, nothing reported, one process
-/// where it can do with one. It has no sandbox around it.
-pub(crate) async fn session(backend: Backend, place: &Place) -> Option<Session> {
+/// The settings are the same as ours: no lookups, no telemetry, and a single process where
+/// possible. There is no sandbox around the program.
+pub(crate) async fn session(backend: Backend, place: &Workspace) -> Option<Session> {
     if !matches!(
         backend,
         Backend::Claude(_) | Backend::Codex | Backend::Gemini
@@ -32,29 +32,29 @@ pub(crate) async fn session(backend: Backend, place: &Place) -> Option<Session> 
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut program = command.spawn().expect("it starts");
     let stdout = program.stdout.take().expect("it is piped");
     let mut lines = BufReader::new(stdout).lines();
     let mut line = lines.next_line().await.expect("it can be read");
-    let first_event = begun.elapsed();
+    let first_event = started.elapsed();
     let mut last = String::new();
     while let Some(next) = line {
         last = next;
         line = lines.next_line().await.expect("it can be read");
     }
     let status = program.wait().await.expect("it ends");
-    let whole = begun.elapsed();
+    let whole = started.elapsed();
 
     assert!(status.success(), "{backend:?}: {status}: {last}");
     Some(Session {
         first_event,
         whole,
-        tree_kib: model.asked_again().await,
+        tree_kib: model.wait_for_second_request().await,
     })
 }
 
-fn command(backend: Backend, place: &Place, url: &str) -> Option<Command> {
+fn command(backend: Backend, place: &Workspace, url: &str) -> Option<Command> {
     let mut command = match backend {
         Backend::Claude(version) => {
             let mut command = Command::new(programs::claude(version));

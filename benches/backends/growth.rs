@@ -1,5 +1,5 @@
-//! What a session adds to the memory of our process, in a process of its own: none of its memory
-//! is left from anything else.
+//! Memory that a session adds to our process, measured in a fresh process so that no earlier
+//! allocation counts.
 
 use std::process::Command;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::backend::Backend;
 use crate::memory::own_kib;
 use crate::model::{Model, Then};
 use crate::ours::{agents, spec, start_model};
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 /// The argument of a process that measures itself.
 pub(crate) const GROW: &str = "grow";
 
-/// Measures it in another process, in KiB.
-pub(crate) fn of(backend: Backend) -> u64 {
+/// Measures the growth in another process, in KiB.
+pub(crate) fn measure_in_child(backend: Backend) -> u64 {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program).args([GROW, &backend.name()]).output();
     let output = output.expect("it starts");
@@ -31,15 +31,15 @@ pub(crate) fn of(backend: Backend) -> u64 {
         .unwrap_or_else(|_| panic!("{backend:?} told no figure: {text}{said}"))
 }
 
-/// Measures it here, and prints it.
+/// Measures the growth in this process and prints it.
 pub(crate) fn print(runtime: &Runtime, name: &str) {
     let backend = Backend::ALL.into_iter().find(|known| known.name() == name);
     println!("{}", runtime.block_on(measure(backend.expect("a backend"))));
 }
 
-/// Has one session under way, then many, and divides the difference by their number.
+/// Runs one session, then many at once, and divides the difference by their number.
 async fn measure(backend: Backend) -> u64 {
-    let place = Place::new();
+    let place = Workspace::new();
     let mut model = start_model(backend, Then::Hangs, &place).await;
     let agents = agents(backend, &place, model.as_ref(), Then::Hangs);
     let (mut tasks, stop) = (JoinSet::new(), CancellationToken::new());
@@ -77,15 +77,15 @@ async fn hold(mut client: Box<dyn AgentClient>, stop: CancellationToken) {
     client.dispose().await.expect("it ends");
 }
 
-/// Waits until so many more sessions hang.
+/// Waits until `sessions` more sessions hang.
 async fn all_hang(model: &mut Option<Model>, sessions: u32) {
     match model {
         Some(model) => {
             for _ in 0..sessions {
-                model.asked_again().await;
+                model.wait_for_second_request().await;
             }
         }
-        // Scripted agents do all that they do as soon as they are asked.
+        // Scripted agents do all their work as soon as they are prompted.
         None => tokio::time::sleep(Duration::from_millis(500)).await,
     }
 }

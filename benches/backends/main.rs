@@ -1,33 +1,34 @@
-//! How long each backend takes from a prompt to the first event and through a session with one
-//! tool call, and the memory that a session takes, beside the program alone, offline.
+//! Latency and memory of each backend compared with the bare program, offline: the time from a
+//! prompt to the first event and through a session with one tool call, and the memory of a session.
 //!
 //! `cargo bench -p autonoe-benches --bench backends [-- ROUNDS]`
 //!
-//! The programs are those that `cargo xtask clis` installs. Ours and the bare program take turns,
-//! against the same scripted model, which is a process of its own: its memory is not ours.
+//! `cargo xtask clis` installs the programs. Our backend and the bare program run alternately
+//! against the same scripted model, which is a separate process so that its memory does not count
+//! as ours.
 
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
 mod backend;
 mod bare;
-mod figures;
 mod growth;
 mod memory;
 mod model;
 mod ours;
-mod place;
 #[path = "../../autonoe-cli/tests/backends/programs.rs"]
 mod programs;
+mod stats;
 mod table;
+mod workspace;
 
 use std::fs;
 
 use backend::Backend;
-use figures::{Rounds, Session};
-use place::Place;
+use stats::{Rounds, Session};
 use tokio::runtime::{Builder, Runtime};
+use workspace::Workspace;
 
-/// Rounds that count, unless the command says otherwise.
+/// Rounds that count, unless the command line sets another number.
 const ROUNDS: usize = 7;
 
 fn main() {
@@ -39,7 +40,7 @@ fn main() {
         [mode, name] if mode == growth::GROW => return growth::print(&runtime, name),
         _ => {}
     }
-    // `cargo test --benches` runs this too: then once, without a first round for the caches.
+    // `cargo test --benches` runs this too: then once, without a warm-up round.
     let testing = !arguments.iter().any(|argument| argument == "--bench");
     let wanted = arguments.iter().find_map(|argument| argument.parse().ok());
     let (first, rounds) = if testing {
@@ -52,16 +53,16 @@ fn main() {
         .map(|backend| (backend, measure(&runtime, backend, first, rounds)))
         .into();
     println!("load after: {}\n", load());
-    println!("{}", table::of_times(&measured));
-    println!("{}", table::of_memory(&measured));
+    println!("{}", table::times(&measured));
+    println!("{}", table::memory(&measured));
 }
 
-/// Measures a backend and its program alone in turns, so that both meet the same moods of the
-/// machine.
+/// Measures a backend and its bare program alternately, so that both run under the same machine
+/// load.
 fn measure(runtime: &Runtime, backend: Backend, first: usize, rounds: usize) -> Rounds {
-    let place = Place::new();
+    let place = Workspace::new();
     let mut measured = Rounds {
-        growth_kib: growth::of(backend),
+        growth_kib: growth::measure_in_child(backend),
         ..Rounds::default()
     };
     for round in 0..first + rounds {

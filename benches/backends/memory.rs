@@ -1,4 +1,4 @@
-//! Memory of processes.
+//! Memory of this process and of process trees.
 
 use std::fs;
 
@@ -9,11 +9,10 @@ pub(crate) fn own_kib() -> u64 {
     field("/proc/self/status", "VmRSS:").expect("the system tells it")
 }
 
-/// Returns the memory of all that has the marker: what they share counts by halves, thirds and
-/// so on (PSS).
+/// Returns the memory of all processes with the marker. Shared pages count proportionally (PSS).
 pub(crate) fn tree_kib(marker: &Marker) -> u64 {
     let processes = marker.processes().into_iter();
-    // One that is gone by now takes none.
+    // A process that has exited uses no memory.
     let kib = |pid: u32| field(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or(0);
     processes.map(|process| kib(process.pid)).sum()
 }

@@ -1,4 +1,4 @@
-//! The scripted model: this program once more, as a process of its own.
+//! Scripted model server in a child process of this program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 use crate::memory::tree_kib;
-use crate::place::{self, Place};
+use crate::workspace::{self, Workspace};
 
 /// The argument of a process that serves a model.
 pub(crate) const SERVE: &str = "serve";
@@ -21,7 +21,7 @@ pub(crate) const SERVE: &str = "serve";
 /// How long a session may take to its second request.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A service that models are asked through.
+/// A vendor whose API serves the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
     Anthropic,
@@ -29,14 +29,14 @@ pub(crate) enum Vendor {
     Google,
 }
 
-/// What the model does when it is told what came of its call.
+/// What the model does when it receives the result of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Ends,
     Hangs,
 }
 
-/// A model that calls one tool, and looks at the memory of the program before it says more.
+/// A model that calls one tool and measures the memory of the program before it continues.
 pub(crate) struct Model {
     process: Child,
     pub(crate) url: String,
@@ -44,8 +44,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Starts a model that is asked from a place.
-    pub(crate) async fn start(vendor: Vendor, then: Then, place: &Place) -> Self {
+    /// Starts a model that serves the programs of `place`.
+    pub(crate) async fn start(vendor: Vendor, then: Then, place: &Workspace) -> Self {
         let program = std::env::current_exe().expect("this program");
         let mut process = Command::new(program)
             .args([SERVE, &format!("{vendor:?}"), &format!("{then:?}")])
@@ -68,9 +68,9 @@ impl Model {
         }
     }
 
-    /// Waits until a session asks for the second time, and returns the memory of all that was
-    /// started in its place, in KiB.
-    pub(crate) async fn asked_again(&mut self) -> u64 {
+    /// Waits for the second request of a session, and returns the memory of all processes started
+    /// in its place, in KiB.
+    pub(crate) async fn wait_for_second_request(&mut self) -> u64 {
         let line = timeout(PATIENCE, self.lines.recv()).await;
         let line = line.expect("it asks in time").expect("it goes on");
         line.parse().expect("a number")
@@ -78,14 +78,14 @@ impl Model {
 }
 
 impl Drop for Model {
-    /// A model goes when nobody holds its standard input any more.
+    /// The model process exits when its standard input is closed.
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
 }
 
-/// Serves a model until the standard input is closed.
+/// Serves a model until standard input is closed.
 pub(crate) fn serve(arguments: &[String]) {
     let [vendor, then, place] = arguments else {
         panic!("not as a model is started: {arguments:?}");
@@ -95,13 +95,13 @@ pub(crate) fn serve(arguments: &[String]) {
         .into_iter()
         .find(|known| &format!("{known:?}") == vendor)
         .expect("a vendor");
-    let marker = place::marker(place);
+    let marker = workspace::marker(place);
     let script = Script::by(move |prompt: &Prompt| {
         if prompt.tool_results().is_empty() {
             let (tool, input) = vendor.hello();
             return Turn::tool(tool, input);
         }
-        say(&tree_kib(&marker).to_string());
+        print_line(&tree_kib(&marker).to_string());
         if ends {
             Turn::text("Done.")
         } else {
@@ -125,12 +125,12 @@ pub(crate) fn serve(arguments: &[String]) {
 }
 
 fn until_nobody_listens(url: &str) {
-    say(url);
+    print_line(url);
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     let mut stdout = std::io::stdout().lock();
-    // Who started this may be gone already.
+    // The parent process may have exited already.
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }

@@ -1,36 +1,39 @@
-//! Sessions through our backends, as runs have them.
+//! Sessions through our backends, set up as in a run.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use autonoe_acp::{AcpAgents, AcpOptions};
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
-use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
-use autonoe_core::{
-    AgentClientFactory, BackendSpec, Gate, Grants, OuterSandbox, PermissionRule, ProjectPaths,
-    RunId, SessionKey, SessionOutcome, SessionSpec, SpecContext, StreamEvent, Toolbox,
-};
-use autonoe_model::{ModelBackend, provider_spec};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_acp::{AcpBackend, AcpOptions};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
+use autonoe_codex::{CodexBackend, CodexOptions, CodexProvider};
+use autonoe_core::agent::{OuterSandbox, SessionOutcome};
+use autonoe_core::gate::{Gate, Grants, PermissionRule, ProjectPaths};
+use autonoe_core::spec::{BackendSpec, SpecContext};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClientFactory, RunId, SessionSpec, StreamEvent};
+use autonoe_model::ModelSpec;
+use autonoe_model::provider::provider_spec;
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use futures::StreamExt;
 use serde_json::json;
 
 use crate::backend::Backend;
-use crate::figures::Session;
 use crate::model::{Model, Then};
-use crate::place::Place;
 use crate::programs;
+use crate::stats::Session;
+use crate::workspace::Workspace;
 
 /// Measures one session, from `create` to the end of `dispose`.
-pub(crate) async fn session(backend: Backend, place: &Place) -> Session {
+pub(crate) async fn session(backend: Backend, place: &Workspace) -> Session {
     let mut model = start_model(backend, Then::Ends, place).await;
     let agents = agents(backend, place, model.as_ref(), Then::Ends);
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut client = agents.create(spec(backend, place, 1)).expect("a client");
     let mut events = client.query("Say hello.".into());
     let mut event = events.next().await;
-    let first_event = begun.elapsed();
+    let first_event = started.elapsed();
     let mut outcome = None;
     while let Some(next) = event {
         if let StreamEvent::End { outcome: how, .. } = next.expect("no error") {
@@ -40,11 +43,11 @@ pub(crate) async fn session(backend: Backend, place: &Place) -> Session {
     }
     drop(events);
     client.dispose().await.expect("it ends");
-    let whole = begun.elapsed();
+    let whole = started.elapsed();
 
     assert_eq!(outcome, Some(SessionOutcome::Completed), "{backend:?}");
     let tree_kib = match &mut model {
-        Some(model) => model.asked_again().await,
+        Some(model) => model.wait_for_second_request().await,
         None => 0,
     };
     Session {
@@ -54,13 +57,13 @@ pub(crate) async fn session(backend: Backend, place: &Place) -> Session {
     }
 }
 
-pub(crate) async fn start_model(backend: Backend, then: Then, place: &Place) -> Option<Model> {
+pub(crate) async fn start_model(backend: Backend, then: Then, place: &Workspace) -> Option<Model> {
     let vendor = backend.vendor()?;
     Some(Model::start(vendor, then, place).await)
 }
 
-/// Returns a session in which commands are granted, in the sandbox that a run would have.
-pub(crate) fn spec(backend: Backend, place: &Place, number: u32) -> SessionSpec {
+/// Returns a session with a grant for commands, in the sandbox that a run would use.
+pub(crate) fn spec(backend: Backend, place: &Workspace, number: u32) -> SessionSpec {
     let key = SessionKey {
         run: RunId::new("run"),
         number,
@@ -79,7 +82,7 @@ pub(crate) fn spec(backend: Backend, place: &Place, number: u32) -> SessionSpec 
 
 pub(crate) fn agents(
     backend: Backend,
-    place: &Place,
+    place: &Workspace,
     model: Option<&Model>,
     then: Then,
 ) -> Arc<dyn AgentClientFactory> {
@@ -90,30 +93,30 @@ pub(crate) fn agents(
                 place.environment(&[("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "dummy")]);
             let mut options = ClaudeOptions::new(programs::claude(version), environment);
             options.config = ConfigFolder::PerSession;
-            options.temporary = place.temporary();
-            Arc::new(ClaudeAgents::new(options))
+            options.program.temporary = place.temporary();
+            Arc::new(ClaudeBackend::new(options))
         }
         Backend::Codex => {
             let environment = place.environment(&[("PASSE_PARTOUT", "dummy")]);
-            let options = CodexOptions::new(programs::codex(), environment)
-                .with_model("gpt-5.5")
-                .with_provider(CodexProvider::new(url, "PASSE_PARTOUT"))
-                .with_temporary(place.temporary());
-            Arc::new(CodexAgents::new(options))
+            let mut options = CodexOptions::new(programs::codex(), environment);
+            options.program.model = Some("gpt-5.5".into());
+            options.program.temporary = place.temporary();
+            options.provider = Some(CodexProvider::new(url, "PASSE_PARTOUT"));
+            Arc::new(CodexBackend::new(options))
         }
         Backend::Gemini => {
             let environment =
                 place.environment(&[("GEMINI_API_KEY", "dummy"), ("GOOGLE_GEMINI_BASE_URL", url)]);
-            let options = AcpOptions::gemini(programs::node(), programs::gemini(), environment)
-                .with_model("gemini-2.5-flash")
-                .with_temporary(place.temporary());
-            Arc::new(AcpAgents::new(options))
+            let mut options = AcpOptions::gemini(programs::node(), programs::gemini(), environment);
+            options.program.model = Some("gemini-2.5-flash".into());
+            options.program.temporary = place.temporary();
+            Arc::new(AcpBackend::new(options))
         }
         Backend::Model => {
             let provider = provider_spec(&json!({
                 "type": "anthropic", "key": {"value": "dummy"}, "baseUrl": url,
             }));
-            let backend = ModelBackend::new(provider.expect("a spec"), "claude-sonnet-4-5");
+            let backend = ModelSpec::new(provider.expect("a spec"), "claude-sonnet-4-5");
             let context = SpecContext::new(ProjectPaths::new(place.project()))
                 .with_environment(place.environment(&[]));
             backend.build(&context).expect("a backend")
@@ -131,7 +134,7 @@ pub(crate) fn agents(
                     Then::Hangs => script.hangs(),
                 }
             });
-            Arc::new(ScriptedAgents::new(scripts).unverified())
+            Arc::new(ScriptedBackend::new(scripts).unverified())
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The tables.
+//! Renders the result tables.
 
 use crate::backend::Backend;
-use crate::figures::{Rounds, Session, Spread};
+use crate::stats::{Rounds, Session, Spread};
 
 type Measured = [(Backend, Rounds)];
 
-/// Returns the times, in milliseconds.
-pub(crate) fn of_times(measured: &Measured) -> String {
+/// Renders the times, in milliseconds.
+pub(crate) fn times(measured: &Measured) -> String {
     let mut table = String::from(
         "| ms, median (quartiles) | first event | bare program | ratio | session with a tool call \
          | bare program | ratio |\n| --- | --- | --- | --- | --- | --- | --- |\n",
@@ -19,8 +19,8 @@ pub(crate) fn of_times(measured: &Measured) -> String {
     table
 }
 
-/// Returns the memory of programs in MiB, and that of our process in KiB.
-pub(crate) fn of_memory(measured: &Measured) -> String {
+/// Renders the memory of programs in MiB, and that of our process in KiB.
+pub(crate) fn memory(measured: &Measured) -> String {
     let mut table = String::from(
         "| memory of a session | processes of the program, MiB PSS | bare program | ratio \
          | added to our process, KiB RSS |\n| --- | --- | --- | --- | --- |\n",
@@ -33,7 +33,7 @@ pub(crate) fn of_memory(measured: &Measured) -> String {
     table
 }
 
-/// Returns a figure of ours, that of the bare program, and their ratio.
+/// Renders our measurement, that of the bare program, and their ratio.
 fn cells(rounds: &Rounds, figure: impl Fn(&Session) -> f64) -> String {
     match rounds.compare(figure) {
         (ours, Some((bare, ratio))) => {

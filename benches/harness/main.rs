@@ -1,20 +1,20 @@
-//! What a fleet costs beside the work of its members: coordination, state on disk, memory.
+//! Overhead of a fleet beside the work of its members: coordination, state on disk, memory.
 //!
 //! `cargo bench -p autonoe-benches --bench harness [-- PART]`, where a part is `overhead`, `state`,
-//! `memory` or `thousand`; without one it is all of them.
+//! `memory` or `thousand`; all of them by default.
 //!
-//! Ours and its peer take turns, so that both meet the same moods of the machine.
+//! Our code and its peer run alternately, so that both run under the same machine load.
 
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
-mod figures;
+mod child_process;
 mod memory;
 mod overhead;
 mod peers;
 mod raw;
 mod resident;
 mod state;
-mod sub_harness;
+mod stats;
 mod thousand;
 
 use std::fs;
@@ -22,12 +22,12 @@ use std::fs;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
-        [role, folder] if role == sub_harness::SERVE => return sub_harness::serve(folder),
-        [role] if role == sub_harness::IDLE => return sub_harness::idle(),
+        [role, folder] if role == child_process::SERVE => return child_process::serve(folder),
+        [role] if role == child_process::IDLE => return child_process::idle(),
         [role, what, count] if role == memory::GROW => return memory::print_growth(what, count),
         _ => {}
     }
-    // `cargo test --benches` runs this too: then once, and small.
+    // `cargo test --benches` runs this too: then once, with small sizes.
     let testing = !arguments.iter().any(|argument| argument == "--bench");
     let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
     let wanted = wanted.next().map_or("all", String::as_str);

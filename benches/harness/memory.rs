@@ -1,31 +1,32 @@
-//! The memory of agents that wait.
+//! Memory of waiting agents.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Engine, JobRunner, LocalEngine, Placement, RunId, RunSpec};
-use autonoe_harness::{HarnessManager, HarnessStatus, LocalHandle, SubHarnessProgram};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, LocalEngine, Placement, RunSpec};
+use autonoe_harness::folder::MemberStatus;
+use autonoe_harness::{MemberCommand, MemberManager};
 use serde_json::Value;
 use tokio::runtime::Builder;
 
-use crate::figures::Spread;
-use crate::resident::{of, own_kib, share_of};
-use crate::sub_harness::{IDLE, SERVE, Waits};
+use crate::child_process::{IDLE, SERVE, Waits};
+use crate::resident::{own_kib, proportional_kib, resident_kib};
+use crate::stats::Spread;
 use crate::thousand::{Members, hanging};
 
-/// Says to this program that it measures its own growth: what of, and how many.
+/// Argument of a process that measures its own growth; the kind and the count follow.
 pub(crate) const GROW: &str = "grow";
 
-/// Longer than anything takes here.
+/// Longer than anything in this benchmark takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is there many times in one process.
-const KINDS: [(&str, &str); 4] = [
+/// The kinds of agents that are created many times in one process.
+const KINDS: [(&str, &str); 3] = [
     ("task", "a plain task of tokio"),
     ("run", "a run on `LocalEngine`"),
-    ("handle", "a `LocalHandle`"),
     (
         "agent",
         "a `TaskLoop` on `LocalEngine`, in a scripted session",
@@ -45,7 +46,7 @@ pub(crate) fn measure(testing: bool) {
     of_processes(processes);
 }
 
-/// Measures in a process of its own: what others have left behind is not counted.
+/// Measures in a fresh process, so that earlier allocations do not count.
 fn growth(kind: &str, count: usize) -> String {
     let program = std::env::current_exe().expect("this program");
     let grown = Command::new(program)
@@ -63,14 +64,12 @@ pub(crate) fn print_growth(kind: &str, count: &str) {
     println!("{kib:.1}");
 }
 
-/// Returns what each of `count` adds to the memory of this process, once a few are there.
+/// Returns the memory that each of `count` agents adds to this process, after the first few.
 async fn grow(kind: &str, count: usize) -> f64 {
     const FIRST: usize = 10;
     let engine = LocalEngine::new(Arc::new(Waits));
     let members = Members::new(|_| hanging());
     let agents = LocalEngine::new(Arc::new(members.clone()));
-    let waits: Arc<dyn JobRunner> = Arc::new(Waits);
-    let mut handles = Vec::new();
     let mut before = 0;
     for number in 0..FIRST + count {
         if number == FIRST {
@@ -84,7 +83,6 @@ async fn grow(kind: &str, count: usize) -> f64 {
                 let submitted = engine.submit(run(Value::Null), Placement::anywhere()).await;
                 submitted.expect("it is taken");
             }
-            "handle" => handles.push(LocalHandle::start(run(Value::Null), waits.clone())),
             "agent" => {
                 let order = members.order(number);
                 let submitted = agents.submit(run(order), Placement::anywhere()).await;
@@ -94,9 +92,9 @@ async fn grow(kind: &str, count: usize) -> f64 {
         }
     }
     if kind == "agent" {
-        let begun = Instant::now();
+        let started = Instant::now();
         while members.at_work() < FIRST + count {
-            assert!(begun.elapsed() < PATIENCE, "they do not begin");
+            assert!(started.elapsed() < PATIENCE, "they do not begin");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -104,7 +102,7 @@ async fn grow(kind: &str, count: usize) -> f64 {
     own_kib().saturating_sub(before) as f64 / count as f64
 }
 
-/// Lets all tasks come to where they wait.
+/// Lets all tasks reach the point where they wait.
 async fn settle() {
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
@@ -115,28 +113,28 @@ fn of_processes(count: usize) {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     let program = std::env::current_exe().expect("this program");
-    let (rss, pss) = runtime.block_on(sub_harnesses(&program, count));
+    let (rss, pss) = runtime.block_on(members(&program, count));
     let (bare_rss, bare_pss) = bare(&program, count);
-    println!("| a sub-harness of {count}, a process each, RSS | {rss} |");
+    println!("| a member of {count}, a process each, RSS | {rss} |");
     println!("| such a process that serves nothing, RSS | {bare_rss} |");
-    println!("| a sub-harness of {count}, a process each, PSS | {pss} |");
+    println!("| a member of {count}, a process each, PSS | {pss} |");
     println!("| such a process that serves nothing, PSS | {bare_pss} |");
 }
 
-async fn sub_harnesses(program: &Path, count: usize) -> (Spread, Spread) {
+async fn members(program: &Path, count: usize) -> (Spread, Spread) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join(".harness");
-    let manager = HarnessManager::new(root, SubHarnessProgram::new(program).args([SERVE]));
+    let manager = MemberManager::new(root, MemberCommand::new(program).args([SERVE]));
     let mut pids = Vec::new();
     for number in 0..count {
         let order = RunSpec::new(RunId::new(format!("m{number}")), "wait", Value::Null);
         let handle = manager.spawn(order).await.expect("it starts");
-        let begun = Instant::now();
+        let started = Instant::now();
         let pid = loop {
             let view = handle.folder().view().expect("readable");
             match (view.status, view.pid) {
-                (HarnessStatus::Running, Some(pid)) => break pid,
-                _ => assert!(begun.elapsed() < PATIENCE, "it does not begin: {view:?}"),
+                (MemberStatus::Running, Some(pid)) => break pid,
+                _ => assert!(started.elapsed() < PATIENCE, "it does not begin: {view:?}"),
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
@@ -162,7 +160,7 @@ fn bare(program: &Path, count: usize) -> (Spread, Spread) {
             command.spawn().expect("it starts")
         })
         .collect();
-    // It has nothing to say when it waits: its memory has come to rest then.
+    // A waiting process prints nothing; by then its memory has settled.
     std::thread::sleep(Duration::from_millis(500));
     let pids: Vec<_> = all.iter().map(|child| child.id().to_string()).collect();
     let found = both(&pids);
@@ -176,7 +174,7 @@ fn bare(program: &Path, count: usize) -> (Spread, Spread) {
 fn both(pids: &[String]) -> (Spread, Spread) {
     let spread = |look: fn(&str) -> Option<u64>| {
         let figures = pids.iter().map(|pid| look(pid).expect("it lives") as f64);
-        Spread::of(figures)
+        Spread::new(figures)
     };
-    (spread(of), spread(share_of))
+    (spread(resident_kib), spread(proportional_kib))
 }

@@ -1,25 +1,26 @@
-//! Coordination of members that do nothing, against plain tasks of tokio that do the same.
+//! Coordination of members that do nothing, compared with equivalent plain tokio tasks.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{JobRunner, LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec};
-use autonoe_harness::{
-    Coordinator, Graph, HarnessId, MemberSpec, Parallel, Pipeline, Race, Strategy, Voting,
-};
+use autonoe_core::RunControl;
+use autonoe_core::engine::{JobContext, JobRunner, LocalEngine, RunOutcome, RunSpec};
+use autonoe_harness::coordinate::MemberSpec;
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{Coordinator, Graph, Parallel, Pipeline, Race, Strategy, Voting};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::figures::{Spread, micros, timed};
 use crate::peers;
+use crate::stats::{Spread, micros, timed};
 
-/// What members of a strategy do, by ours and by plain tasks.
+/// A strategy and its equivalent in plain tasks.
 struct Pair {
     name: &'static str,
     strategy: fn(usize) -> Arc<dyn Strategy>,
     peer: fn(&Runtime, usize, usize),
-    /// How many work at once, out of so many.
+    /// The number of concurrent tasks, out of this total.
     at_once: fn(usize) -> usize,
 }
 
@@ -102,7 +103,7 @@ fn row(pair: &Pair, members: usize, rounds: usize) {
         let strategy = (pair.strategy)(members);
         let (with, ()) = timed(|| coordinated(&runtime, strategy, members, at_once));
         let (plain, ()) = timed(|| (pair.peer)(&runtime, members, at_once));
-        // The first round is for the caches.
+        // The first round warms the caches.
         if round > 0 {
             ours.push(micros(with) / members as f64);
             peer.push(micros(plain) / members as f64);
@@ -111,14 +112,14 @@ fn row(pair: &Pair, members: usize, rounds: usize) {
     println!(
         "| {} | {members} | {} | {} | {} |",
         pair.name,
-        Spread::of(ours.iter().copied()),
-        Spread::of(peer.iter().copied()),
-        Spread::of_ratios(&ours, &peer),
+        Spread::new(ours.iter().copied()),
+        Spread::new(peer.iter().copied()),
+        Spread::from_ratios(&ours, &peer),
     );
 }
 
 fn coordinated(runtime: &Runtime, strategy: Arc<dyn Strategy>, members: usize, at_once: usize) {
-    let is_race = strategy.typetag_name() == "race";
+    let is_race = strategy.picks_winner();
     let report = runtime.block_on(async {
         let engine = LocalEngine::new(Arc::new(Nothing));
         Coordinator::new("bench", Arc::new(engine), strategy)
@@ -135,21 +136,21 @@ fn coordinated(runtime: &Runtime, strategy: Arc<dyn Strategy>, members: usize, a
     assert_eq!(report.result.results.len(), members);
 }
 
-fn id(n: usize) -> HarnessId {
-    HarnessId::new(format!("m{n:04}"))
+fn id(n: usize) -> MemberId {
+    MemberId::new(format!("m{n:04}"))
 }
 
-/// Ends at once, or waits to be stopped.
+/// An executor that ends at once, or waits to be stopped.
 struct Nothing;
 
 #[async_trait]
 impl JobRunner for Nothing {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         if run.input["work"]["waits"] == Value::Bool(true) {
-            desk.control().cancelled().await;
+            context.control().cancelled().await;
             return RunOutcome::cancelled("another was first");
         }
         tokio::task::yield_now().await;
-        RunOutcome::succeeded(json!(peers::SAID))
+        RunOutcome::succeeded(json!(peers::TASK_OUTPUT))
     }
 }

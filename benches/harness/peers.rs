@@ -1,17 +1,17 @@
-//! What strategies do, as a program would write it with nothing but tokio.
+//! Equivalents of the strategies, written with plain tokio.
 
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// What each of them says.
-pub(crate) const SAID: &str = "done";
+/// The output of each task.
+pub(crate) const TASK_OUTPUT: &str = "done";
 
 async fn works() -> String {
     tokio::task::yield_now().await;
-    SAID.to_owned()
+    TASK_OUTPUT.to_owned()
 }
 
-/// All are waited for, some at once.
+/// Waits for all tasks, of which `at_once` run concurrently.
 pub(crate) fn all(runtime: &Runtime, tasks: usize, at_once: usize) {
     runtime.block_on(async {
         let (mut set, mut said) = (JoinSet::new(), Vec::new());
@@ -28,7 +28,7 @@ pub(crate) fn all(runtime: &Runtime, tasks: usize, at_once: usize) {
     });
 }
 
-/// Each is given what the one before said.
+/// Passes the output of each task to the next one.
 pub(crate) fn chain(runtime: &Runtime, tasks: usize, _: usize) {
     runtime.block_on(async {
         let mut set = JoinSet::new();
@@ -41,11 +41,11 @@ pub(crate) fn chain(runtime: &Runtime, tasks: usize, _: usize) {
             });
             before = set.join_next().await.expect("one").expect("no panic");
         }
-        assert_eq!(before, SAID);
+        assert_eq!(before, TASK_OUTPUT);
     });
 }
 
-/// Each is begun when the one above it is done.
+/// Starts each task when its parent is done.
 pub(crate) fn tree(runtime: &Runtime, tasks: usize, _: usize) {
     runtime.block_on(async {
         let mut set = JoinSet::new();
@@ -69,7 +69,7 @@ pub(crate) fn tree(runtime: &Runtime, tasks: usize, _: usize) {
     });
 }
 
-/// The first is done, and the others are stopped and waited for.
+/// Finishes the first task, then stops the others and waits for them.
 pub(crate) fn first(runtime: &Runtime, tasks: usize, _: usize) {
     runtime.block_on(async {
         let mut set = JoinSet::new();
@@ -78,7 +78,7 @@ pub(crate) fn first(runtime: &Runtime, tasks: usize, _: usize) {
             set.spawn(std::future::pending());
         }
         let first = set.join_next().await.expect("one").expect("no panic");
-        assert_eq!(first, SAID);
+        assert_eq!(first, TASK_OUTPUT);
         set.shutdown().await;
     });
 }

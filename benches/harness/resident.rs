@@ -1,19 +1,19 @@
-//! Memory of processes, as the system tells it.
+//! Memory of processes, as reported by the system.
 
 use std::fs;
 
 /// Returns the resident memory of this process.
 pub(crate) fn own_kib() -> u64 {
-    of("self").expect("the system tells it")
+    resident_kib("self").expect("the system tells it")
 }
 
-/// Returns the memory of a process: what it has resident.
-pub(crate) fn of(pid: &str) -> Option<u64> {
+/// Returns the resident memory of a process.
+pub(crate) fn resident_kib(pid: &str) -> Option<u64> {
     field(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
-/// Returns the memory of a process in which a page that others have too counts by its share (PSS).
-pub(crate) fn share_of(pid: &str) -> Option<u64> {
+/// Returns the memory of a process with shared pages counted proportionally (PSS).
+pub(crate) fn proportional_kib(pid: &str) -> Option<u64> {
     field(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 

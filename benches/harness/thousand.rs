@@ -1,24 +1,30 @@
-//! A thousand agents in one process, from the coordinator down to scripted sessions, against the
-//! same executions without a harness.
+//! A thousand agents in one process, from the coordinator down to scripted sessions, compared with
+//! the same executions without a harness.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{JobRunner, LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec, Verdict};
+use autonoe_core::RunControl;
+use autonoe_core::engine::{JobContext, JobRunner, LocalEngine, RunOutcome, RunSpec};
+use autonoe_core::gate::policy::Verdict;
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::coordinate::{MemberJob, MemberSpec};
+use autonoe_harness::executor::FileCriterion;
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::work::{Isolation, WorkOrder};
 use autonoe_harness::{
-    AgentExecutor, Coordinator, Execution, Executor, Executors, FileCriterion, HarnessId,
-    Isolation, MemberJob, MemberSpec, Parallel, Task, TaskLoop, WorkOrder,
+    AgentExecutor, Coordinator, Execution, Executor, Executors, Parallel, Task, TaskLoop,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use crate::figures::{Spread, micros, timed};
 use crate::resident::own_kib;
+use crate::stats::{Spread, micros, timed};
 
 pub(crate) fn measure(testing: bool) {
     let (members, rounds) = if testing { (10, 1) } else { (1_000, 5) };
@@ -40,19 +46,19 @@ pub(crate) fn measure(testing: bool) {
         ("the same executions and checks as plain tasks, ms", &alone),
     ];
     for (what, figures) in figures {
-        println!("| {what} | {} |", Spread::of(figures.iter().copied()));
+        println!("| {what} | {} |", Spread::new(figures.iter().copied()));
     }
-    println!("| ratio | {} |", Spread::of_ratios(&ours, &alone));
+    println!("| ratio | {} |", Spread::from_ratios(&ours, &alone));
     let most = peak_kib().unwrap_or_default();
     println!("| resident memory, before and at most | {before} KiB, {most} KiB |");
 }
 
-/// Members that play a script each, in folders of their own.
+/// Members that play one script each, in their own folders.
 #[derive(Clone)]
 pub(crate) struct Members {
     folder: Arc<TempDir>,
     script: fn(usize) -> SessionScript,
-    agents: Arc<Mutex<Vec<Arc<ScriptedAgents>>>>,
+    agents: Arc<Mutex<Vec<Arc<ScriptedBackend>>>>,
 }
 
 impl Members {
@@ -65,13 +71,13 @@ impl Members {
         }
     }
 
-    /// Returns the order of one, in JSON, for a run without a coordinator.
+    /// Returns the order of one member as JSON, for a run without a coordinator.
     pub(crate) fn order(&self, number: usize) -> Value {
         let work = json!({ "number": number, "order": work_order() });
         json!({ "member": number.to_string(), "work": work })
     }
 
-    /// Returns how many sessions are under way.
+    /// Returns the number of running sessions.
     pub(crate) fn at_work(&self) -> usize {
         let agents = self.agents.lock().expect("a lock");
         agents.iter().map(|agents| agents.alive()).sum()
@@ -80,7 +86,7 @@ impl Members {
     fn executor(&self, number: usize) -> (AgentExecutor, PathBuf) {
         let folder = self.folder.path().join(number.to_string());
         std::fs::create_dir(&folder).expect("a folder");
-        let agents = ScriptedAgents::new([(self.script)(number)]).unverified();
+        let agents = ScriptedBackend::new([(self.script)(number)]).unverified();
         let agents = Arc::new(agents);
         self.agents.lock().expect("a lock").push(agents.clone());
         let executor = AgentExecutor::new("scripted", agents, &folder)
@@ -91,28 +97,28 @@ impl Members {
 
 #[async_trait]
 impl JobRunner for Members {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        let job = MemberJob::of(run).expect("a member");
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        let job = MemberJob::from_run(run).expect("a member");
         let number = job.work["number"].as_u64().expect("a number");
         let (executor, folder) = self.executor(number as usize);
         let work = TaskLoop::new(folder, move |folder: &Path| {
-            Executors::default().with(Arc::new(executor.clone().in_folder(folder)))
+            Executors::default().executor(Arc::new(executor.clone().root(folder)))
         });
         let run = RunSpec::new(run.id.clone(), "work", job.work["order"].clone());
-        work.run(&run, desk).await
+        work.run(&run, context).await
     }
 }
 
 fn task() -> Task {
     let task = Task::new("T-1", "Write out.txt.").expect("an id");
-    task.success(FileCriterion::new("out.txt"))
+    task.success_criteria(FileCriterion::new("out.txt"))
 }
 
 fn work_order() -> WorkOrder {
     WorkOrder::new([task()], Isolation::Shared)
 }
 
-/// A session of a dozen events that does its task.
+/// A session of a dozen events that completes its task.
 fn writing(_: usize) -> SessionScript {
     SessionScript::new("works")
         .thinks("what is next?")
@@ -124,7 +130,7 @@ fn writing(_: usize) -> SessionScript {
         .ends()
 }
 
-/// A session that waits for ever.
+/// A session that waits forever.
 pub(crate) fn hanging() -> SessionScript {
     SessionScript::new("waits").says("I begin.").hangs()
 }
@@ -136,7 +142,7 @@ fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
     let (took, report) = timed(|| {
         runtime.block_on(async {
             let members = orders.into_iter().enumerate().map(|(number, mut order)| {
-                let id = HarnessId::new(format!("m{number:04}"));
+                let id = MemberId::new(format!("m{number:04}"));
                 MemberSpec::new(id, "work", order["work"].take())
             });
             Coordinator::new("bench", engine, Parallel {})
@@ -151,7 +157,7 @@ fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
     took
 }
 
-/// Has the same tasks executed and verified by plain tasks.
+/// Executes and verifies the same tasks with plain tokio tasks.
 fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
     let runner = Members::new(writing);
     let (took, ()) = timed(|| {
@@ -163,7 +169,9 @@ fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
                     let (executor, _) = runner.executor(number);
                     let executed = executor.run(&task(), &Execution::default()).await;
                     let result = executed.expect("the task is right");
-                    executor.verify_success(&task(), &result).await
+                    executor
+                        .verify_success(&task(), &result, &VerificationBudget::default())
+                        .await
                 });
             }
             while let Some(verified) = all.join_next().await {

@@ -1,4 +1,4 @@
-//! Compares the table of Cargo features in the guide with the manifests of the crates.
+//! Compares the table of Cargo features in the reference with the manifests of the crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -63,7 +63,7 @@ fn rows_of_manifests() -> BTreeSet<Row> {
 }
 
 /// Returns the texts in backquotes.
-fn quoted(cell: &str) -> BTreeSet<String> {
+pub(crate) fn quoted(cell: &str) -> BTreeSet<String> {
     cell.split('`')
         .skip(1)
         .step_by(2)
@@ -71,8 +71,8 @@ fn quoted(cell: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn rows_of_guide(guide: &str) -> BTreeSet<Row> {
-    let lines = guide.lines().filter(|line| line.starts_with("| `autonoe-"));
+fn rows_of_page(page: &str) -> BTreeSet<Row> {
+    let lines = page.lines().filter(|line| line.starts_with("| `autonoe-"));
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let [_, krate, feature, default, _adds, brings, _] = cells[..] else {
@@ -89,15 +89,15 @@ fn rows_of_guide(guide: &str) -> BTreeSet<Row> {
 }
 
 #[test]
-fn the_guide_lists_the_features_of_every_crate_with_their_defaults_and_dependencies() {
-    let guide = rows_of_guide(include_str!("../guides/features.md"));
+fn the_page_lists_the_features_of_every_crate_with_their_defaults_and_dependencies() {
+    let page = rows_of_page(include_str!("../reference/features.md"));
     let manifests = rows_of_manifests();
 
-    let missing: Vec<_> = manifests.difference(&guide).collect();
-    let outdated: Vec<_> = guide.difference(&manifests).collect();
+    let missing: Vec<_> = manifests.difference(&page).collect();
+    let outdated: Vec<_> = page.difference(&manifests).collect();
     assert!(
         missing.is_empty() && outdated.is_empty(),
-        "docs/guides/features.md lacks {missing:#?}\nand has {outdated:#?}"
+        "docs/reference/features.md lacks {missing:#?}\nand has {outdated:#?}"
     );
     assert!(
         manifests.len() > 15,

@@ -1,7 +1,8 @@
 //! Compiles and runs the code in guides as doctests.
 //!
 //! These are the guides that need the heavier crates. The others are doctests of `consumer`, a
-//! crate outside the workspace. `cargo xtask test` builds the program of the README in a new crate.
+//! crate outside the workspace. `cargo xtask test` builds the program of the README and follows the
+//! tutorials in new crates.
 
 /// The guides, as doctests.
 #[cfg(doctest)]
@@ -47,9 +48,15 @@ mod guides {
 }
 
 #[cfg(test)]
+mod architecture;
+#[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod features;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod variants;
 
 #[cfg(test)]
 mod tests {
@@ -73,30 +80,38 @@ mod tests {
         assert!(block.lines().count() <= 30, "the promise is thirty lines");
     }
 
-    /// Returns the file name and the text of each guide.
-    fn guides() -> Vec<(String, String)> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guides");
-        let entries = fs::read_dir(folder).expect("the guides can be listed");
-        entries
-            .map(|entry| {
+    /// The folders with pages whose code is compiled.
+    const FOLDERS: [&str; 4] = ["cookbook", "guides", "reference", "tutorials"];
+
+    /// Returns the path below `docs` and the text of each page in these folders.
+    fn pages() -> Vec<(String, String)> {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut pages = Vec::new();
+        for folder in FOLDERS {
+            for entry in fs::read_dir(docs.join(folder)).expect("the pages can be listed") {
                 let path = entry.expect("an entry").path();
                 let name = path.file_name().expect("a name").to_string_lossy();
-                let text = fs::read_to_string(&path).expect("a guide");
-                (name.into_owned(), text)
-            })
-            .collect()
+                let text = fs::read_to_string(&path).expect("a page");
+                pages.push((format!("{folder}/{name}"), text));
+            }
+        }
+        pages
     }
 
     #[test]
-    fn every_guide_with_rust_is_compiled_in_one_crate() {
+    fn every_page_with_rust_is_compiled_in_one_crate() {
         let crates = [
             include_str!("lib.rs"),
             include_str!("../consumer/src/lib.rs"),
             include_str!("../../autonoe-temporal/src/lib.rs"),
         ];
 
-        for (name, text) in guides() {
-            let included = format!("guides/{name}\")]");
+        for (name, text) in pages() {
+            // `cargo xtask test` follows the tutorials, each in a crate of its own.
+            if name.starts_with("tutorials/") {
+                continue;
+            }
+            let included = format!("/{name}\")]");
             let places = crates.iter().filter(|text| text.contains(&included));
             let has_rust = text.contains("```rust");
             assert!(places.count() == 1 || !has_rust, "{name}");
@@ -104,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    fn no_guide_uses_the_former_tag_of_claude_code() {
-        for (name, text) in guides() {
+    fn no_page_uses_the_former_tag_of_claude_code() {
+        for (name, text) in pages() {
             assert!(!text.contains("\"type\": \"claude-code\""), "{name}");
         }
     }

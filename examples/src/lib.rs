@@ -6,8 +6,8 @@
 //! | --- | --- | --- |
 //! | a rule about tool calls | `PreToolUseHook` | `custom_hook` |
 //! | a rule that a file can name | `HookSpec` | `hooks_from_json` |
-//! | something that watches | `RunObserver` | `custom_observer` |
-//! | a place for the ledger | `DeliverableRepository` | `custom_repository` |
+//! | an observer | `RunObserver` | `custom_observer` |
+//! | a store for the ledger | `DeliverableRepository` | `custom_repository` |
 //! | an agent | `AgentClientFactory`, `AgentClient` | `own_backend` |
 //! | a tool for agents | `TypedTool` | `custom_tool` |
 //! | prompts | `InstructionSource` | `custom_instructions` |

@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! Parser of the command line.
 
 use crate::failure::Failure;
 
@@ -10,10 +10,20 @@ Commands:
   test [--quick | --builds]
                   run every check; --quick: format, clippy, tests and doctests; --builds: what
                   runs beside the tests (features, documentation, examples, licences and others)
+  api [--check] [CRATE...]
+                  write the listings of the public API into docs/api, or compare them; without a
+                  name, of every published crate
   clis            install the real CLIs that tests run, pinned, into target/clis
   check-image     look up the packages that the Dockerfile installs and lint it, without Docker;
                   needs curl, xz, python3 with pip, and a network
+  corpus          count the cases of the Bash corpus and write the numbers into its counts.json
+  docs            build the site of docs/ into target/book, with a pinned mdBook, which is compiled
+                  into target/tools; needs a network the first time
+  language        find names and comments that break the writing rules
   lines           count the lines of code of each package, without comments and tests
+  release --check compare API listings and schemas, check licences, pack an archive, build each
+                  crate from its package, and build a program that depends on them; needs a clean
+                  working tree, the Rust release in rust-version, tar and a network
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   bench sdk [--rounds N]
@@ -31,16 +41,27 @@ Commands:
 
 `test` ends with a line `N passed, M failed` on standard output.";
 
-/// A command line that was understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A parsed command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Test(Scope),
+    Api {
+        mode: ApiMode,
+        /// Names of packages; none for all published ones.
+        packages: Vec<String>,
+    },
     Clis,
     CheckImage,
+    Corpus,
+    Docs,
+    Language,
     Lines,
+    ReleaseCheck,
     Schemas,
     Bench,
-    BenchSdk { rounds: usize },
+    BenchSdk {
+        rounds: usize,
+    },
     BenchTemporal,
     TestInstall,
     TestTemporal(TemporalScope),
@@ -48,21 +69,30 @@ pub(crate) enum Request {
     Help,
 }
 
-/// How often each client of `bench sdk` has its turn, unless it is said otherwise.
+/// Default number of measurements of each client by `bench sdk`.
 const ROUNDS: usize = 7;
 
-/// How much `test` looks at.
+/// The checks that `test` runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every check.
     Full,
-    /// Only what is worth running after each edit.
+    /// The checks that are worth running after each edit.
     Quick,
-    /// Only what the full run does beside the tests.
+    /// The checks that the full run executes beside the tests.
     Builds,
 }
 
-/// How much `test-temporal` runs.
+/// What `api` does with the listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ApiMode {
+    /// Writes them.
+    Update,
+    /// Compares them.
+    Check,
+}
+
+/// The checks that `test-temporal` runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TemporalScope {
     /// Every check.
@@ -71,11 +101,11 @@ pub(crate) enum TemporalScope {
     Smoke,
 }
 
-/// Understands the arguments after the program name, or says what is wrong.
+/// Parses the arguments after the program name.
 pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, Failure> {
     let args: Vec<String> = args.into_iter().collect();
     let Some((command, rest)) = args.split_first() else {
-        return Err(Failure::new("a command is missing"));
+        return Err(Failure::new("no command is given"));
     };
 
     let (request, rest) = match command.as_str() {
@@ -84,9 +114,17 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             Some((first, rest)) if first == "--builds" => (Request::Test(Scope::Builds), rest),
             _ => (Request::Test(Scope::Full), rest),
         },
+        "api" => api(rest),
         "clis" => (Request::Clis, rest),
         "check-image" => (Request::CheckImage, rest),
+        "corpus" => (Request::Corpus, rest),
+        "docs" => (Request::Docs, rest),
+        "language" => (Request::Language, rest),
         "lines" => (Request::Lines, rest),
+        "release" => match rest.split_first() {
+            Some((first, rest)) if first == "--check" => (Request::ReleaseCheck, rest),
+            _ => return Err(Failure::new("`release` needs the argument `--check`")),
+        },
         "schemas" => (Request::Schemas, rest),
         "bench" => match rest.split_first() {
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
@@ -102,23 +140,35 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         },
         "torture" => (Request::Torture, rest),
         "help" | "--help" | "-h" => (Request::Help, rest),
-        other => return Err(Failure::new(format!("there is no command `{other}`"))),
+        other => return Err(Failure::new(format!("unknown command `{other}`"))),
     };
 
     match rest.first() {
         None => Ok(request),
         Some(extra) => Err(Failure::new(format!(
-            "`{command}` does not take the argument `{extra}`"
+            "`{command}` does not accept the argument `{extra}`"
         ))),
     }
+}
+
+/// Parses the arguments of `api`: names of packages, up to an option that it does not have.
+fn api(args: &[String]) -> (Request, &[String]) {
+    let (mode, args) = match args {
+        [flag, rest @ ..] if flag == "--check" => (ApiMode::Check, rest),
+        _ => (ApiMode::Update, args),
+    };
+    let names = args.iter().take_while(|arg| !arg.starts_with('-')).count();
+    let (packages, rest) = args.split_at(names);
+    let packages = packages.to_vec();
+    (Request::Api { mode, packages }, rest)
 }
 
 fn bench_sdk(args: &[String]) -> Result<(Request, &[String]), Failure> {
     match args {
         [flag, count, rest @ ..] if flag == "--rounds" => {
             let rounds = count.parse().ok().filter(|rounds| *rounds > 0);
-            let rounds =
-                rounds.ok_or_else(|| Failure::new(format!("`{count}` is no number of rounds")))?;
+            let rounds = rounds
+                .ok_or_else(|| Failure::new(format!("`{count}` is not a number of rounds")))?;
             Ok((Request::BenchSdk { rounds }, rest))
         }
         _ => Ok((Request::BenchSdk { rounds: ROUNDS }, args)),
@@ -133,15 +183,27 @@ mod tests {
         parse(line.split_whitespace().map(str::to_owned))
     }
 
+    fn api_of(mode: ApiMode, packages: &[&str]) -> Request {
+        let packages = packages.iter().copied().map(str::to_owned).collect();
+        Request::Api { mode, packages }
+    }
+
     #[test]
     fn every_command_in_the_help_is_understood() {
         for (line, request) in [
             ("test", Request::Test(Scope::Full)),
             ("test --quick", Request::Test(Scope::Quick)),
             ("test --builds", Request::Test(Scope::Builds)),
+            ("api", api_of(ApiMode::Update, &[])),
+            ("api --check", api_of(ApiMode::Check, &[])),
+            ("api a b", api_of(ApiMode::Update, &["a", "b"])),
+            ("api --check a", api_of(ApiMode::Check, &["a"])),
             ("clis", Request::Clis),
             ("check-image", Request::CheckImage),
+            ("docs", Request::Docs),
+            ("language", Request::Language),
             ("lines", Request::Lines),
+            ("release --check", Request::ReleaseCheck),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),
@@ -163,18 +225,26 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_refused_by_name() {
         for (line, sentence) in [
-            ("", "a command is missing"),
-            ("tset", "there is no command `tset`"),
-            ("test --fast", "`test` does not take the argument `--fast`"),
+            ("", "no command is given"),
+            ("tset", "unknown command `tset`"),
+            (
+                "test --fast",
+                "`test` does not accept the argument `--fast`",
+            ),
             (
                 "test --quick --quick",
-                "`test` does not take the argument `--quick`",
+                "`test` does not accept the argument `--quick`",
             ),
-            ("bench now", "`bench` does not take the argument `now`"),
-            ("bench sdk --rounds 0", "`0` is no number of rounds"),
+            ("release", "`release` needs the argument `--check`"),
+            (
+                "api a --fast",
+                "`api` does not accept the argument `--fast`",
+            ),
+            ("bench now", "`bench` does not accept the argument `now`"),
+            ("bench sdk --rounds 0", "`0` is not a number of rounds"),
             (
                 "bench sdk --rounds",
-                "`bench` does not take the argument `--rounds`",
+                "`bench` does not accept the argument `--rounds`",
             ),
         ] {
             assert_eq!(parsed(line), Err(Failure::new(sentence)), "{line}");

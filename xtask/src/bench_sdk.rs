@@ -39,7 +39,7 @@ pub(crate) fn run(cargo: &Cargo, rounds: usize) -> Result<(), Failure> {
             measured[place].push(clients::measure(client, command, &report)?);
         }
     }
-    println!("\n{}", table::of(&measured)?);
+    println!("\n{}", table::render(&measured)?);
     println!("{} {}", cores(), figures::runtimes(&measured));
     Ok(())
 }

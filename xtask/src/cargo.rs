@@ -69,7 +69,7 @@ impl Cargo {
             .map_err(|source| cannot_start(&command, &source))?;
         succeeded(&command, output.status)?;
         String::from_utf8(output.stdout).map_err(|_| {
-            let line = shown(&command);
+            let line = format_command(&command);
             Failure::new(format!("`{line}` printed something other than text"))
         })
     }
@@ -96,7 +96,7 @@ pub(crate) fn run(mut command: Command) -> Result<(), Failure> {
 
 /// Prints the line someone would type to run `command` by hand.
 pub(crate) fn announce(command: &Command) {
-    println!("$ {}", shown(command));
+    println!("$ {}", format_command(command));
 }
 
 /// Turns an unsuccessful exit into a failure that names the command.
@@ -104,17 +104,23 @@ pub(crate) fn succeeded(command: &Command, status: ExitStatus) -> Result<(), Fai
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!("`{}`: {status}", shown(command))))
+    Err(Failure::new(format!(
+        "`{}`: {status}",
+        format_command(command)
+    )))
 }
 
 /// Names the command that the system did not start.
 pub(crate) fn cannot_start(command: &Command, source: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot run `{}`: {source}", shown(command)))
+    Failure::new(format!(
+        "cannot run `{}`: {source}",
+        format_command(command)
+    ))
 }
 
 /// Writes `command` as a line for a terminal: variables set for it, then
 /// `cargo` and the arguments.
-fn shown(command: &Command) -> String {
+fn format_command(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         let value = value?.to_string_lossy();
         Some(format!("{}=\"{value}\"", name.to_string_lossy()))
@@ -144,7 +150,7 @@ mod tests {
         command.env("RUSTDOCFLAGS", "-D warnings").env_remove("X");
 
         assert_eq!(
-            shown(&command),
+            format_command(&command),
             "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace"
         );
     }

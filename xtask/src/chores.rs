@@ -6,14 +6,26 @@ use crate::cargo::{self, Cargo};
 use crate::clis;
 use crate::failure::Failure;
 
-/// Makes the schema test write the committed schemas instead of comparing.
+/// Makes tests write the committed schemas and option tables instead of comparing.
 pub(crate) const UPDATE_SCHEMAS: &str = "AUTONOE_UPDATE_SCHEMAS";
 
-/// Regenerates the committed JSON Schemas.
+/// Regenerates the committed JSON Schemas and the option tables of the reference.
 pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
+    run_schema_tests(cargo, |test| {
+        test.env(UPDATE_SCHEMAS, "1");
+    })
+}
+
+/// Compares the committed JSON Schemas.
+pub(crate) fn check_schemas(cargo: &Cargo) -> Result<(), Failure> {
+    run_schema_tests(cargo, |test| {
+        test.env_remove(UPDATE_SCHEMAS);
+    })
+}
+
+fn run_schema_tests(cargo: &Cargo, configure: impl Fn(&mut Command)) -> Result<(), Failure> {
     for test in [
         &["-p", "autonoe-core", "--test", "all", "schemas::"][..],
-        &["-p", "autonoe-cli", "--test", "all", "commands::schema"],
         &["-p", "autonoe-dashboard", "--test", "all", "web::schemas"],
         &["-p", "autonoe-flow", "--test", "flow", "schemas"],
         &[
@@ -23,9 +35,13 @@ pub(crate) fn update_schemas(cargo: &Cargo) -> Result<(), Failure> {
             "all",
             "executor::schemas",
         ],
+        // Writes the options in `docs/reference/cli.md`.
+        &["-p", "autonoe-cli", "--bin", "autonoe", "args::tests"],
+        // Last, because it compares the schemas of the libraries, too.
+        &["-p", "autonoe-cli", "--test", "all", "commands::schema"],
     ] {
         let mut command = cargo.command(["test"].iter().chain(test).copied());
-        command.env(UPDATE_SCHEMAS, "1");
+        configure(&mut command);
         cargo::run(command)?;
     }
     Ok(())

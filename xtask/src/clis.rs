@@ -21,7 +21,7 @@ use npm::Npm;
 /// Installs what is missing or wrong: the pinned programs, what a sandbox needs, and a browser.
 pub(crate) fn install(cargo: &Cargo) -> Result<(), Failure> {
     let folder = Folder::open(clis_dir(cargo))?;
-    for pin in pins::of(OS, ARCH)? {
+    for pin in pins::for_platform(OS, ARCH)? {
         let state = folder.ensure(&pin, &Npm::default())?;
         println!("{pin}: {state}");
     }
@@ -31,11 +31,11 @@ pub(crate) fn install(cargo: &Cargo) -> Result<(), Failure> {
 
 /// Returns the folder of the newest pinned Claude Code, whose program is `claude`.
 pub(crate) fn claude_code_dir(cargo: &Cargo) -> Result<PathBuf, Failure> {
-    let pins = pins::of(OS, ARCH)?;
+    let pins = pins::for_platform(OS, ARCH)?;
     let newest = pins.iter().rfind(|pin| pin.is_claude_code());
     newest
         .map(|pin| clis_dir(cargo).join(pin.folder()))
-        .ok_or_else(|| Failure::new("no Claude Code is pinned"))
+        .ok_or_else(|| Failure::new("no version of Claude Code is pinned"))
 }
 
 /// Returns the folder of all CLIs.

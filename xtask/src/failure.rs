@@ -1,4 +1,4 @@
-//! Why something did not work out.
+//! Error type of this program.
 
 use std::fmt;
 

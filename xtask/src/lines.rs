@@ -1,4 +1,4 @@
-//! `cargo xtask lines`: how many lines of code each package has.
+//! `cargo xtask lines`: counts the lines of code of each package.
 
 mod source;
 
@@ -6,40 +6,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use self::source::Source;
 use crate::cargo::Cargo;
 use crate::failure::Failure;
+use crate::git;
 
 /// Prints the table of all packages of the repository.
 pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
     let root = cargo.root();
     let mut sources = BTreeMap::new();
-    for file in source_files(root)? {
+    for file in git::tracked_files(root, "*.rs")? {
+        if package(&file).is_none() {
+            continue;
+        }
         let text = fs::read_to_string(root.join(&file))
             .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))?;
         sources.insert(file, Source::read(&text));
     }
-    println!("{}", Table::of(&sources));
+    println!("{}", Table::count(&sources));
     Ok(())
-}
-
-/// Returns the Rust files in `src` folders that Git knows, relative to `root`.
-fn source_files(root: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--", "*.rs"])
-        .current_dir(root)
-        .output()
-        .map_err(|error| Failure::new(format!("cannot start git: {error}")))?;
-    if !output.status.success() {
-        return Err(Failure::new("`git ls-files` failed"));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout)
-        .split_terminator('\0')
-        .map(PathBuf::from)
-        .filter(|file| package(file).is_some() && root.join(file).exists())
-        .collect())
 }
 
 /// Returns the folder of the package whose `src` has this file.
@@ -66,7 +52,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(sources: &BTreeMap<PathBuf, Source>) -> Self {
+    fn count(sources: &BTreeMap<PathBuf, Source>) -> Self {
         let test_modules: BTreeSet<PathBuf> = sources
             .iter()
             .flat_map(|(file, source)| {
@@ -143,7 +129,7 @@ mod tests {
             .iter()
             .map(|(file, text)| (PathBuf::from(file), Source::read(text)))
             .collect();
-        Table::of(&sources)
+        Table::count(&sources)
     }
 
     #[test]

@@ -1,10 +1,9 @@
-//! Carries out the chores of this workspace.
+//! Checks and maintenance commands of this workspace.
 //!
-//! `cargo xtask test` is the one command that says whether a change is fit to
-//! go in; the other commands regenerate files or measure. `cargo xtask help`
-//! lists them.
+//! `cargo xtask test` decides whether a change can be merged; the other commands regenerate files or
+//! measure. `cargo xtask help` lists them.
 //!
-//! Pure functions read what other programs print (`counts`, `lines`, `slowest`, `metadata`, `tree`);
+//! Pure functions parse the output of other programs (`counts`, `lines`, `slowest`, `metadata`, `tree`);
 //! the modules under `steps` call cargo and pass its output to them.
 #![allow(
     clippy::print_stdout,
@@ -12,18 +11,25 @@
     reason = "a command-line program prints"
 )]
 
+mod api;
 mod args;
 mod bench_sdk;
 mod cargo;
 mod chores;
 mod clis;
+mod corpus;
 mod counts;
 mod deadline;
+mod deny;
+mod docs;
 mod failure;
+mod git;
 mod image;
+mod language;
 mod lines;
 mod metadata;
 mod pipeline;
+mod release;
 mod slowest;
 mod steps;
 mod stream;
@@ -42,6 +48,9 @@ use crate::failure::Failure;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Some(code) = api::run_as_rustdoc() {
+        return code;
+    }
     let request = match args::parse(std::env::args().skip(1)) {
         Ok(request) => request,
         Err(failure) => {
@@ -50,7 +59,7 @@ fn main() -> ExitCode {
         }
     };
 
-    match carry_out(request) {
+    match execute(request) {
         Ok(code) => code,
         Err(failure) => {
             eprintln!("error: {failure}");
@@ -59,15 +68,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(request: Request) -> Result<ExitCode, Failure> {
+fn execute(request: Request) -> Result<ExitCode, Failure> {
     match request {
         Request::Help => println!("{}", args::HELP),
+        Request::Api { mode, packages } => api::run(&Cargo::from_env()?, mode, &packages)?,
         Request::Clis => clis::install(&Cargo::from_env()?)?,
+        Request::Corpus => corpus::update(&Cargo::from_env()?)?,
+        Request::Docs => docs::build(&Cargo::from_env()?)?,
+        Request::Language => language::check(&Cargo::from_env()?)?,
         Request::Lines => lines::run(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
         Request::BenchTemporal => temporal::bench(&Cargo::from_env()?)?,
+        Request::ReleaseCheck => release::check(&Cargo::from_env()?)?,
         Request::CheckImage => image::check(&Cargo::from_env()?)?,
         Request::TestInstall => chores::test_install(&Cargo::from_env()?)?,
         Request::TestTemporal(scope) => temporal::test(&Cargo::from_env()?, scope)?,
@@ -78,7 +92,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
 }
 
 fn test(cargo: &Cargo, scope: Scope) -> ExitCode {
-    let report = pipeline::run(cargo, steps::of(scope));
+    let report = pipeline::run(cargo, steps::in_scope(scope));
 
     println!("\n{report}");
     // The totals are the last line whatever happened: programs read them there.

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Whether it goes to the registry.
     pub(crate) is_published: bool,
+    /// The name of its library in Rust code.
+    pub(crate) library: Option<String>,
     /// Each feature with what it switches on.
     pub(crate) features: BTreeMap<String, Vec<String>>,
     /// Names of the packages needed to build its libraries and programs, not
@@ -32,7 +34,7 @@ pub(crate) fn target_dir(cargo: &Cargo) -> Result<PathBuf, Failure> {
     parse(&json)?["target_directory"]
         .as_str()
         .map(PathBuf::from)
-        .ok_or_else(|| Failure::new("`cargo metadata` names no target directory"))
+        .ok_or_else(|| Failure::new("`cargo metadata` reports no target directory"))
 }
 
 /// Reads the packages in the output of `cargo metadata`.
@@ -41,7 +43,7 @@ fn read(json: &str) -> Result<Vec<Package>, Failure> {
     let packages = metadata["packages"].as_array();
     packages
         .and_then(|packages| packages.iter().map(read_package).collect())
-        .ok_or_else(|| Failure::new("`cargo metadata` describes packages in an unknown way"))
+        .ok_or_else(|| Failure::new("cannot parse the packages of `cargo metadata`"))
 }
 
 fn parse(json: &str) -> Result<Value, Failure> {
@@ -57,6 +59,11 @@ fn read_package(package: &Value) -> Option<Package> {
         is_published: package["publish"]
             .as_array()
             .is_none_or(|registries| !registries.is_empty()),
+        library: package["targets"]
+            .as_array()?
+            .iter()
+            .find(|target| target["kind"] == serde_json::json!(["lib"]))
+            .and_then(|target| text(&target["name"])),
         features: package["features"]
             .as_object()?
             .iter()
@@ -91,6 +98,10 @@ mod tests {
         let json = serde_json::json!({"packages": [{
             "name": "autonoe-core",
             "publish": null,
+            "targets": [
+                {"kind": ["test"], "name": "all"},
+                {"kind": ["lib"], "name": "autonoe_core"},
+            ],
             "features": {"default": [], "extra": ["dep:serde"]},
             "dependencies": [
                 {"name": "autonoe-security", "kind": null},
@@ -100,6 +111,7 @@ mod tests {
         }, {
             "name": "xtask",
             "publish": [],
+            "targets": [{"kind": ["bin"], "name": "xtask"}],
             "features": {},
             "dependencies": [],
         }]});
@@ -109,6 +121,7 @@ mod tests {
         let core = Package {
             name: "autonoe-core".into(),
             is_published: true,
+            library: Some("autonoe_core".into()),
             features: BTreeMap::from([
                 ("default".into(), Vec::new()),
                 ("extra".into(), vec!["dep:serde".into()]),

@@ -47,7 +47,7 @@ pub(crate) fn run(cargo: &Cargo, steps: &[Step]) -> Report {
     };
     for step in steps {
         let outcome = if report.passed() {
-            report.carry_out(cargo, step)
+            report.run_step(cargo, step)
         } else {
             Outcome::NotRun
         };
@@ -69,7 +69,7 @@ impl Report {
         outcomes.all(|(_, outcome)| matches!(outcome, Outcome::Passed(_)))
     }
 
-    fn carry_out(&mut self, cargo: &Cargo, step: &Step) -> Outcome {
+    fn run_step(&mut self, cargo: &Cargo, step: &Step) -> Outcome {
         println!("\n=== {}", step.name);
         let started = Instant::now();
 

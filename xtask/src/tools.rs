@@ -11,17 +11,35 @@ use crate::failure::Failure;
 /// The pinned version of cargo-deny.
 const CARGO_DENY: &str = "0.20.2";
 
+/// The pinned version of mdBook.
+const MDBOOK: &str = "0.5.4";
+
 /// Returns the pinned cargo-deny, compiling it into `target/tools` if it is not there.
 pub(crate) fn cargo_deny(cargo: &Cargo) -> Result<PathBuf, Failure> {
-    let folder = cargo
-        .root()
-        .join(format!("target/tools/cargo-deny-{CARGO_DENY}"));
-    let program = folder.join("bin/cargo-deny");
+    cargo_install(cargo, "cargo-deny", CARGO_DENY, &[])
+}
+
+/// Returns the pinned mdBook, compiling it into `target/tools` if it is not there.
+pub(crate) fn mdbook(cargo: &Cargo) -> Result<PathBuf, Failure> {
+    // Without its web server, which would be most of it.
+    let features = ["--no-default-features", "--features", "search"];
+    cargo_install(cargo, "mdbook", MDBOOK, &features)
+}
+
+/// Returns a program of crates.io, compiling it into `target/tools` if it is not there.
+fn cargo_install(
+    cargo: &Cargo,
+    name: &str,
+    version: &str,
+    args: &[&str],
+) -> Result<PathBuf, Failure> {
+    let folder = cargo.root().join(format!("target/tools/{name}-{version}"));
+    let program = folder.join("bin").join(name);
     if !program.is_file() {
         install(&folder, |incoming| {
             let mut install = cargo.command(["install", "--quiet", "--locked", "--debug"]);
-            install.args(["cargo-deny", "--version", CARGO_DENY, "--root"]);
-            install.arg(incoming);
+            install.args([name, "--version", version]).args(args);
+            install.arg("--root").arg(incoming);
             // It runs once, for seconds: compiling it fast matters more than its speed.
             install.env("CARGO_PROFILE_DEV_DEBUG", "false");
             cargo::run(install)

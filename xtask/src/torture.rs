@@ -46,19 +46,19 @@ const TORTURES: [Torture; 13] = [
         rounds: 200,
     },
     Torture {
-        what: "fleets: sub-harnesses and coordinators are killed at random",
+        what: "fleets: members and coordinators are killed at random",
         package: "autonoe-harness",
         test: "fleets::chaos::whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left",
         rounds: 500,
     },
     Torture {
-        what: "worktrees: who makes, merges and removes them is killed",
+        what: "worktrees: processes that create, merge and remove them are killed",
         package: "autonoe-harness",
         test: "isolation::killed::nothing_that_was_committed_is_lost_by_a_kill",
         rounds: 200,
     },
     Torture {
-        what: "git sync: a host is killed at any of its git commands",
+        what: "git sync: a host is killed during any of its git commands",
         package: "autonoe-harness",
         test: "travel::killed::whatever_a_host_is_killed_at_another_goes_on",
         rounds: 100,
@@ -100,7 +100,7 @@ const TORTURES: [Torture; 13] = [
         rounds: 20_000,
     },
     Torture {
-        what: "noise: texts that nobody writes are parsed and judged",
+        what: "noise: random texts are parsed and judged",
         package: "autonoe-security",
         test: "fuzz::no_text_makes_the_parser_or_the_validator_panic",
         rounds: 10_000_000,
@@ -118,7 +118,7 @@ pub(crate) fn run(cargo: &Cargo) -> Result<(), Failure> {
         println!("\n=== {}, {} rounds", torture.what, torture.rounds);
         let started = Instant::now();
         torture.run(cargo)?;
-        println!("=== held out, {:.0} s", started.elapsed().as_secs_f64());
+        println!("=== passed, {:.0} s", started.elapsed().as_secs_f64());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What `cargo tree` prints.
+//! Parser for the output of `cargo tree`.
 
 use std::collections::BTreeSet;
 

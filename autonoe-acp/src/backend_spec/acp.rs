@@ -1,4 +1,4 @@
-//! Any agent of the protocol from a configuration file.
+//! [`AcpSpec`], the description of any ACP agent in a configuration file.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,26 +8,25 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
-use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, McpServer, OuterSandbox,
-    SpecContext, SpecError,
-};
-use autonoe_process::find_program;
+use autonoe_core::agent::{BackendProbe, OuterSandbox};
+use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentClientFactory, AgentError, Capabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::probe::{missing_program, probe_agent};
-use crate::agents::AcpAgents;
+use crate::backend::AcpBackend;
 use crate::launch::{AcpOptions, HomeFolder, claims};
 
-/// Describes an agent of the protocol in a configuration file: `{"type": "acp", ..}`.
+/// Configures any ACP agent: `{"type": "acp", ..}`.
 ///
-/// What the program starts with, its credentials among it, is the environment of the
-/// [`SpecContext`], and nothing else.
+/// The program starts with the environment of the [`SpecContext`], which includes its credentials,
+/// and nothing else.
 ///
 /// ```
 /// use autonoe_acp as _;
-/// use autonoe_core::BackendSpec;
+/// use autonoe_core::spec::BackendSpec;
 ///
 /// let json = r#"{"type": "acp", "command": "goose", "args": ["acp"]}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
@@ -35,119 +34,104 @@ use crate::launch::{AcpOptions, HomeFolder, claims};
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct AcpBackend {
-    /// The program: an absolute path, or a name that is looked for by `PATH`.
+pub struct AcpSpec {
+    /// The program: an absolute path, or a name on `PATH`.
     pub command: PathBuf,
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Names it in reports; without it, the program does.
+    /// The name of the agent in reports. The default is the name of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The model of sessions that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The argument before the name of a model. Without it no session can name one.
+    /// The argument before the name of a model. Without it, no session can name a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_argument: Option<String>,
     /// Variables with the credentials of the agent itself, which it gets although its tools may
-    /// inherit them; without it, the keys of known model services.
+    /// inherit them. The default is the keys of known model services.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_variables: Option<Vec<String>>,
     /// MCP servers that every session has, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Where the agent keeps its login and conversations.
+    /// The home folder with the agent's login and conversations.
     #[serde(default)]
     pub home: HomeFolder,
-    /// How the outer sandbox is made, for a run that has one.
+    /// The outer sandbox, for a run that has one.
     #[serde(default)]
     pub sandbox: SandboxSpec,
-    /// Where the temporary folders of sessions are made.
+    /// The directory for the temporary folders of sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,
-    /// How many seconds the agent may say nothing while it works.
+    /// The maximum silence of the agent during a turn, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
 }
 
-impl AcpBackend {
+impl AcpSpec {
     const TAG: &str = "acp";
 
-    /// Says the same as options, for a program that starts with the environment of `context`.
+    /// Converts the spec to options, for a program that starts with the environment of `context`.
     ///
     /// # Errors
     ///
-    /// The program is not found. Or a value makes no sense.
+    /// The program is not found, or a value is invalid.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
         check_model(Self::TAG, self.model.as_deref())?;
         check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
-        let program = match self.command.is_absolute() {
-            true => Some(self.command.clone()),
-            false => {
-                let path = context.environment.get(OsStr::new("PATH"));
-                let name = self.command.to_str();
-                path.zip(name)
-                    .and_then(|(path, name)| find_program(name, path))
-            }
-        };
-        let program = program.ok_or_else(|| {
-            let command = self.command.display();
-            SpecError::new(
-                Self::TAG,
-                format!("the program {command} is in no folder of PATH"),
-            )
-        })?;
-        Ok(self.options_for(program, &context.environment))
+        let mut options = self.options_for(&context.environment);
+        if !self.command.is_absolute() {
+            let name = self.command.to_string_lossy();
+            let found = options.program.find(&name, "it");
+            let missing = |error: AgentError| SpecError::new(Self::TAG, error.to_string());
+            options.program.path = found.map_err(missing)?;
+        }
+        Ok(options)
     }
 
-    /// Says the same as options, for `program` with this environment.
-    fn options_for(
-        &self,
-        program: PathBuf,
-        environment: &BTreeMap<OsString, OsString>,
-    ) -> AcpOptions {
+    /// Converts the spec to options with this environment.
+    fn options_for(&self, environment: &BTreeMap<OsString, OsString>) -> AcpOptions {
         let spec = self.clone();
         let stem = spec.command.file_stem().unwrap_or(OsStr::new(Self::TAG));
         let name = spec
             .name
             .unwrap_or_else(|| stem.to_string_lossy().into_owned());
-        let mut options = AcpOptions::new(name, program, environment.clone());
+        let mut options = AcpOptions::new(name, spec.command, environment.clone());
         options.args = spec.args.into_iter().map(Into::into).collect();
-        options.model = spec.model;
+        options.program.model = spec.model;
         options.model_argument = spec.model_argument.map(Into::into);
         options.key_variables = spec.key_variables.unwrap_or(options.key_variables);
-        options.mcp_servers = spec.mcp_servers;
+        options.program.mcp_servers = spec.mcp_servers;
         options.home = spec.home;
-        spec.sandbox.apply(&mut options.walls);
-        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        spec.sandbox.apply(&mut options.program.sandbox);
+        options.program.temporary = spec.temporary.unwrap_or(options.program.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
         options
     }
 }
 
 #[typetag::serde(name = "acp")]
 #[async_trait]
-impl BackendSpec for AcpBackend {
+impl BackendSpec for AcpSpec {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        Ok(Arc::new(AcpAgents::new(self.options(context)?)))
+        Ok(Arc::new(AcpBackend::new(self.options(context)?)))
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         match self.options(context) {
             Ok(options) => probe_agent(Self::TAG, &options).await,
             Err(error) => {
-                let remedy = "install it, or write its whole path";
+                let remedy = "install it, or write its absolute path";
                 missing_program(Self::TAG, error.reason(), remedy)
             }
         }
     }
 
     fn claims(&self) -> Option<Capabilities> {
-        Some(claims(
-            &self.options_for(self.command.clone(), &BTreeMap::new()),
-        ))
+        Some(claims(&self.options_for(&BTreeMap::new())))
     }
 
     fn outer_sandbox(&self) -> Option<OuterSandbox> {
@@ -155,7 +139,7 @@ impl BackendSpec for AcpBackend {
     }
 }
 
-autonoe_core::register_spec!(Backend, AcpBackend, "acp", {
+autonoe_core::register_spec!(Backend, AcpSpec, "acp", {
     "command": "goose",
     "args": ["acp"],
     "sandbox": {"network": "shared"}
@@ -164,7 +148,7 @@ autonoe_core::register_spec!(Backend, AcpBackend, "acp", {
 #[cfg(test)]
 mod tests {
     use autonoe_backend::SandboxNetwork;
-    use autonoe_core::ProjectPaths;
+    use autonoe_core::gate::ProjectPaths;
     use serde_json::json;
 
     use super::*;
@@ -179,31 +163,34 @@ mod tests {
         let spec = json!({
             "command": "/opt/agent", "args": ["serve"], "name": "mine", "model": "m",
             "modelArgument": "-m", "mcpServers": {"search": {"command": "search"}},
-            "home": {"kept": "/var/agent"}, "temporary": "/var/tmp", "silenceSeconds": 60,
+            "home": {"persistent": "/var/agent"}, "temporary": "/var/tmp", "silenceSeconds": 60,
             "sandbox": {"bubblewrap": "/opt/bwrap", "network": "off", "hidden": ["/secret"]},
         });
-        let spec: AcpBackend = serde_json::from_value(spec).expect("a spec");
+        let spec: AcpSpec = serde_json::from_value(spec).expect("a spec");
 
         let options = spec.options(&context("/bin")).expect("it is named");
 
         assert_eq!(
-            (options.name.as_str(), options.program),
+            (options.name.as_str(), options.program.path),
             ("mine", "/opt/agent".into())
         );
         assert_eq!(options.args, ["serve"]);
-        assert_eq!(options.model.as_deref(), Some("m"));
+        assert_eq!(options.program.model.as_deref(), Some("m"));
         assert_eq!(options.model_argument, Some("-m".into()));
-        assert_eq!(options.home, HomeFolder::Kept("/var/agent".into()));
-        assert_eq!(options.walls.bubblewrap, Some("/opt/bwrap".into()));
-        assert_eq!(options.walls.network, SandboxNetwork::Off);
-        assert_eq!(options.walls.hidden, [PathBuf::from("/secret")]);
-        assert_eq!(options.silence_limit, Duration::from_secs(60));
-        assert!(options.mcp_servers.contains_key("search"));
+        assert_eq!(options.home, HomeFolder::Persistent("/var/agent".into()));
+        assert_eq!(
+            options.program.sandbox.bubblewrap,
+            Some("/opt/bwrap".into())
+        );
+        assert_eq!(options.program.sandbox.network, SandboxNetwork::Off);
+        assert_eq!(options.program.sandbox.hidden, [PathBuf::from("/secret")]);
+        assert_eq!(options.program.silence_limit, Duration::from_secs(60));
+        assert!(options.program.mcp_servers.contains_key("search"));
     }
 
     #[test]
     fn a_missing_program_is_an_error() {
-        let spec: AcpBackend = serde_json::from_value(json!({"command": "nobody"})).expect("one");
+        let spec: AcpSpec = serde_json::from_value(json!({"command": "nobody"})).expect("one");
 
         let error = spec
             .options(&context("/nowhere"))
@@ -220,7 +207,7 @@ mod tests {
             json!({"command": "x", "sandbox": {"network": "maybe"}}),
             json!({"command": "x", "sandbox": {"hide": []}}),
         ] {
-            assert!(serde_json::from_value::<AcpBackend>(mistake).is_err());
+            assert!(serde_json::from_value::<AcpSpec>(mistake).is_err());
         }
     }
 }

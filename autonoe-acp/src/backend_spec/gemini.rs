@@ -1,4 +1,4 @@
-//! Gemini CLI from a configuration file.
+//! [`GeminiSpec`], the description of Gemini CLI in a configuration file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
-use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, McpServer, OuterSandbox,
-    SpecContext, SpecError,
-};
-use autonoe_process::find_program;
+use autonoe_core::agent::{BackendProbe, OuterSandbox};
+use autonoe_core::spec::{BackendSpec, SpecContext, SpecError};
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentClientFactory, AgentError, Capabilities};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::probe::{missing_program, probe_gemini};
-use crate::agents::AcpAgents;
+use crate::backend::AcpBackend;
 use crate::launch::{AcpOptions, HomeFolder, claims};
 
-/// Describes Gemini CLI in a configuration file: `{"type": "gemini", ..}`.
+/// Configures Gemini CLI: `{"type": "gemini", ..}`.
 ///
-/// Everything can be left out. What the program starts with, its key among it, is the environment
-/// of the [`SpecContext`], and nothing else.
+/// All fields are optional. The program starts with the environment of the [`SpecContext`], which
+/// includes its key, and nothing else.
 ///
 /// ```
 /// use autonoe_acp as _;
-/// use autonoe_core::BackendSpec;
+/// use autonoe_core::spec::BackendSpec;
 ///
 /// let json = r#"{"type": "gemini", "model": "gemini-2.5-flash"}"#;
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(json)?;
@@ -34,8 +34,9 @@ use crate::launch::{AcpOptions, HomeFolder, claims};
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct GeminiBackend {
-    /// Its script `gemini.js`; without it, `gemini` is looked for by `PATH`. Node.js always is.
+pub struct GeminiSpec {
+    /// The script `gemini.js`. The default is the `gemini` on `PATH`. Node.js is always searched
+    /// for on `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<PathBuf>,
     /// The model of sessions that name none.
@@ -44,40 +45,39 @@ pub struct GeminiBackend {
     /// MCP servers that every session has, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Where it keeps its login and conversations; without it, each session has a fresh home.
+    /// The home folder with its login and conversations. By default each session has a fresh home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub home: Option<HomeFolder>,
-    /// How the outer sandbox is made, for a run that has one.
+    /// The outer sandbox, for a run that has one.
     pub sandbox: SandboxSpec,
-    /// Where the temporary folders of sessions are made.
+    /// The directory for the temporary folders of sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporary: Option<PathBuf>,
-    /// How many seconds it may say nothing while it works.
+    /// The maximum silence of the program during a turn, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
 }
 
-impl GeminiBackend {
+impl GeminiSpec {
     const TAG: &str = "gemini";
 
-    /// Says the same as options, for a program that starts with the environment of `context`.
+    /// Converts the spec to options, for a program that starts with the environment of `context`.
     ///
     /// # Errors
     ///
-    /// Gemini CLI or Node.js is not found. Or a value makes no sense.
+    /// Gemini CLI or Node.js is not found, or a value is invalid.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
         check_model(Self::TAG, self.model.as_deref())?;
         check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
         let environment = context.environment.clone();
-        let error = |message: String| SpecError::new(Self::TAG, message);
+        let missing = |error: AgentError| SpecError::new(Self::TAG, error.to_string());
         let mut options = match &self.script {
-            None => AcpOptions::gemini_on_path(environment)
-                .map_err(|missing| error(missing.to_string()))?,
+            None => AcpOptions::gemini_on_path(environment).map_err(missing)?,
             Some(script) => {
-                let path = environment.get(std::ffi::OsStr::new("PATH"));
-                let node = path.and_then(|path| find_program("node", path));
-                let node = node.ok_or_else(|| error("node is in no folder of PATH".to_owned()))?;
-                AcpOptions::gemini(node, script, environment)
+                let mut options = AcpOptions::gemini("node", script, environment);
+                let node = options.program.find("node", "Node.js");
+                options.program.path = node.map_err(missing)?;
+                options
             }
         };
         self.apply(&mut options);
@@ -87,25 +87,25 @@ impl GeminiBackend {
     /// Sets everything but the programs and their environment.
     fn apply(&self, options: &mut AcpOptions) {
         let spec = self.clone();
-        options.model = spec.model;
-        options.mcp_servers = spec.mcp_servers;
+        options.program.model = spec.model;
+        options.program.mcp_servers = spec.mcp_servers;
         if let Some(home) = spec.home {
             options.home = home;
         }
-        spec.sandbox.apply(&mut options.walls);
+        spec.sandbox.apply(&mut options.program.sandbox);
         if let Some(temporary) = spec.temporary {
-            options.temporary = temporary;
+            options.program.temporary = temporary;
         }
         let silence = spec.silence_seconds.map(Duration::from_secs);
-        options.silence_limit = silence.unwrap_or(options.silence_limit);
+        options.program.silence_limit = silence.unwrap_or(options.program.silence_limit);
     }
 }
 
 #[typetag::serde(name = "gemini")]
 #[async_trait]
-impl BackendSpec for GeminiBackend {
+impl BackendSpec for GeminiSpec {
     fn build(&self, context: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        Ok(Arc::new(AcpAgents::new(self.options(context)?)))
+        Ok(Arc::new(AcpBackend::new(self.options(context)?)))
     }
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
@@ -129,14 +129,15 @@ impl BackendSpec for GeminiBackend {
     }
 }
 
-autonoe_core::register_spec!(Backend, GeminiBackend, "gemini", {
+autonoe_core::register_spec!(Backend, GeminiSpec, "gemini", {
     "model": "gemini-2.5-flash",
     "sandbox": {"network": "shared"}
 });
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
+    use autonoe_core::gate::ProjectPaths;
+    use autonoe_core::spec::{SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
@@ -146,7 +147,7 @@ mod tests {
         let context = SpecContext::new(ProjectPaths::new("/srv/project"))
             .with_environment([("PATH".into(), "/nowhere".into())]);
         for spec in [json!({}), json!({"script": "/opt/gemini.js"})] {
-            let spec: GeminiBackend = serde_json::from_value(spec).expect("a spec");
+            let spec: GeminiSpec = serde_json::from_value(spec).expect("a spec");
 
             let error = spec.options(&context).expect_err("there is none");
 
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn a_file_with_a_mistake_is_an_error() {
         for mistake in [json!({"modle": "x"}), json!({"home": "mine"})] {
-            assert!(serde_json::from_value::<GeminiBackend>(mistake).is_err());
+            assert!(serde_json::from_value::<GeminiSpec>(mistake).is_err());
         }
     }
 

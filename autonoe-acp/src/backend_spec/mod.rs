@@ -1,8 +1,8 @@
-//! Agents of the protocol from a configuration file.
+//! Descriptions of ACP agents in a configuration file.
 
 mod acp;
 mod gemini;
 mod probe;
 
-pub use acp::AcpBackend;
-pub use gemini::GeminiBackend;
+pub use acp::AcpSpec;
+pub use gemini::GeminiSpec;

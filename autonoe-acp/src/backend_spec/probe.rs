@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use autonoe_core::{AgentError, BackendProbe, Credentials, ProbeFinding};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding};
 
 use crate::launch::{AcpOptions, HomeFolder, TESTED_VERSION, missing_credentials};
 use crate::probe::start_and_probe;
@@ -16,11 +17,11 @@ pub(super) fn missing_program(tag: &str, error: &str, remedy: &str) -> BackendPr
 pub(super) async fn probe_gemini(options: &AcpOptions) -> BackendProbe {
     const NAME: &str = "gemini";
     let script = options.args.first().map(Path::new);
-    let program = script.unwrap_or(&options.program);
+    let program = script.unwrap_or(&options.program.path);
     let (found, version) = probe_program(NAME, program, options).await;
     let found = match version {
         Some(version) if version != TESTED_VERSION => {
-            let warning = format!("version {version} is not one that Autonoe was tried with");
+            let warning = format!("Autonoe was not tested with version {version}");
             let remedy = format!("if sessions fail, install {TESTED_VERSION}");
             found
                 .with_tested(false)
@@ -33,13 +34,13 @@ pub(super) async fn probe_gemini(options: &AcpOptions) -> BackendProbe {
     found
         .with_credentials(credentials)
         .finding(finding)
-        .finding(options.walls.probe())
+        .finding(options.program.sandbox.probe())
 }
 
 /// Probes any other agent. Starts the program and shuts it down.
 pub(super) async fn probe_agent(tag: &str, options: &AcpOptions) -> BackendProbe {
-    let (found, _) = probe_program(tag, &options.program, options).await;
-    found.finding(options.walls.probe())
+    let (found, _) = probe_program(tag, &options.program.path, options).await;
+    found.finding(options.program.sandbox.probe())
 }
 
 async fn probe_program(
@@ -49,7 +50,7 @@ async fn probe_program(
 ) -> (BackendProbe, Option<String>) {
     let found = BackendProbe::new(tag)
         .with_program(program)
-        .with_default_model(options.model.clone());
+        .with_default_model(options.program.model.clone());
     let program = program.display();
     match start_and_probe(options).await {
         Err(error) => (found.finding(refused(tag, &error)), None),
@@ -80,17 +81,20 @@ fn refused(tag: &str, error: &AgentError) -> ProbeFinding {
 /// Checks for credentials, and does not read them.
 fn credentials(options: &AcpOptions) -> (Credentials, ProbeFinding) {
     const NAME: &str = "credentials";
-    match (missing_credentials(&options.environment), &options.home) {
+    match (
+        missing_credentials(&options.program.environment),
+        &options.home,
+    ) {
         (None, _) => {
-            let found = "the environment has what it needs";
+            let found = "the environment has the credentials";
             (Credentials::Found, ProbeFinding::good(NAME, found))
         }
         (Some(remedy), HomeFolder::PerSession) => (
             Credentials::Missing,
             ProbeFinding::problem(NAME, "no key was found", remedy),
         ),
-        (Some(_), HomeFolder::OfTheUser | HomeFolder::Kept(_)) => {
-            let found = "whether it is logged in is seen in a session";
+        (Some(_), HomeFolder::User | HomeFolder::Persistent(_)) => {
+            let found = "only a session shows whether it is logged in";
             (Credentials::Unknown, ProbeFinding::good(NAME, found))
         }
     }

@@ -1,17 +1,17 @@
-//! The calls of a session, by their ids.
+//! [`Calls`], the tool calls of a session.
 
 use std::collections::{HashMap, HashSet};
 
-use autonoe_core::ToolStatus;
+use autonoe_core::tool::ToolStatus;
 
-use crate::wire::CallNews;
+use crate::wire::CallUpdate;
 
-/// The calls of a session, by their ids. An id that comes again in another turn is another call.
+/// The tool calls of a session, by their ids. An id that reappears in another turn is another call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// The calls that are under way, in the order in which they began.
+    /// The running calls, in the order of their start.
     open: Vec<Open>,
-    /// The calls of this turn that are over, and how they ended.
+    /// The finished calls of this turn, with their status.
     over: HashMap<String, ToolStatus>,
     /// The calls of earlier turns.
     earlier: HashSet<String>,
@@ -19,27 +19,27 @@ pub(crate) struct Calls {
 
 #[derive(Debug)]
 struct Open {
-    news: CallNews,
+    news: CallUpdate,
     is_shown: bool,
 }
 
 impl Calls {
-    /// A prompt is sent: what was before is over.
-    pub(crate) fn prompted(&mut self) {
+    /// Marks all calls as those of an earlier turn. It is called when a prompt is sent.
+    pub(crate) fn start_turn(&mut self) {
         let open = self.open.drain(..).map(|call| call.news.id);
         self.earlier.extend(open);
         self.earlier.extend(self.over.drain().map(|(id, _)| id));
     }
 
-    /// Takes note of what is told of a call, and returns all that is known of it: what it does not
-    /// tell again stays as it was. `None` if the end of the call was told already.
-    pub(crate) fn mention(&mut self, news: &CallNews) -> Option<CallNews> {
+    /// Records an update of a call, and returns everything known about the call: fields that the
+    /// update leaves out keep their values. `None` if the end of the call was reported already.
+    pub(crate) fn update(&mut self, news: &CallUpdate) -> Option<CallUpdate> {
         if let Some(known) = self.find(&news.id) {
             merge(&mut known.news, news);
             return Some(known.news.clone());
         }
-        let is_of_earlier = !news.begins && self.earlier.contains(&news.id);
-        if is_of_earlier || self.over.contains_key(&news.id) {
+        let is_from_earlier_turn = !news.is_start && self.earlier.contains(&news.id);
+        if is_from_earlier_turn || self.over.contains_key(&news.id) {
             return None;
         }
         self.open.push(Open {
@@ -49,19 +49,19 @@ impl Calls {
         Some(news.clone())
     }
 
-    /// Takes note that a call is shown; `false` if it was before.
-    pub(crate) fn show(&mut self, id: &str) -> bool {
+    /// Marks a call as reported to observers; `false` if it was before.
+    pub(crate) fn mark_reported(&mut self, id: &str) -> bool {
         let unseen = self.find(id).filter(|call| !call.is_shown);
         unseen.map(|call| call.is_shown = true).is_some()
     }
 
-    /// Returns the calls that were not shown yet, in order.
-    pub(crate) fn unseen(&self) -> Vec<CallNews> {
+    /// Returns the running calls that were not reported to observers yet, in order.
+    pub(crate) fn unreported(&self) -> Vec<CallUpdate> {
         let unseen = self.open.iter().filter(|call| !call.is_shown);
         unseen.map(|call| call.news.clone()).collect()
     }
 
-    /// The end of a call was told; `false` if it was told before, or nobody heard of it.
+    /// Records the end of a call; `false` if its end was recorded before, or the call is unknown.
     pub(crate) fn end(&mut self, id: &str, status: ToolStatus) -> bool {
         let Some(at) = self.open.iter().position(|call| call.news.id == id) else {
             return false;
@@ -71,17 +71,17 @@ impl Calls {
         true
     }
 
-    /// Returns how a call of this turn ended, if it did.
-    pub(crate) fn how_it_ended(&self, id: &str) -> Option<ToolStatus> {
+    /// Returns the status of a finished call of this turn.
+    pub(crate) fn status(&self, id: &str) -> Option<ToolStatus> {
         self.over.get(id).copied()
     }
 
-    /// Tells whether a call is under way.
+    /// Returns whether a call is running.
     pub(crate) fn any_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Returns the calls whose end was not told, in order.
+    /// Returns the calls whose end was not recorded, in order.
     pub(crate) fn open(&self) -> Vec<String> {
         self.open.iter().map(|call| call.news.id.clone()).collect()
     }
@@ -91,8 +91,8 @@ impl Calls {
     }
 }
 
-fn merge(all: &mut CallNews, news: &CallNews) {
-    let CallNews {
+fn merge(all: &mut CallUpdate, news: &CallUpdate) {
+    let CallUpdate {
         id: _,
         title,
         kind,
@@ -102,7 +102,7 @@ fn merge(all: &mut CallNews, news: &CallNews) {
         texts,
         output,
         is_mcp,
-        begins: _,
+        is_start: _,
     } = news.clone();
     all.title = title.or(all.title.take());
     all.kind = kind.or(all.kind.take());
@@ -111,7 +111,7 @@ fn merge(all: &mut CallNews, news: &CallNews) {
     all.output = output.or(all.output.take());
     all.texts = texts.or(all.texts.take());
     all.is_mcp |= is_mcp;
-    // Whatever was said to be touched must be allowed.
+    // Every path that the agent ever named must be allowed.
     for path in paths {
         if !all.paths.contains(&path) {
             all.paths.push(path);
@@ -123,41 +123,41 @@ fn merge(all: &mut CallNews, news: &CallNews) {
 mod tests {
     use super::*;
 
-    fn news(begins: bool) -> CallNews {
-        CallNews {
+    fn news(begins: bool) -> CallUpdate {
+        CallUpdate {
             id: "c".to_owned(),
-            begins,
-            ..CallNews::default()
+            is_start: begins,
+            ..CallUpdate::default()
         }
     }
 
     #[test]
     fn an_id_means_one_call_in_a_turn_and_another_in_the_next() {
         let mut calls = Calls::default();
-        let first = CallNews {
+        let first = CallUpdate {
             title: Some("old".to_owned()),
             ..news(true)
         };
-        calls.mention(&first);
+        calls.update(&first);
         assert!(calls.end("c", ToolStatus::Ok));
-        assert_eq!(calls.mention(&news(true)), None);
+        assert_eq!(calls.update(&news(true)), None);
 
-        calls.prompted();
+        calls.start_turn();
 
-        assert_eq!(calls.mention(&news(false)), None);
-        assert_eq!(calls.mention(&news(true)), Some(news(true)));
+        assert_eq!(calls.update(&news(false)), None);
+        assert_eq!(calls.update(&news(true)), Some(news(true)));
     }
 
     #[test]
-    fn all_files_count_that_were_ever_told() {
+    fn all_reported_paths_are_kept() {
         let mut calls = Calls::default();
-        let touching = |path: &str| CallNews {
+        let touching = |path: &str| CallUpdate {
             paths: vec![path.to_owned()],
             ..news(true)
         };
-        calls.mention(&touching("/etc/passwd"));
+        calls.update(&touching("/etc/passwd"));
 
-        let known = calls.mention(&touching("/p/a"));
+        let known = calls.update(&touching("/p/a"));
 
         let paths = known.expect("it is under way").paths;
         assert_eq!(paths, ["/etc/passwd", "/p/a"]);

@@ -1,4 +1,4 @@
-//! What a tool call would do, from what agents tell of it.
+//! [`Dialect`] of an agent: derives the effect of a tool call from the agent's messages.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use autonoe_core::ToolKind;
 use serde_json::{Value, json};
 
 use super::gemini;
-use crate::wire::CallNews;
+use crate::wire::CallUpdate;
 
-/// How an agent tells of its calls.
+/// The way in which an agent describes its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// As the protocol has it, and no more than that.
+    /// Exactly as in the protocol.
     #[default]
     Plain,
     /// Gemini CLI: no input and no name, but the id begins with the name (`write_file__..`), and
@@ -19,53 +19,54 @@ pub(crate) enum Dialect {
     Gemini,
 }
 
-/// A call as hooks and observers see it.
+/// A call in the form that hooks and observers receive.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Described {
+pub(crate) struct DescribedCall {
     pub(crate) name: String,
     pub(crate) input: Value,
     pub(crate) kind: ToolKind,
 }
 
-impl Described {
-    /// Says of a command that an agent would run in another folder than `project` that it would,
-    /// so that whoever judges it knows.
-    pub(crate) fn seen_from(mut self, project: &Path) -> Self {
+impl DescribedCall {
+    /// Prefixes a command that the agent would run outside of `project` with a `cd`, so that the
+    /// gate sees where it runs.
+    pub(crate) fn with_directory(mut self, project: &Path) -> Self {
         let folders = ["cwd", "workdir", "dir_path", "directory"];
-        let told = folders.iter().filter_map(|name| self.input[name].as_str());
-        let elsewhere: Vec<_> = told
+        let given = folders.iter().filter_map(|name| self.input[name].as_str());
+        let elsewhere: Vec<_> = given
             .filter(|folder| project.join(folder) != project)
             .map(str::to_owned)
             .collect();
         if let ToolKind::Shell { command } = &mut self.kind {
             for folder in elsewhere {
-                *command = format!("cd {} && {command}", quoted(&folder));
+                *command = format!("cd {} && {command}", shell_quote(&folder));
             }
         }
         self
     }
 
-    /// Makes it a call that is over, which no gate lets pass.
-    pub(crate) fn of_the_past(self) -> Self {
+    /// Turns it into a finished call, which the gate always denies.
+    pub(crate) fn into_finished(self) -> Self {
         Self {
-            kind: malformed("the agent asks about a call that is over"),
+            kind: malformed("the agent requests permission for a call that has already ended"),
             ..self
         }
     }
 }
 
 impl Dialect {
-    /// Says what the call of `news` would do. `servers` are the MCP servers of the session.
+    /// Derives the effect of the call in `news`. `servers` are the MCP servers of the session.
     ///
-    /// The sort of tool counts first: an agent sets it by the tool, and a model that chooses ids
-    /// and texts does not. What cannot be told for certain is malformed, which no gate lets pass.
-    pub(crate) fn describe(self, news: &CallNews, servers: &[String]) -> Described {
+    /// The kind of tool counts first: the agent sets it by the tool, and not by ids and texts that
+    /// its model chooses. If the effect is uncertain, the call is malformed, which the gate always
+    /// denies.
+    pub(crate) fn describe(self, news: &CallUpdate, servers: &[String]) -> DescribedCall {
         let named = self.name(news);
         let sort = news.kind.as_deref().unwrap_or("other");
         let kind = match sort {
             "execute" => self.shell(news),
             "move" if news.paths.len() < 2 => {
-                malformed("the agent does not tell from where to where it would move a file")
+                malformed("the request does not name the source and the target of the move")
             }
             "edit" | "delete" | "move" => with_paths(news, |paths| ToolKind::Write { paths }),
             "read" | "search" => with_paths(news, |paths| ToolKind::Read { paths }),
@@ -76,62 +77,62 @@ impl Dialect {
             ToolKind::Mcp { server, tool } => format!("mcp__{server}__{tool}"),
             _ => usual_name(sort, named).to_owned(),
         };
-        Described {
+        DescribedCall {
             input: input(news, &kind),
             name,
             kind,
         }
     }
 
-    /// Tells whether a turn that ends after a tool, without a word, is a broken one.
+    /// Returns whether a turn is incomplete if it ends after a tool call, without any text.
     ///
-    /// Gemini CLI says `end_turn` also when the answer of its model is incomplete or was blocked.
-    /// Its models have the last word otherwise.
-    pub(crate) fn always_has_the_last_word(self) -> bool {
+    /// Gemini CLI reports `end_turn` even if the answer of its model is incomplete or was blocked.
+    /// Otherwise its models always end with text.
+    pub(crate) fn always_ends_with_text(self) -> bool {
         self == Self::Gemini
     }
 
-    /// Tells whether a turn that ends with `answer` ended before a model came to its end.
+    /// Returns whether the turn that ends with `answer` has no complete answer of a model.
     ///
-    /// Gemini CLI counts the tokens of answers that came to their end, and says `end_turn` also
-    /// when there is none.
-    pub(crate) fn says_no_model_answered(self, answer: &Value) -> bool {
+    /// Gemini CLI counts the tokens of complete answers, and reports `end_turn` even if there is
+    /// none.
+    pub(crate) fn lacks_model_answer(self, answer: &Value) -> bool {
         let counts = &answer["_meta"]["quota"]["token_count"];
         self == Self::Gemini && counts["input_tokens"] == 0 && counts["output_tokens"] == 0
     }
 
-    /// Returns the name of the tool, if it can be told for certain.
-    fn name(self, news: &CallNews) -> Option<&str> {
+    /// Returns the name of the tool, if it is certain.
+    fn name(self, news: &CallUpdate) -> Option<&str> {
         match self {
             Self::Plain => None,
             Self::Gemini => gemini::tool_name(&news.id),
         }
     }
 
-    fn shell(self, news: &CallNews) -> ToolKind {
-        let told = news.input.as_ref().map(|input| &input["command"]);
-        let command = match (told, self) {
+    fn shell(self, news: &CallUpdate) -> ToolKind {
+        let given = news.input.as_ref().map(|input| &input["command"]);
+        let command = match (given, self) {
             (Some(Value::String(command)), _) => Some(command.clone()),
-            // Some agents tell the words of a command. What they make of them is their secret.
+            // Some agents send the command as a list of words. Their quoting is unknown.
             (Some(_), _) | (None, Self::Plain) => None,
             (None, Self::Gemini) => news.title.clone(),
         };
         let folder = match self {
             Self::Plain => Ok(None),
-            Self::Gemini => gemini::folder_of(news),
+            Self::Gemini => gemini::working_directory(news),
         };
         match (command, folder) {
             (Some(command), Ok(None)) => ToolKind::Shell { command },
-            // Said so that whoever judges the command knows where it runs.
+            // The gate must see where the command runs.
             (Some(command), Ok(Some(folder))) => ToolKind::Shell {
-                command: format!("cd {} && {command}", quoted(folder)),
+                command: format!("cd {} && {command}", shell_quote(folder)),
             },
             (Some(_), Err(reason)) => malformed(reason),
-            (None, _) => malformed("the agent does not tell the command that it would run"),
+            (None, _) => malformed("the request does not contain the command"),
         }
     }
 
-    fn mcp(self, news: &CallNews, name: Option<&str>, servers: &[String]) -> ToolKind {
+    fn mcp(self, news: &CallUpdate, name: Option<&str>, servers: &[String]) -> ToolKind {
         let (separator, rest) = match (self, name, &news.title) {
             (Self::Gemini, Some(name), _) => ('_', name.strip_prefix("mcp_")),
             (Self::Plain, _, Some(title)) if news.is_mcp => ('.', title.strip_prefix("mcp.")),
@@ -140,7 +141,7 @@ impl Dialect {
         let Some(rest) = rest else {
             return ToolKind::Other;
         };
-        let mut meant = servers.iter().filter_map(|server| {
+        let mut matches = servers.iter().filter_map(|server| {
             let tool = rest
                 .strip_prefix(server.as_str())?
                 .strip_prefix(separator)?;
@@ -149,15 +150,15 @@ impl Dialect {
                 tool: tool.to_owned(),
             })
         });
-        match (meant.next(), meant.next()) {
+        match (matches.next(), matches.next()) {
             (Some(kind), None) => kind,
             (None, _) => ToolKind::Other,
-            (Some(_), Some(_)) => malformed("the call can be meant for two MCP servers"),
+            (Some(_), Some(_)) => malformed("the name of the tool matches two MCP servers"),
         }
     }
 }
 
-/// Returns the name under which rules and hooks know such a tool, or the agent's own.
+/// Returns the name of such a tool in rules and hooks, or the agent's own.
 fn usual_name<'a>(sort: &'a str, named: Option<&'a str>) -> &'a str {
     match (sort, named) {
         ("execute", _) => "Bash",
@@ -169,7 +170,7 @@ fn usual_name<'a>(sort: &'a str, named: Option<&'a str>) -> &'a str {
         ("search", _) => "Grep",
         ("fetch", _) => "WebFetch",
         (sort @ ("think" | "switch_mode"), None) => sort,
-        // A name that means another sort of tool would be taken for one.
+        // A name of another kind of tool would be mistaken for that tool.
         (_, Some(name)) if is_unusual(name) => name,
         _ => "other",
     }
@@ -180,24 +181,28 @@ fn is_unusual(name: &str) -> bool {
 }
 
 /// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
+fn shell_quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn with_paths(news: &CallNews, kind: impl FnOnce(Vec<std::path::PathBuf>) -> ToolKind) -> ToolKind {
-    match news.paths.is_empty() {
-        true => malformed("the agent does not tell which files it would touch"),
-        false => kind(news.paths.iter().map(Into::into).collect()),
+fn with_paths(
+    news: &CallUpdate,
+    kind: impl FnOnce(Vec<std::path::PathBuf>) -> ToolKind,
+) -> ToolKind {
+    if news.paths.is_empty() {
+        malformed("the request does not name the files")
+    } else {
+        kind(news.paths.iter().map(Into::into).collect())
     }
 }
 
-fn fetch(news: &CallNews) -> ToolKind {
+fn fetch(news: &CallUpdate) -> ToolKind {
     let url = news.input.as_ref().and_then(|input| input["url"].as_str());
     match url {
         Some(url) => ToolKind::Fetch {
             url: url.to_owned(),
         },
-        None => malformed("the agent does not tell what it would fetch"),
+        None => malformed("the request does not contain the URL"),
     }
 }
 
@@ -207,8 +212,8 @@ fn malformed(reason: &str) -> ToolKind {
     }
 }
 
-/// Returns the input, or what is known in its place.
-fn input(news: &CallNews, kind: &ToolKind) -> Value {
+/// Returns the input, or a replacement from other fields.
+fn input(news: &CallUpdate, kind: &ToolKind) -> Value {
     if let Some(input) = &news.input {
         return input.clone();
     }
@@ -221,12 +226,12 @@ fn input(news: &CallNews, kind: &ToolKind) -> Value {
         ToolKind::Write { paths } | ToolKind::Read { paths } => json!({"paths": paths}),
         // Gemini CLI shows the input of such a tool as text, when it is short.
         ToolKind::Mcp { .. } => {
-            let mut shown = news.texts.iter().flatten();
-            let shown = shown
+            let mut parsed = news.texts.iter().flatten();
+            let parsed = parsed
                 .next()
                 .and_then(|text| serde_json::from_str(text).ok());
-            let shown = shown.filter(Value::is_object);
-            shown.unwrap_or_else(|| json!({}))
+            let parsed = parsed.filter(Value::is_object);
+            parsed.unwrap_or_else(|| json!({}))
         }
         _ => json!({"title": news.title}),
     }
@@ -236,12 +241,12 @@ fn input(news: &CallNews, kind: &ToolKind) -> Value {
 mod tests {
     use super::*;
 
-    fn news(id: &str, kind: &str, title: &str) -> CallNews {
-        CallNews {
+    fn news(id: &str, kind: &str, title: &str) -> CallUpdate {
+        CallUpdate {
             id: id.into(),
             kind: Some(kind.into()),
             title: Some(title.into()),
-            ..CallNews::default()
+            ..CallUpdate::default()
         }
     }
 
@@ -265,7 +270,7 @@ mod tests {
                 "rm -f x",
                 ("Bash", shell("rm -f x")),
             ),
-            // A model that names its calls as it likes changes nothing about the sort of tool.
+            // Call ids that the model chooses do not change the kind of tool.
             (
                 "mcp_autonoe_create__1",
                 "execute",
@@ -311,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_for_certain_is_malformed() {
+    fn uncertain_calls_are_malformed() {
         let mut words = news("c", "execute", "rm x");
         words.input = Some(json!({"command": ["rm", "x"]}));
         for (dialect, news) in [
@@ -337,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_agent_is_believed_only_what_it_does_not_put_into_a_title() {
+    fn titles_of_a_plain_agent_are_not_trusted() {
         let mut call = news("c", "other", "mcp.autonoe.create");
         assert_eq!(
             Dialect::Plain.describe(&call, &servers()).kind,
@@ -351,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_is_told_is_handed_on() {
+    fn a_reported_input_is_passed_on() {
         let mut call = news("c", "execute", "a title");
         call.input = Some(json!({"command": "ls", "timeout": 5}));
         let described = Dialect::Plain.describe(&call, &[]);
@@ -364,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_judged_where_it_runs() {
+    fn a_command_is_prefixed_with_its_directory() {
         let shell = |shown: &str| {
             let mut call = news("run_shell_command__1", "execute", "rm x");
             call.texts = Some(vec![shown.to_owned()]);
@@ -392,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_an_input_tells_counts() {
+    fn a_folder_in_the_input_is_respected() {
         for (folder, command) in [
             ("/srv/project", "rm x"),
             (
@@ -405,7 +410,7 @@ mod tests {
             call.input = Some(json!({"command": "rm x", "cwd": folder}));
 
             let described = Dialect::Plain.describe(&call, &[]);
-            let kind = described.seen_from(Path::new("/srv/project")).kind;
+            let kind = described.with_directory(Path::new("/srv/project")).kind;
 
             let command = command.to_owned();
             assert_eq!(kind, ToolKind::Shell { command }, "{folder}");
@@ -413,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sort_of_its_own_is_not_taken_for_a_tool_that_is_known() {
+    fn an_unknown_kind_is_not_taken_for_a_known_tool() {
         for sort in ["Bash", "Write", "mcp__autonoe__create", "tomorrow"] {
             let described = Dialect::Plain.describe(&news("c", sort, "rm -r /"), &servers());
 

@@ -1,9 +1,9 @@
-//! What Gemini CLI tells of its calls between the lines.
+//! Parses tool names and working directories from the call ids and texts of Gemini CLI.
 
-use crate::wire::CallNews;
+use crate::wire::CallUpdate;
 
-/// Returns the tool in an id of Gemini CLI: `<tool>__<what the model's service says>`, or
-/// `<tool>__<tool>_<time>_<number>`. Names may have two underscores in them as well.
+/// Returns the tool in an id of Gemini CLI: `<tool>__<id of the model's service>`, or
+/// `<tool>__<tool>_<time>_<number>`. Tool names may contain two underscores as well.
 pub(super) fn tool_name(id: &str) -> Option<&str> {
     let splits = || {
         let marks = id.match_indices("__").map(|(at, _)| at);
@@ -23,11 +23,11 @@ pub(super) fn tool_name(id: &str) -> Option<&str> {
 
 /// Returns the folder that a command of Gemini CLI runs in, if it is not the project's.
 ///
-/// It is shown as `[in <folder>]`, behind which may stand `(<description>)` and `[background]`; a
+/// The text has the form `[in <folder>]`, which `(<description>)` and `[background]` may follow. A
 /// model chooses the folder and the description.
-pub(super) fn folder_of(news: &CallNews) -> Result<Option<&str>, &'static str> {
-    let shown = news.texts.iter().flatten().next();
-    let Some(rest) = shown.and_then(|text| text.strip_prefix("[in ")) else {
+pub(super) fn working_directory(news: &CallUpdate) -> Result<Option<&str>, &'static str> {
+    let first_text = news.texts.iter().flatten().next();
+    let Some(rest) = first_text.and_then(|text| text.strip_prefix("[in ")) else {
         return Ok(None);
     };
     let rest = rest.strip_suffix(" [background]").unwrap_or(rest);
@@ -35,7 +35,7 @@ pub(super) fn folder_of(news: &CallNews) -> Result<Option<&str>, &'static str> {
     let mut ends = ends.filter(|(_, tail)| *tail == "]" || tail.starts_with("] ("));
     match (ends.next(), ends.next()) {
         (Some((folder, _)), None) => Ok(Some(folder)),
-        _ => Err("the agent does not tell for certain where it would run the command"),
+        _ => Err("the request does not make clear in which directory the command would run"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the agent's messages mean as they come. Pure.
+//! Pure translation of an agent's messages to stream events.
 
 mod calls;
 mod dialect;
@@ -8,4 +8,4 @@ mod usage;
 
 pub(crate) use dialect::Dialect;
 pub(crate) use translator::Translator;
-pub(crate) use usage::Spending;
+pub(crate) use usage::UsageTracker;

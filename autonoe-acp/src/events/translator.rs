@@ -1,15 +1,17 @@
-//! From what an agent tells to the events of a stream.
+//! [`Translator`] of an agent's updates to stream events.
 
-use autonoe_core::{StreamEvent, ToolStatus};
+use autonoe_core::StreamEvent;
+use autonoe_core::tool::ToolStatus;
 use serde_json::Value;
 
 use super::calls::Calls;
-use super::dialect::{Described, Dialect};
-use crate::wire::{CallNews, CallStatus, Update};
+use super::dialect::{DescribedCall, Dialect};
+use crate::wire::{CallStatus, CallUpdate, Update};
 
-/// From what an agent tells to the events of a stream.
+/// Translates the updates of an agent to stream events.
 ///
-/// A call is shown with whichever message comes first: `tool_call`, a question, or even its end.
+/// A call is reported with its first message, whether that is a `tool_call`, a permission request,
+/// or even its end.
 #[derive(Debug)]
 pub(crate) struct Translator {
     dialect: Dialect,
@@ -31,13 +33,13 @@ impl Translator {
         }
     }
 
-    /// A prompt is sent.
-    pub(crate) fn prompted(&mut self) {
+    /// Starts a new turn. It is called when a prompt is sent.
+    pub(crate) fn start_turn(&mut self) {
         (self.has_spoken, self.has_acted) = (false, false);
-        self.calls.prompted();
+        self.calls.start_turn();
     }
 
-    /// Returns what an update means.
+    /// Returns the events of an update.
     pub(crate) fn observe(&mut self, update: Update) -> Vec<StreamEvent> {
         let mut events = match &update {
             Update::Call(news) => self.catch_up(|id| id != news.id),
@@ -53,20 +55,20 @@ impl Translator {
             Update::Thought(text) => events.push(StreamEvent::thinking(text)),
             Update::Call(news) => events.extend(self.observe_call(&news)),
             Update::Other(update) => {
-                tracing::trace!(name = %update["sessionUpdate"], "an update that means nothing here");
+                tracing::trace!(name = %update["sessionUpdate"], "ignored an update");
             }
         }
         events
     }
 
-    fn observe_call(&mut self, told: &CallNews) -> Vec<StreamEvent> {
-        let Some(news) = self.calls.mention(told) else {
-            self.look_at_what_is_over(told);
+    fn observe_call(&mut self, update: &CallUpdate) -> Vec<StreamEvent> {
+        let Some(news) = self.calls.update(update) else {
+            self.warn_if_denied_call_ran(update);
             return Vec::new();
         };
         let mut events = Vec::new();
         if !is_still_being_written(&news) {
-            events.extend(self.shown(&news));
+            events.extend(self.report_call(&news));
         }
         let status = match news.status {
             Some(CallStatus::Completed) => ToolStatus::Ok,
@@ -74,32 +76,36 @@ impl Translator {
             Some(CallStatus::Open) | None => return events,
         };
         if self.calls.end(&news.id, status) {
-            // What was shown with the question is not what came of it.
-            events.push(StreamEvent::tool_response(&news.id, output(told), status));
+            // The texts that came with the permission request are not the output.
+            events.push(StreamEvent::tool_response(&news.id, output(update), status));
         }
         events
     }
 
-    /// The agent asks about a call: returns the call, and what it means if nobody heard of it.
-    pub(crate) fn asked(&mut self, news: &CallNews) -> (Described, Vec<StreamEvent>) {
+    /// Handles a permission request: returns the call, and its events if it is new.
+    pub(crate) fn permission_requested(
+        &mut self,
+        news: &CallUpdate,
+    ) -> (DescribedCall, Vec<StreamEvent>) {
         let mut events = self.catch_up(|id| id != news.id);
-        let Some(news) = self.calls.mention(news) else {
-            // What it would do now, nobody knows: what was told of it is past.
+        let Some(news) = self.calls.update(news) else {
+            // The effect of the call is unknown: earlier updates of this id were about a finished
+            // call.
             let described = self.dialect.describe(news, &self.servers);
-            return (described.of_the_past(), events);
+            return (described.into_finished(), events);
         };
-        events.extend(self.shown(&news));
+        events.extend(self.report_call(&news));
         (self.dialect.describe(&news, &self.servers), events)
     }
 
-    /// A call was refused. Agents tell no end of such a call.
-    pub(crate) fn denied(&mut self, id: &str, reason: &str) -> Vec<StreamEvent> {
+    /// Handles a denied call. Agents report no end of such a call.
+    pub(crate) fn call_denied(&mut self, id: &str, reason: &str) -> Vec<StreamEvent> {
         let is_news = self.calls.end(id, ToolStatus::Denied);
         let event = StreamEvent::tool_response(id, reason, ToolStatus::Denied);
         is_news.then_some(event).into_iter().collect()
     }
 
-    /// The turn is over: what was begun and has no end gets one.
+    /// Ends the turn: every call without an end gets one.
     pub(crate) fn over(&mut self) -> Vec<StreamEvent> {
         let mut events = self.catch_up(|_| true);
         for id in self.calls.open() {
@@ -110,52 +116,55 @@ impl Translator {
         events
     }
 
-    /// Tells whether a call is under way.
-    pub(crate) fn is_calling(&self) -> bool {
+    /// Returns whether a call is running.
+    pub(crate) fn has_running_call(&self) -> bool {
         self.calls.any_open()
     }
 
-    /// Tells whether the turn that `answer` ends has ended without the last word of a model.
-    pub(crate) fn is_wordless(&self, answer: &Value) -> bool {
-        let may_be_silent = self.has_acted && !self.dialect.always_has_the_last_word();
-        !(self.has_spoken || may_be_silent) || self.dialect.says_no_model_answered(answer)
+    /// Returns whether the turn that `answer` ends has ended without a final text of a model.
+    pub(crate) fn ends_without_text(&self, answer: &Value) -> bool {
+        let may_be_silent = self.has_acted && !self.dialect.always_ends_with_text();
+        !(self.has_spoken || may_be_silent) || self.dialect.lacks_model_answer(answer)
     }
 
-    /// Shows the calls that were not shown yet and whose ids are `meant`.
-    fn catch_up(&mut self, meant: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
-        let unseen = self.calls.unseen().into_iter();
-        let unseen = unseen.filter(|news| meant(&news.id));
-        unseen.filter_map(|news| self.shown(&news)).collect()
+    /// Reports the running calls that were not reported yet and whose ids are `is_selected`.
+    fn catch_up(&mut self, is_selected: impl Fn(&str) -> bool) -> Vec<StreamEvent> {
+        let unseen = self.calls.unreported().into_iter();
+        let unseen = unseen.filter(|news| is_selected(&news.id));
+        unseen.filter_map(|news| self.report_call(&news)).collect()
     }
 
-    fn shown(&mut self, news: &CallNews) -> Option<StreamEvent> {
-        if !self.calls.show(&news.id) {
+    fn report_call(&mut self, news: &CallUpdate) -> Option<StreamEvent> {
+        if !self.calls.mark_reported(&news.id) {
             return None;
         }
-        // What it said before the call was not its last word.
+        // Text before a call is not the final text.
         (self.has_spoken, self.has_acted) = (false, true);
-        let Described { name, input, .. } = self.dialect.describe(news, &self.servers);
+        let DescribedCall { name, input, .. } = self.dialect.describe(news, &self.servers);
         Some(StreamEvent::tool_invocation(&news.id, name, input))
     }
 
-    /// Notices an agent that does what was refused.
-    fn look_at_what_is_over(&self, told: &CallNews) {
-        let was_denied = self.calls.how_it_ended(&told.id) == Some(ToolStatus::Denied);
-        if was_denied && told.status == Some(CallStatus::Completed) {
-            tracing::warn!(call = %told.id, "an agent says that a call was made which was refused");
+    /// Logs an agent that executes a denied call.
+    fn warn_if_denied_call_ran(&self, update: &CallUpdate) {
+        let was_denied = self.calls.status(&update.id) == Some(ToolStatus::Denied);
+        if was_denied && update.status == Some(CallStatus::Completed) {
+            tracing::warn!(
+                call = %update.id,
+                "the agent reports that it ran a denied call"
+            );
         }
     }
 }
 
-/// Tells whether a model is still writing the input of a call, as far as an agent shows that: it
-/// tells an input, and there is nothing in it.
-fn is_still_being_written(news: &CallNews) -> bool {
+/// Returns whether a model is still writing the input of a call, as far as the agent shows that: it
+/// sends an empty object as the input.
+fn is_still_being_written(news: &CallUpdate) -> bool {
     let is_empty = news.input.as_ref().and_then(Value::as_object);
     news.status == Some(CallStatus::Open) && is_empty.is_some_and(serde_json::Map::is_empty)
 }
 
-/// Returns what the agent was given, as far as that is told.
-fn output(news: &CallNews) -> String {
+/// Returns the output of the call, as far as the agent reports it.
+fn output(news: &CallUpdate) -> String {
     match &news.output {
         Some(Value::String(text)) => text.clone(),
         Some(output) if news.texts.iter().flatten().next().is_none() => output.to_string(),
@@ -172,34 +181,35 @@ fn output(news: &CallNews) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::Spending;
+    use crate::events::UsageTracker;
     use crate::wire::Permission;
 
-    /// Lines of the real program, as they came; the project is `/srv/project`.
+    /// Recorded lines of the real program; the project is `/srv/project`.
     const RECORDED: &str = include_str!("../../tests/recorded/gemini-cli-0.61.0.jsonl");
 
+    // Shows: framework/callbacks/acp-model-calls
     #[test]
-    fn recorded_lines_are_told_as_they_were_meant() {
+    fn recorded_lines_are_translated_to_events() {
         let mut translator = Translator::new(Dialect::Gemini, vec!["autonoe".to_owned()]);
-        let (mut told, mut spending) = (Vec::new(), Spending::new());
+        let (mut told, mut spending) = (Vec::new(), UsageTracker::new());
         for line in RECORDED.lines() {
             let message: Value = serde_json::from_str(line).expect("JSON");
             match message["method"].as_str() {
                 Some("session/update") => {
-                    told.extend(translator.observe(Update::read(&message["params"])));
+                    told.extend(translator.observe(Update::parse(&message["params"])));
                 }
                 Some(_) => {
-                    let asked = Permission::read(&message["params"]);
+                    let asked = Permission::parse(&message["params"]);
                     assert!(asked.can_allow_once(), "{line}");
-                    let (_, events) = translator.asked(&asked.call.expect("a call"));
+                    let (_, events) = translator.permission_requested(&asked.call.expect("a call"));
                     told.extend(events);
                 }
                 None => {
-                    assert!(!translator.is_wordless(&message["result"]));
-                    let tokens = spending.of_turn(&message["result"]);
+                    assert!(!translator.ends_without_text(&message["result"]));
+                    let tokens = spending.turn_usage(&message["result"]);
                     told.push(StreamEvent::usage(tokens.expect("they are told"), None));
                     told.extend(translator.over());
-                    translator.prompted();
+                    translator.start_turn();
                 }
             }
         }
@@ -208,16 +218,16 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_refused_has_one_end() {
+    fn a_denied_call_has_one_end() {
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
-        let news = CallNews {
+        let news = CallUpdate {
             id: "c".to_owned(),
-            ..CallNews::default()
+            ..CallUpdate::default()
         };
-        translator.asked(&news);
+        translator.permission_requested(&news);
 
-        let denied = translator.denied("c", "no");
-        let ended = CallNews {
+        let denied = translator.call_denied("c", "no");
+        let ended = CallUpdate {
             status: Some(CallStatus::Failed),
             ..news
         };
@@ -225,27 +235,27 @@ mod tests {
 
         assert_eq!(denied.len(), 1);
         assert_eq!((late, translator.over()), (Vec::new(), Vec::new()));
-        assert!(!translator.is_calling());
+        assert!(!translator.has_running_call());
     }
 
     #[test]
-    fn the_last_word_counts_only_after_the_last_call() {
+    fn final_text_must_follow_the_last_call() {
         let call = || {
-            Update::Call(CallNews {
+            Update::Call(CallUpdate {
                 id: "c".to_owned(),
-                ..CallNews::default()
+                ..CallUpdate::default()
             })
         };
         for (dialect, after_the_call) in [(Dialect::Gemini, true), (Dialect::Plain, false)] {
             let mut translator = Translator::new(dialect, Vec::new());
-            assert!(translator.is_wordless(&Value::Null));
+            assert!(translator.ends_without_text(&Value::Null));
             translator.observe(Update::Text("I will.".to_owned()));
-            assert!(!translator.is_wordless(&Value::Null));
+            assert!(!translator.ends_without_text(&Value::Null));
 
             translator.observe(call());
 
             assert_eq!(
-                translator.is_wordless(&Value::Null),
+                translator.ends_without_text(&Value::Null),
                 after_the_call,
                 "{dialect:?}"
             );
@@ -253,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_not_the_last_ones_if_no_model_came_to_an_end() {
+    fn text_is_not_final_without_a_complete_model_answer() {
         let answer = |tokens: u64| {
             serde_json::json!({"stopReason": "end_turn", "_meta": {"quota": {"token_count":
                 {"input_tokens": tokens, "output_tokens": 0}, "model_usage": []}}})
@@ -261,19 +271,19 @@ mod tests {
         let mut translator = Translator::new(Dialect::Gemini, Vec::new());
         translator.observe(Update::Text("I will".to_owned()));
 
-        assert!(translator.is_wordless(&answer(0)));
-        assert!(!translator.is_wordless(&answer(7)));
+        assert!(translator.ends_without_text(&answer(0)));
+        assert!(!translator.ends_without_text(&answer(7)));
     }
 
     #[test]
-    fn a_call_whose_input_is_still_written_is_shown_when_it_is_known() {
+    fn a_call_is_reported_once_its_input_is_known() {
         let call = |input: Value, status| {
-            Update::Call(CallNews {
+            Update::Call(CallUpdate {
                 id: "c".to_owned(),
                 kind: Some("execute".to_owned()),
                 input: Some(input),
                 status,
-                ..CallNews::default()
+                ..CallUpdate::default()
             })
         };
         let begun = || call(serde_json::json!({}), Some(CallStatus::Open));
@@ -286,7 +296,7 @@ mod tests {
 
         assert_eq!(events, [shown(input)]);
 
-        // Nobody waits for it longer than the agent is silent.
+        // The agent's silence limits the wait for it.
         let mut translator = Translator::new(Dialect::Plain, Vec::new());
         translator.observe(begun());
         let events = translator.observe(Update::Text("x".to_owned()));

@@ -1,61 +1,63 @@
-//! What a turn used, in the dialects of agents.
+//! [`UsageTracker`], the token usage of the turns of a session.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
-/// What the turns of a session used. Some agents tell each turn, others the sum of all.
+/// Tracks the token usage of a session. Some agents report the usage of each turn, others the sum
+/// of all turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spending {
-    /// What was used before is known, so a sum tells what the turn used.
+pub(crate) enum UsageTracker {
+    /// The earlier usage is known, so a sum determines the usage of a turn.
     Since(TokenUsage),
-    /// Something was used before, and nobody knows how much.
-    SinceLongAgo,
-    /// What is told is of one turn: it has become less.
-    ByTurn,
+    /// The amount of earlier usage is unknown.
+    UnknownStart,
+    /// Reports are per turn, because the reported usage has decreased.
+    PerTurn,
 }
 
-impl Spending {
-    /// Nothing was used yet.
+impl UsageTracker {
+    /// Creates the usage of a new session.
     pub(crate) fn new() -> Self {
         Self::Since(TokenUsage::default())
     }
 
-    /// Returns what the turn used that `answer` ended; `None` if that cannot be told.
-    pub(crate) fn of_turn(&mut self, answer: &Value) -> Option<TokenUsage> {
+    /// Returns the usage of the turn that `answer` ended; `None` if it is unknown.
+    pub(crate) fn turn_usage(&mut self, answer: &Value) -> Option<TokenUsage> {
         let counts = &answer["_meta"]["quota"]["token_count"];
         let used = match standard(&answer["usage"]) {
-            // By the protocol it is a sum. Adapters that know such counts mean the turn by both.
-            Some(told) if counts.is_object() => Some(told),
-            Some(told) => self.of_sum(told),
+            // By the protocol it is a sum. Adapters that also send such counts mean the turn by
+            // both.
+            Some(reported) if counts.is_object() => Some(reported),
+            Some(reported) => self.turn_of_sum(reported),
             None => gemini(counts).or_else(|| codex(counts)),
         };
-        // No turn uses nothing: it is what is said where nothing is known.
+        // No turn uses zero tokens: agents report zero if they do not know.
         used.filter(|used| *used != TokenUsage::default())
     }
 
-    fn of_sum(&mut self, told: TokenUsage) -> Option<TokenUsage> {
+    fn turn_of_sum(&mut self, reported: TokenUsage) -> Option<TokenUsage> {
         match *self {
-            Self::ByTurn => Some(told),
-            Self::SinceLongAgo => {
-                *self = Self::Since(told);
+            Self::PerTurn => Some(reported),
+            Self::UnknownStart => {
+                *self = Self::Since(reported);
                 None
             }
             Self::Since(before) => {
-                let turn = since(told, before);
+                let turn = since(reported, before);
                 *self = match turn {
-                    Some(_) => Self::Since(told),
-                    None => Self::ByTurn,
+                    Some(_) => Self::Since(reported),
+                    None => Self::PerTurn,
                 };
-                turn.or(Some(told))
+                turn.or(Some(reported))
             }
         }
     }
 }
 
-/// The protocol's own words, a draft: sums over the session.
+/// Parses the usage in the protocol's own fields, a draft: sums over the session.
 ///
-/// It does not say whether what was cached is in the input, or what was thought in the output.
-/// The total tells: it is the sum of what does not overlap.
+/// The protocol does not define whether cached tokens are part of the input, or reasoning tokens of
+/// the output. The total resolves that: it is the sum of the counts that do not overlap.
 fn standard(usage: &Value) -> Option<TokenUsage> {
     let count = |field: &str| usage[field].as_u64();
     let mut used = TokenUsage {
@@ -78,8 +80,8 @@ fn standard(usage: &Value) -> Option<TokenUsage> {
     Some(used)
 }
 
-/// Gemini CLI: one turn. What came from a cache is in the input and not told apart, and tokens of
-/// thoughts are not told.
+/// Parses the usage of one turn of Gemini CLI. Cached tokens are part of the input and not reported
+/// separately. Tokens of thoughts are not reported.
 fn gemini(counts: &Value) -> Option<TokenUsage> {
     Some(TokenUsage {
         input: counts["input_tokens"].as_u64()?,
@@ -88,7 +90,7 @@ fn gemini(counts: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// The adapter of Codex, where the standard words are left out.
+/// Parses the usage of the Codex adapter, if the standard fields are missing.
 fn codex(counts: &Value) -> Option<TokenUsage> {
     let count = |field: &str| counts[field].as_u64();
     let reasoning = count("reasoningOutputTokens").unwrap_or_default();
@@ -101,7 +103,7 @@ fn codex(counts: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// Returns what was used since `before`; `None` if `total` is no sum of it and more.
+/// Returns the usage since `before`; `None` if `total` is not a sum that includes it.
 fn since(total: TokenUsage, before: TokenUsage) -> Option<TokenUsage> {
     Some(TokenUsage {
         input: total.input.checked_sub(before.input)?,
@@ -150,7 +152,7 @@ mod tests {
                     "outputTokens": 2, "thoughtTokens": 1}}),
                 Some(tokens(4, 2, 2, 1)),
             ),
-            // What overlaps is counted once.
+            // Overlapping counts are counted once.
             (
                 json!({"usage": {"totalTokens": 130, "inputTokens": 100, "cachedReadTokens": 80,
                     "outputTokens": 30, "thoughtTokens": 10}}),
@@ -166,7 +168,7 @@ mod tests {
                     "outputTokens": 30, "thoughtTokens": 10}}),
                 Some(tokens(20, 20, 80, 10)),
             ),
-            // A total that fits nothing, or none, changes nothing.
+            // A total that matches no overlap, or a missing one, changes nothing.
             (
                 json!({"usage": {"totalTokens": 5, "inputTokens": 4, "cachedReadTokens": 2,
                     "outputTokens": 2, "thoughtTokens": 1}}),
@@ -177,24 +179,28 @@ mod tests {
                 Some(tokens(4, 2, 2, 0)),
             ),
         ] {
-            assert_eq!(Spending::new().of_turn(&answer), expected, "{answer}");
+            assert_eq!(
+                UsageTracker::new().turn_usage(&answer),
+                expected,
+                "{answer}"
+            );
         }
     }
 
-    fn told(tokens: u64) -> Value {
+    fn reported(tokens: u64) -> Value {
         json!({"usage": {"inputTokens": tokens, "outputTokens": 1}})
     }
 
     #[test]
     fn adapters_that_count_by_turn_are_understood() {
         let answer = |tokens: u64| {
-            let mut answer = told(tokens);
+            let mut answer = reported(tokens);
             answer["_meta"]["quota"]["token_count"] = json!({"inputTokens": tokens});
             answer
         };
-        let mut spending = Spending::new();
+        let mut spending = UsageTracker::new();
 
-        let turns = [1000, 500, 1200].map(|tokens| spending.of_turn(&answer(tokens)));
+        let turns = [1000, 500, 1200].map(|tokens| spending.turn_usage(&answer(tokens)));
 
         let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
         assert_eq!(
@@ -204,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_less_was_no_sum() {
-        let mut spending = Spending::new();
+    fn a_decreased_count_is_per_turn() {
+        let mut spending = UsageTracker::new();
 
-        let turns = [1000, 500, 700].map(|tokens| spending.of_turn(&told(tokens)));
+        let turns = [1000, 500, 700].map(|tokens| spending.turn_usage(&reported(tokens)));
 
         let input = |turn: &Option<TokenUsage>| turn.map(|used| used.input);
         assert_eq!(
@@ -217,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn of_a_conversation_that_goes_on_the_first_sum_is_not_what_a_turn_used() {
-        let mut spending = Spending::SinceLongAgo;
+    fn the_first_sum_of_a_resumed_conversation_is_not_the_usage_of_a_turn() {
+        let mut spending = UsageTracker::UnknownStart;
 
-        assert_eq!(spending.of_turn(&told(9000)), None);
+        assert_eq!(spending.turn_usage(&reported(9000)), None);
         assert_eq!(
-            spending.of_turn(&told(9500)).map(|used| used.input),
+            spending.turn_usage(&reported(9500)).map(|used| used.input),
             Some(500)
         );
     }
@@ -230,13 +236,13 @@ mod tests {
     proptest! {
         #[test]
         fn sums_become_turns_that_add_up(turns in proptest::collection::vec(0_u64..1000, 1..9)) {
-            let (mut spending, mut sum, mut told) = (Spending::new(), 0, 0);
+            let (mut spending, mut sum, mut reported) = (UsageTracker::new(), 0, 0);
             for turn in &turns {
                 sum += turn;
                 let answer = json!({"usage": {"inputTokens": sum, "outputTokens": 0}});
-                told += spending.of_turn(&answer).unwrap_or_default().input;
+                reported += spending.turn_usage(&answer).unwrap_or_default().input;
             }
-            prop_assert_eq!(told, sum);
+            prop_assert_eq!(reported, sum);
         }
     }
 }

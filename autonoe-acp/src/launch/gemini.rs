@@ -5,15 +5,15 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::add_git_setting;
 use serde::Deserialize;
 
 use super::{AcpOptions, HomeFolder, Preset};
 
-/// The folder of a home or of a project in which it looks for settings. In a project that is
-/// trusted they start servers and allow tools that nobody is asked about, and an agent can write
-/// them.
+/// The folder of a home or of a project with settings. In a trusted project these start servers and
+/// allow tools without permission requests, and an agent can write them.
 pub(super) const SETTINGS: &str = ".gemini";
 
 /// The file in the folder of a session with the settings that win over all others.
@@ -29,14 +29,14 @@ pub(super) const API_KEY: &str = "GEMINI_API_KEY";
 /// The method of authentication by an API key.
 pub(crate) const BY_API_KEY: &str = "gemini-api-key";
 
-/// Set for every session. What is set, no file `.env` sets.
+/// Set for every session. A `.env` file does not override variables that are set.
 const ALWAYS: &[(&str, &str)] = &[
-    // Otherwise it starts itself once more, and its parent hands no signal on.
+    // Otherwise it relaunches itself, and the parent does not forward signals.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
-    // In a folder that is not trusted there are no MCP servers, and so none of our tools.
+    // In an untrusted folder there are no MCP servers, and so none of our tools.
     ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ("GEMINI_SYSTEM_MD", "false"),
-    // It would start itself once more in a container.
+    // It would relaunch itself in a container.
     ("GEMINI_SANDBOX", "false"),
     ("NO_COLOR", "1"),
 ];
@@ -59,13 +59,13 @@ pub(super) fn set_environment(
     }
     for (name, file) in [
         ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", SYSTEM_SETTINGS),
-        // There is none.
+        // The file does not exist.
         ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "system-defaults.json"),
     ] {
         environment.insert(name.into(), folder.join(file).into());
     }
     if let Some(home) = home {
-        // It wins over `HOME`.
+        // It has priority over `HOME`.
         environment.insert("GEMINI_CLI_HOME".into(), home.into());
     }
     pass_git_identity(environment);
@@ -89,21 +89,27 @@ fn pass_git_identity(environment: &mut BTreeMap<OsString, OsString>) {
 /// In the home of the user, `authenticate` would replace another login, so the key stays in the
 /// environment there.
 pub(crate) fn api_key(options: &AcpOptions, spec: &SessionSpec) -> Option<String> {
-    if options.preset != Preset::Gemini || options.home == HomeFolder::OfTheUser {
+    if options.preset != Preset::Gemini || options.home == HomeFolder::User {
         return None;
     }
     let of_session = spec.environment.get(API_KEY).cloned();
-    let of_all = || options.environment.get(OsStr::new(API_KEY))?.to_str();
+    let of_all = || {
+        options
+            .program
+            .environment
+            .get(OsStr::new(API_KEY))?
+            .to_str()
+    };
     let key = of_session.or_else(|| of_all().map(str::to_owned));
     key.filter(|key| !key.is_empty())
 }
 
-/// Refuses a project with files that would change what the program may do, where nothing hides
-/// them.
+/// Refuses a project with files that would change the permissions of the program, if no sandbox
+/// hides them.
 ///
 /// # Errors
 ///
-/// There is such a file.
+/// The project has such a file.
 pub(super) fn refuse_files(
     project: &Path,
     home: &HomeFolder,
@@ -113,19 +119,20 @@ pub(super) fn refuse_files(
         let error = AgentError::new(AgentErrorKind::Configuration, message);
         Err(error.with_remedy(remedy))
     };
-    // A link that leads nowhere can lead somewhere soon.
+    // A broken symlink can get a target later.
     let has = |name: &str| project.join(name).symlink_metadata().is_ok();
     if !has_walls && has(SETTINGS) {
         return refuse(
-            "the project has a folder .gemini, whose settings could allow what the gate refuses",
+            "the project has a folder .gemini, whose settings could allow calls that the gate \
+             denies",
             "remove it, or run the agent in bubblewrap, which hides it",
         );
     }
-    if *home == HomeFolder::OfTheUser && has(".env") {
+    if *home == HomeFolder::User && has(".env") {
         return refuse(
-            "the project has a file .env, which could set where the key is sent, and the settings \
-             that have it ignored are not ours",
-            "give Gemini CLI a home of its own",
+            "the project has a file .env, which could redirect the API key to another server, \
+             and the settings in the user's home decide whether Gemini CLI reads it",
+            "set `home` of the backend to \"perSession\" or {\"persistent\": \"<folder>\"}",
         );
     }
     Ok(())
@@ -208,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_of_the_project_could_set_is_set() {
+    fn variables_that_a_project_file_could_set_are_set() {
         let names = ["GEMINI_SYSTEM_MD", "GEMINI_CLI_HOME"];
         let environment = names.map(|name| (name.into(), "/evil".into()));
         let mut environment = BTreeMap::from(environment);
@@ -250,7 +257,7 @@ mod tests {
 
     #[test]
     fn files_of_a_project_are_refused_where_nothing_hides_them() {
-        use HomeFolder::{OfTheUser, PerSession};
+        use HomeFolder::{PerSession, User};
         let project = |name: Option<&str>| {
             let project = tempfile::tempdir().expect("a directory can be made");
             let link =
@@ -261,11 +268,11 @@ mod tests {
             project
         };
         for (name, home, has_walls, is_refused) in [
-            (None, OfTheUser, false, false),
+            (None, User, false, false),
             (Some(".gemini"), PerSession, false, true),
             (Some(".gemini"), PerSession, true, false),
             (Some(".env"), PerSession, false, false),
-            (Some(".env"), OfTheUser, true, true),
+            (Some(".env"), User, true, true),
         ] {
             let project = project(name);
 

@@ -1,28 +1,28 @@
-//! The conversations of Gemini CLI, which outlive a session.
+//! Conversations of Gemini CLI, which are kept after a session.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::create_private_folder;
+use autonoe_core::project::create_private_folder;
 
 use super::gemini::SETTINGS;
 
-/// The beginning of the name of a conversation, which the minute of its beginning and its ID follow.
+/// The prefix of the name of a conversation. The minute of its start and its ID follow.
 const CHAT: &str = "session-";
 
-/// A minute in which no conversation begins.
+/// A minute in which no conversation starts.
 const LONG_AGO: &str = "2000-01-01T00-00";
 
-/// Returns where conversations are kept in a directory for conversations.
-pub(super) fn kept_in(conversations: &Path) -> PathBuf {
+/// Returns the folder of Gemini CLI in a directory for conversations.
+pub(super) fn conversations_dir(conversations: &Path) -> PathBuf {
     conversations.join("gemini")
 }
 
-/// Creates `kept` and puts it in the place where the program looks for conversations in `home`.
+/// Creates `kept` and links it to the place where the program looks for conversations in `home`.
 pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
-    // One by one: a symlink at any of them is refused.
+    // Each folder is created separately: a symlink at any of them is refused.
     if let Some(conversations) = kept.parent() {
         create_private_folder(conversations)?;
     }
@@ -31,12 +31,12 @@ pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
     symlink(kept, home.join(SETTINGS).join("tmp"))
 }
 
-/// Renames the conversations in `kept` as if they had begun long ago.
+/// Renames the conversations in `kept` as if they had started long ago.
 ///
-/// The program overwrites a conversation that is resumed in the minute in which it began: it
-/// begins another file of the same ID, and then adds to the file that it resumes. That other file
-/// is deleted here. The agent can write here, so symlinks are not followed.
-pub(super) fn make_older(kept: &Path) {
+/// The program overwrites a conversation that is resumed in the minute in which it started: it
+/// starts another file of the same ID, and then appends to the file that it resumes. This function
+/// deletes that other file. The agent can write to this folder, so symlinks are not followed.
+pub(super) fn backdate(kept: &Path) {
     for project in entries(kept) {
         let chats = project.join("chats");
         if !is_folder(&project) || !is_folder(&chats) {
@@ -60,7 +60,7 @@ pub(super) fn make_older(kept: &Path) {
     }
 }
 
-/// Returns the entries of a folder, none if it cannot be read.
+/// Returns the entries of a folder; none if it cannot be read.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
@@ -70,7 +70,7 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Returns the name of an older conversation, of the name of one from any minute.
+/// Returns the name of a conversation with the minute [`LONG_AGO`] instead of its own.
 fn older(name: &str) -> Option<String> {
     let rest = name.strip_prefix(CHAT)?;
     let (minute, id) = (rest.get(..LONG_AGO.len())?, rest.get(LONG_AGO.len()..)?);
@@ -91,7 +91,7 @@ mod tests {
             fs::create_dir_all(link_path.parent().expect("a folder")).expect("made");
             symlink(&elsewhere, &link_path).expect("linked");
 
-            let linked = link(&home, &kept_in(&dir.path().join("flow")));
+            let linked = link(&home, &conversations_dir(&dir.path().join("flow")));
 
             assert!(linked.is_err(), "{name}");
             assert_eq!(
@@ -131,7 +131,7 @@ mod tests {
         symlink(&elsewhere, kept.join("b")).expect("linked");
         symlink(elsewhere.join("chats"), kept.join("c/chats")).expect("linked");
 
-        make_older(&kept);
+        backdate(&kept);
 
         assert!(elsewhere.join("chats").join(name).exists());
         assert!(!kept.join("a/chats").join(name).exists());
@@ -149,7 +149,7 @@ mod tests {
         let folder = chats.join("session-2026-11-18T02-05-00000000.jsonl");
         fs::create_dir(&folder).expect("made");
 
-        make_older(dir.path());
+        backdate(dir.path());
 
         assert_eq!(fs::read(&whole).expect("it is there"), b"all of it");
         assert!(!begun.exists());

@@ -1,4 +1,4 @@
-//! The settings of Gemini CLI.
+//! Settings files of Gemini CLI.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,23 +6,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{CredentialFilter, write_new_file};
+use autonoe_core::agent::CredentialFilter;
+use autonoe_core::project::write_new_file;
 use serde_json::{Value, json};
 
 use super::gemini::{BY_API_KEY, GEMINI_KEYS, login};
 
-/// What in the folder `.gemini` of a home changes what the program may do. Its tools must not
-/// change it for the next session.
+/// Files and folders of `.gemini` in a home that change the permissions of the program. Its tools
+/// must not change them for the next session.
 const FIXED_FILES: [&str; 4] = ["settings.json", "trustedFolders.json", ".env", "GEMINI.md"];
 const FIXED_FOLDERS: [&str; 5] = ["policies", "extensions", "commands", "agents", "skills"];
 
-/// Returns its settings. `environment` is what the program starts with.
+/// Returns the settings of the program, which starts with `environment`.
 ///
-/// Its tools do not get the credentials, nor anything else that looks like one to the program: it
-/// asks nobody about an `echo`. The program has no exceptions, so its redaction is off for
-/// a session whose filter allows variables, if the environment has no credentials of the program
-/// itself. A file `.env` of a project sets nothing: it could set where the key
-/// is sent, or where the program looks for its settings.
+/// Its tools do not get the credentials, nor any other variable that looks like one to the program:
+/// a command such as `echo` needs no permission. The redaction of the program has no exceptions. It
+/// is therefore off for a session whose filter allows variables, if the environment has no
+/// credentials of the program itself. A `.env` file of a project sets nothing: it could set where
+/// the key is sent, or where the program looks for its settings.
 pub(super) fn settings(
     environment: &BTreeMap<OsString, OsString>,
     filter: &CredentialFilter,
@@ -48,15 +49,15 @@ pub(super) fn settings(
     settings
 }
 
-/// Writes `settings` into the folder `.gemini` of `home`, over those that are there. What a person
-/// has chosen stays, as far as `settings` say nothing of it.
+/// Merges `settings` into the settings in the folder `.gemini` of `home`. Settings of the user
+/// stay, unless `settings` override them.
 ///
-/// `session` names who writes.
+/// `session` makes the name of the temporary file unique.
 pub(super) fn write(home: &Path, settings: &Value, session: &str) -> io::Result<()> {
     let folder = home.join(".gemini");
     fs::create_dir_all(&folder)?;
     let file = folder.join("settings.json");
-    let chosen = match fs::read(&file) {
+    let existing = match fs::read(&file) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("{} cannot be read: {error}", file.display());
             io::Error::new(io::ErrorKind::InvalidData, message)
@@ -64,19 +65,19 @@ pub(super) fn write(home: &Path, settings: &Value, session: &str) -> io::Result<
         Err(error) if error.kind() == io::ErrorKind::NotFound => Value::Null,
         Err(error) => return Err(error),
     };
-    let all = laid_over(chosen.clone(), settings);
-    if all == chosen {
+    let all = merge(existing.clone(), settings);
+    if all == existing {
         return Ok(());
     }
-    // Another session may read it at this moment.
-    let whole = folder.join(format!("settings.json.{session}"));
-    write_new_file(&whole, all.to_string().as_bytes())?;
-    fs::rename(whole, file)
+    // Another session may read the file at the same time.
+    let temporary = folder.join(format!("settings.json.{session}"));
+    write_new_file(&temporary, all.to_string().as_bytes())?;
+    fs::rename(temporary, file)
 }
 
-/// Returns what in the folder `.gemini` of a kept home is to be read and not written, and makes
-/// what is missing of it: what is not there cannot be kept from being made.
-pub(super) fn fixed(home: &Path) -> io::Result<Vec<PathBuf>> {
+/// Returns the entries of the folder `.gemini` of a kept home that must be read-only, and creates
+/// missing ones: only existing files can be protected.
+pub(super) fn read_only_paths(home: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = home.join(".gemini");
     let mut fixed = Vec::new();
     for name in FIXED_FOLDERS {
@@ -86,10 +87,7 @@ pub(super) fn fixed(home: &Path) -> io::Result<Vec<PathBuf>> {
     }
     for name in FIXED_FILES {
         let path = folder.join(name);
-        let empty: &[u8] = match name.ends_with(".json") {
-            true => b"{}",
-            false => b"",
-        };
+        let empty: &[u8] = if name.ends_with(".json") { b"{}" } else { b"" };
         match write_new_file(&path, empty) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => fixed.push(path),
@@ -98,13 +96,13 @@ pub(super) fn fixed(home: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(fixed)
 }
 
-/// Returns `under` with all that `over` says.
-fn laid_over(under: Value, over: &Value) -> Value {
+/// Returns `under`, overridden by `over`.
+fn merge(under: Value, over: &Value) -> Value {
     match (under, over) {
         (Value::Object(mut under), Value::Object(over)) => {
             for (name, value) in over {
                 let below = under.remove(name).unwrap_or_default();
-                under.insert(name.clone(), laid_over(below, value));
+                under.insert(name.clone(), merge(below, value));
             }
             Value::Object(under)
         }
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_has_chosen_stays_unless_we_say_otherwise() {
+    fn settings_of_the_user_stay_unless_we_override_them() {
         let home = tempfile::tempdir().expect("a directory can be made");
         let file = home.path().join(".gemini/settings.json");
         let read = || fs::read_to_string(&file).expect("it is there");
@@ -168,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_nobody_understands_are_kept_and_an_error() {
+    fn invalid_settings_are_kept_and_are_an_error() {
         let home = tempfile::tempdir().expect("a directory can be made");
         let folder = home.path().join(".gemini");
         fs::create_dir(&folder).expect("it can be made");
@@ -182,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed_is_there() {
+    fn read_only_paths_are_created() {
         let home = tempfile::tempdir().expect("a directory can be made");
 
-        let fixed = fixed(home.path()).expect("it can be made");
+        let fixed = read_only_paths(home.path()).expect("it can be made");
 
         assert_eq!(fixed.len(), FIXED_FILES.len() + FIXED_FOLDERS.len());
         assert!(fixed.iter().all(|path| path.exists()));

@@ -1,9 +1,10 @@
-//! Search for the memory files that Gemini CLI reads.
+//! Finds the memory files that Gemini CLI reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
 
 /// The memory file of Gemini CLI.
 const NAME: &str = "GEMINI.md";
@@ -21,7 +22,7 @@ pub(super) async fn refuse(project: &Path) -> Result<(), AgentError> {
     let search = tokio::task::spawn_blocking(move || find(&project));
     let found = search.await.map_err(|error| {
         let message = format!("the search for {NAME} failed");
-        AgentError::new(AgentErrorKind::Other, message).because(error)
+        AgentError::new(AgentErrorKind::Other, message).with_source(error)
     })?;
     let Some(file) = found else {
         return Ok(());

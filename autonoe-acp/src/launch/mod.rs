@@ -1,4 +1,4 @@
-//! Choices become arguments, environment and files, in one place.
+//! Launch of an agent: builds arguments, environment and files from [`AcpOptions`].
 
 mod gemini;
 mod gemini_chats;

@@ -1,4 +1,4 @@
-//! All that is needed to start an agent for one session.
+//! Launch of an agent for one session.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,55 +7,62 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use autonoe_backend::{
-    Inside, OUTER_SANDBOX_REMEDY, SandboxNetwork, SessionPlace, add_session_environment,
+    OUTER_SANDBOX_REMEDY, SandboxMounts, SandboxNetwork, SessionDirectory, add_session_environment,
 };
-use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, McpServer, SessionField, SessionSpec,
-    Support, TokenReports, ToldEvents, write_new_file,
+use autonoe_core::agent::{
+    AgentErrorKind, EventCapabilities, HookCoverage, SessionField, Support, TokenReports,
 };
+use autonoe_core::project::write_new_file;
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentError, Capabilities, SessionSpec};
 use autonoe_process::Launch;
 use serde_json::Value;
 
 use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_chats, gemini_settings, memory_files};
 
-/// What the names of the folders of sessions begin with.
+/// The prefix of the names of session folders.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
 
 /// The remedy for limits that Gemini CLI reads from the settings in its home.
 const FRESH_HOME: &str =
     "set `home` of the backend to \"perSession\": settings in another home could replace the limit";
 
-/// Tells whether a session can be started at all.
+/// Checks whether a session can be started.
 ///
 /// # Errors
 ///
-/// It asks for something that the agent cannot give.
+/// The session requires something that the agent does not support.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     spec.refuse_unclaimed(&claims(options))?;
-    let has_walls = options.walls.are_needed(spec)?;
+    let has_walls = options.program.sandbox.is_needed(spec)?;
     let servers = options.servers(&spec.mcp_servers);
     let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
-    if has_walls && options.walls.network == SandboxNetwork::Off && servers.values().any(is_far) {
+    if has_walls
+        && options.program.sandbox.network == SandboxNetwork::Off
+        && servers.values().any(is_far)
+    {
         let message = "an agent without a network cannot reach an MCP server by its address";
         let remedy = "set `network` of its sandbox to \"shared\", or start the server by a command";
         return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
     }
-    if options.model.is_some() {
+    if options.program.model.is_some() {
         // The backend's own model is set like that of a session.
         claims(options).require([SessionField::Model])?;
     }
     Ok(())
 }
 
-/// Returns what the agent can do with these options, whatever it answers to `initialize`.
+/// Returns the capabilities of the agent with these options, before its answer to `initialize` is
+/// known.
 pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
     let support = |is_there| if is_there { Support::Yes } else { Support::No };
     let is_gemini = options.preset == Preset::Gemini;
     let is_fresh = options.home == HomeFolder::PerSession;
     let has_model = options.model_argument.is_some();
     let claims = Capabilities::new(&options.name)
-        // The agent decides which calls it asks about, and the protocol does not report which.
-        .with_hooks(HookCoverage::AskedOnly)
+        // The agent decides which calls it requests permission for, and the protocol does not
+        // report which.
+        .with_hooks(HookCoverage::Partial)
         // The protocol does not report whether an agent has a sandbox.
         .with_sandbox(Support::No)
         .with_remedy(SessionField::Sandbox, OUTER_SANDBOX_REMEDY)
@@ -79,19 +86,19 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
         .with_project_memory_off(support(is_gemini && is_fresh))
         .with_in_process_tools(Support::No)
         .with_steering(Support::No)
-        .with_events(ToldEvents::default());
+        .with_events(EventCapabilities::default());
     let remedies = [
         (
             SessionField::Resume,
             !is_fresh,
-            "set `home` of the backend to {\"kept\": \"<folder>\"}, or use Gemini CLI and give sessions a \
-             directory for conversations",
+            "set `home` of the backend to {\"persistent\": \"<folder>\"}, or use Gemini CLI and \
+             give sessions a directory for conversations",
         ),
         (
             SessionField::Model,
             has_model,
-            "set `modelArgument` of the backend to the argument that its program expects before the \
-             name of a model, such as \"--model\", or leave the model out",
+            "set `modelArgument` of the backend to the argument that its program expects before \
+             the name of a model, such as \"--model\", or leave the model out",
         ),
         (SessionField::MaxTurns, !is_gemini || is_fresh, FRESH_HOME),
         (
@@ -108,7 +115,7 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
     })
 }
 
-/// Returns what the agent can do with these options and this `answer` to `initialize`.
+/// Returns the capabilities of the agent with these options and this `answer` to `initialize`.
 pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilities {
     let mut claims = claims(options);
     if answer["agentCapabilities"]["loadSession"] != true {
@@ -120,22 +127,22 @@ pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilit
     claims
 }
 
-/// Makes the launch of an agent for a session.
+/// Builds the launch of an agent for a session.
 ///
 /// # Errors
 ///
-/// Its folder cannot be made, or the sandbox that it needs is not there.
+/// The folder of the session cannot be created, or the required sandbox is not available.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-    let has_walls = options.walls.are_needed(spec)?;
+    let has_walls = options.program.sandbox.is_needed(spec)?;
     let place = furnish(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
     environment.extend(own_folders(options, &place));
-    let mut walls = options.walls.clone();
-    let mut inside = Inside {
-        program: options.program.clone(),
+    let mut walls = options.program.sandbox.clone();
+    let mut inside = SandboxMounts {
+        program: options.program.path.clone(),
         readable: readable(options, spec),
         writable: home(options, place.path()).into_iter().collect(),
-        fixed: Vec::new(),
+        read_only: Vec::new(),
         hidden: Vec::new(),
     };
     if options.preset == Preset::Gemini {
@@ -153,15 +160,16 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         walls
             .readable
             .push(place.path().join(gemini::SYSTEM_SETTINGS));
-        if let HomeFolder::Kept(kept) = &options.home {
-            // What is in it stays in its place only if it is named itself.
+        if let HomeFolder::Persistent(kept) = &options.home {
+            // Its entries are protected from being moved only if the folder itself is writable.
             inside.writable.push(kept.join(gemini::SETTINGS));
-            let fixed = gemini_settings::fixed(kept).map_err(|error| no_home(kept, error))?;
+            let fixed =
+                gemini_settings::read_only_paths(kept).map_err(|error| home_error(kept, error))?;
             walls.readable.extend(fixed);
         }
         if let Some(kept) = kept_chats(options, spec) {
             if spec.resume.is_some() {
-                gemini_chats::make_older(&kept);
+                gemini_chats::backdate(&kept);
             }
             inside.writable.push(kept);
         }
@@ -184,7 +192,7 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
         let mut keys = options.key_variables.iter();
         !is_sent && keys.any(|key| name == OsStr::new(key))
     };
-    let mut environment = options.environment.clone();
+    let mut environment = options.program.environment.clone();
     environment.retain(|name, _| is_needed(name) || !filter.withholds(name));
     add_session_environment(&mut environment, spec);
     let api_key = OsStr::new(gemini::API_KEY);
@@ -194,7 +202,7 @@ fn session_variables(options: &AcpOptions, spec: &SessionSpec) -> BTreeMap<OsStr
     environment
 }
 
-/// Returns what an agent consists of beside its program: its package, and the programs of its MCP
+/// Returns the paths of an agent beside its program: its package, and the programs of its MCP
 /// servers, which it starts.
 fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
     let servers = options.servers(&spec.mcp_servers).into_values();
@@ -206,34 +214,37 @@ fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
     options.package().into_iter().chain(commands).collect()
 }
 
-/// Makes the launch of an agent that is only asked what it is.
+/// Builds the launch of an agent for a probe.
 ///
 /// # Errors
 ///
-/// Its folder cannot be made.
+/// The folder of the session cannot be created.
 pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     let place = furnish(options, None)?;
     let folder = place.path().to_owned();
-    let mut environment = options.environment.clone();
+    let mut environment = options.program.environment.clone();
     environment.extend(own_folders(options, &place));
     if options.preset == Preset::Gemini {
         let home = home(options, &folder);
         gemini::set_environment(&mut environment, &folder, home.as_deref());
     }
     Ok(place
-        .launch(&options.program, &folder)
+        .launch(&options.program.path, &folder)
         .args(options.args.clone())
         .envs(environment))
 }
 
 fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a String> {
-    spec.model.as_ref().or(options.model.as_ref())
+    spec.model.as_ref().or(options.program.model.as_ref())
 }
 
-/// Makes a folder with all that the environment of the program speaks of, for a session or, without
-/// one, for a probe.
-fn furnish(options: &AcpOptions, spec: Option<&SessionSpec>) -> Result<SessionPlace, AgentError> {
-    SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+/// Creates a folder with all files that the environment of the program refers to, for a session or,
+/// without one, for a probe.
+fn furnish(
+    options: &AcpOptions,
+    spec: Option<&SessionSpec>,
+) -> Result<SessionDirectory, AgentError> {
+    SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         let home = home(options, folder);
         if let Some(home) = &home {
             fs::create_dir_all(home)?;
@@ -249,33 +260,33 @@ fn furnish(options: &AcpOptions, spec: Option<&SessionSpec>) -> Result<SessionPl
     })
 }
 
-/// Returns where the conversation of a session is kept, if not in the home of the agent.
+/// Returns the folder of the session's conversation, if it is not in the home of the agent.
 fn kept_chats(options: &AcpOptions, spec: &SessionSpec) -> Option<PathBuf> {
     let is_kept_apart = options.preset == Preset::Gemini && options.home == HomeFolder::PerSession;
     let conversations = spec.conversations.as_ref().filter(|_| is_kept_apart)?;
-    Some(gemini_chats::kept_in(conversations))
+    Some(gemini_chats::conversations_dir(conversations))
 }
 
 /// Returns the home of the agent, if it is not the user's.
 fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     match &options.home {
-        HomeFolder::OfTheUser => None,
+        HomeFolder::User => None,
         HomeFolder::PerSession => Some(folder.join("home")),
-        HomeFolder::Kept(kept) => Some(kept.clone()),
+        HomeFolder::Persistent(kept) => Some(kept.clone()),
     }
 }
 
-/// Returns the variables by which the program finds its own files, which are in `place`. Nobody
-/// else may set them: files would be left where nobody looks, and the sandbox would not let them
-/// be written.
-fn own_folders(options: &AcpOptions, place: &SessionPlace) -> BTreeMap<OsString, OsString> {
+/// Returns the variables with the paths of the program's own files, which are in `place`. They
+/// override all others: otherwise files would be left in other places, and the sandbox would deny
+/// the writes.
+fn own_folders(options: &AcpOptions, place: &SessionDirectory) -> BTreeMap<OsString, OsString> {
     let temporary = ("TMPDIR".into(), place.temporary().into());
     let home = home(options, place.path()).map(|home| ("HOME".into(), home.into()));
     [temporary].into_iter().chain(home).collect()
 }
 
-/// Writes the settings of Gemini CLI, into its home and where they would win over all others. That
-/// second file is read only where it and all folders above belong to root.
+/// Writes the settings of Gemini CLI into its home and into the file of system settings, which have
+/// priority. The program reads that second file only if it and all folders above belong to root.
 fn write_settings(
     folder: &Path,
     home: Option<&Path>,
@@ -285,7 +296,7 @@ fn write_settings(
     let max_turns = spec.and_then(|spec| spec.max_turns);
     let filter = spec.map(|spec| spec.credential_filter.clone());
     let filter = filter.unwrap_or_default();
-    let settings = gemini_settings::settings(&options.environment, &filter, max_turns);
+    let settings = gemini_settings::settings(&options.program.environment, &filter, max_turns);
     let system = folder.join(gemini::SYSTEM_SETTINGS);
     write_new_file(&system, settings.to_string().as_bytes())?;
     let session = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -295,14 +306,18 @@ fn write_settings(
     }
 }
 
-fn no_home(home: &Path, error: io::Error) -> AgentError {
+fn home_error(home: &Path, error: io::Error) -> AgentError {
     let message = format!("the home folder {home:?} cannot be used");
-    AgentError::new(AgentErrorKind::Configuration, message).because(error)
+    AgentError::new(AgentErrorKind::Configuration, message).with_source(error)
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, Toolbox};
+    use autonoe_core::RunId;
+    use autonoe_core::agent::Sandbox;
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
     use serde_json::json;
 
     use super::*;
@@ -312,12 +327,13 @@ mod tests {
     }
 
     fn gemini(home: HomeFolder) -> AcpOptions {
-        AcpOptions::gemini("/usr/bin/node", "/opt/gemini.js", []).with_home(home)
+        let options = AcpOptions::gemini("/usr/bin/node", "/opt/gemini.js", []);
+        AcpOptions { home, ..options }
     }
 
     #[test]
     fn a_refusal_names_what_lifts_it() {
-        use HomeFolder::{OfTheUser, PerSession};
+        use HomeFolder::{PerSession, User};
         for (options, field, way) in [
             (plain(), SessionField::Model, "`modelArgument`"),
             (plain(), SessionField::Sandbox, "OuterSandbox::bubblewrap()"),
@@ -325,13 +341,13 @@ mod tests {
             // A fresh home does not make an unknown agent limit its turns.
             (plain(), SessionField::MaxTurns, "use another backend"),
             (plain(), SessionField::ProjectMemory, "use another backend"),
-            (gemini(PerSession), SessionField::Resume, "{\"kept\": "),
-            (gemini(OfTheUser), SessionField::MaxTurns, "\"perSession\""),
             (
-                gemini(OfTheUser),
-                SessionField::ProjectMemory,
-                "\"perSession\"",
+                gemini(PerSession),
+                SessionField::Resume,
+                "{\"persistent\": ",
             ),
+            (gemini(User), SessionField::MaxTurns, "\"perSession\""),
+            (gemini(User), SessionField::ProjectMemory, "\"perSession\""),
         ] {
             let refused = claims(&options).require([field]).expect_err(way);
 
@@ -347,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_cannot_load_sessions_is_not_told_to_keep_its_home() {
+    fn the_remedy_does_not_suggest_a_kept_home_to_an_agent_that_cannot_load_sessions() {
         let options = gemini(HomeFolder::PerSession);
         let answer = json!({"agentCapabilities": {"loadSession": false}});
 
@@ -361,7 +377,7 @@ mod tests {
     #[test]
     fn a_model_of_the_backend_needs_the_argument_too() {
         let mut options = plain();
-        options.model = Some("large".to_owned());
+        options.program.model = Some("large".to_owned());
         let key = SessionKey {
             run: RunId::new("run"),
             number: 1,

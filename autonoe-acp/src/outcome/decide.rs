@@ -1,45 +1,46 @@
-//! Outcome of a turn.
+//! Decides the outcome of a turn from its [`Ending`].
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use serde_json::Value;
 
-/// What is known at the end of a turn.
+/// The end of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ending {
-    /// The agent said why it stopped.
+    /// The agent reported why it stopped.
     Stopped {
-        /// In the protocol's words, such as `end_turn`.
+        /// The stop reason of the protocol, such as `end_turn`.
         reason: String,
-        /// It neither said anything nor used a tool, fell silent after one, or its model did not
-        /// come to an end.
-        is_wordless: bool,
+        /// The agent sent no text and called no tool, sent no text after its last tool call, or the
+        /// answer of its model is incomplete.
+        ends_without_text: bool,
     },
     /// The agent answered the prompt with an error.
     Refused {
-        /// A code of JSON-RPC, or the status of HTTP that a service gave.
+        /// A code of JSON-RPC, or an HTTP status of a service.
         code: i32,
-        /// What it says.
+        /// The error message.
         message: String,
-        /// What it adds.
+        /// The error details.
         data: Value,
     },
-    /// The agent is not there any more.
-    Gone {
-        /// How its program ended, and what it said last.
-        how: String,
+    /// The agent has exited or closed its output.
+    Exited {
+        /// How its program ended, with the last line of its standard error.
+        description: String,
     },
 }
 
-/// Says how a turn ended. `was_stopped` means that we asked for its end.
+/// Decides the outcome of a turn. `was_stopped` means that the host interrupted it.
 ///
-/// Only a turn that the agent itself calls finished is completed, and not one without a word.
+/// A turn is completed only if the agent reports it as finished, and if it has text.
 pub(crate) fn decide(ending: &Ending, was_stopped: bool) -> Result<SessionOutcome, AgentError> {
     match ending {
         Ending::Stopped {
             reason,
-            is_wordless,
+            ends_without_text: is_wordless,
         } => Ok(stopped(reason, *is_wordless, was_stopped)),
-        Ending::Refused { .. } | Ending::Gone { .. } if was_stopped => {
+        Ending::Refused { .. } | Ending::Exited { .. } if was_stopped => {
             Ok(SessionOutcome::Interrupted)
         }
         Ending::Refused {
@@ -47,7 +48,7 @@ pub(crate) fn decide(ending: &Ending, was_stopped: bool) -> Result<SessionOutcom
             message,
             data,
         } => refused(*code, message, data),
-        Ending::Gone { how } => Err(AgentError::new(AgentErrorKind::Crashed, how)),
+        Ending::Exited { description: how } => Err(AgentError::new(AgentErrorKind::Crashed, how)),
     }
 }
 
@@ -58,32 +59,33 @@ fn stopped(reason: &str, is_wordless: bool, was_stopped: bool) -> SessionOutcome
     match reason {
         "end_turn" if !is_wordless => SessionOutcome::Completed,
         _ if was_stopped => SessionOutcome::Interrupted,
-        "end_turn" => failed("the agent ended its turn without a last word".to_owned()),
+        "end_turn" => failed("the agent ended its turn without a final answer".to_owned()),
         "max_turn_requests" => SessionOutcome::MaxTurns,
         "cancelled" => failed(
-            "the agent cancelled its turn by itself, as some do when a call is denied".to_owned(),
+            "the agent cancelled its turn itself, as some agents do when a call is denied"
+                .to_owned(),
         ),
-        "max_tokens" => failed("the model came to the limit of its tokens".to_owned()),
-        "refusal" => failed("the model refused to go on".to_owned()),
+        "max_tokens" => failed("the model reached its token limit".to_owned()),
+        "refusal" => failed("the model refused to continue".to_owned()),
         other => failed(format!(
-            "the agent stopped for a reason of its own: {other:?}"
+            "the agent stopped for an unknown reason: {other:?}"
         )),
     }
 }
 
 fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, AgentError> {
     let details = data["details"].as_str().or(data["message"].as_str());
-    let said = match details {
+    let text = match details {
         Some(details) => format!("{}: {details}", sentence(message)),
         None => sentence(message),
     };
-    let error = |kind| Err(AgentError::new(kind, format!("the agent failed: {said}")));
+    let error = |kind| Err(AgentError::new(kind, format!("the agent failed: {text}")));
     let quota = SessionOutcome::QuotaExceeded {
-        message: said.clone(),
+        message: text.clone(),
         resets_at: None,
     };
     match code {
-        // The adapters of Codex and Claude Code tell what they know beside the code.
+        // The adapters of Codex and Claude Code send details beside the code.
         -32603 => {
             let info = data["codexErrorInfo"].as_str();
             let status = http_status(&data["codexErrorInfo"]);
@@ -99,7 +101,7 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
                 _ => error(AgentErrorKind::Other),
             }
         }
-        // Agents try again by themselves before they tell it.
+        // Agents retry by themselves before they report it.
         429 => Ok(quota),
         400 if says_invalid_key(message) => error(AgentErrorKind::Authentication),
         402 => error(AgentErrorKind::Billing),
@@ -113,40 +115,40 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
     }
 }
 
-/// Returns the status of HTTP in what Codex says of an error: `{"<what>": {"httpStatusCode": 429}}`.
+/// Returns the HTTP status in the error details of Codex: `{"<kind>": {"httpStatusCode": 429}}`.
 fn http_status(info: &Value) -> Option<u64> {
-    let mut told = info.as_object()?.values();
-    told.find_map(|details| details["httpStatusCode"].as_u64())
+    let mut errors = info.as_object()?.values();
+    errors.find_map(|details| details["httpStatusCode"].as_u64())
 }
 
-/// Returns the sentence of an error whose message may be the JSON of a service.
+/// Returns the readable sentence of an error message, which may be the JSON of a service.
 pub(super) fn sentence(message: &str) -> String {
-    let told = serde_json::from_str::<Value>(message).ok();
-    let inner = told
+    let parsed = serde_json::from_str::<Value>(message).ok();
+    let inner = parsed
         .as_ref()
         .and_then(|json| json["error"]["message"].as_str());
     inner.unwrap_or(message).to_owned()
 }
 
-/// Tells whether an error of Google's services says that the key is wrong. It is a 400 there.
+/// Returns whether an error of Google's services reports an invalid key, which is a 400 there.
 pub(super) fn says_invalid_key(message: &str) -> bool {
     has_reason(message, "API_KEY_INVALID")
 }
 
-/// Tells whether an error of Google's services says that nobody pays. It is a 403 there.
+/// Returns whether an error of Google's services reports disabled billing, which is a 403 there.
 pub(super) fn says_unpaid(message: &str) -> bool {
     has_reason(message, "BILLING_DISABLED")
 }
 
-/// Tells whether an error of Google's services says that there is no such model. Gemini CLI makes
-/// a 500 of the 404, and leaves nothing of it but the sentence of the service.
+/// Returns whether an error of Google's services reports an unknown model. Gemini CLI turns the 404
+/// into a 500, and keeps only the sentence of the service.
 pub(super) fn says_unknown_model(message: &str) -> bool {
     message.starts_with("models/") && message.contains(" is not found for API version ")
 }
 
 fn has_reason(message: &str, reason: &str) -> bool {
-    let told = serde_json::from_str::<Value>(message).unwrap_or_default();
-    let mut details = told["error"]["details"].as_array().into_iter().flatten();
+    let parsed = serde_json::from_str::<Value>(message).unwrap_or_default();
+    let mut details = parsed["error"]["details"].as_array().into_iter().flatten();
     details.any(|detail| detail["reason"] == reason)
 }
 
@@ -159,12 +161,12 @@ mod tests {
     fn stop(reason: &str, is_wordless: bool) -> Ending {
         Ending::Stopped {
             reason: reason.to_owned(),
-            is_wordless,
+            ends_without_text: is_wordless,
         }
     }
 
     /// Returns the tag of an outcome, or the code of an error.
-    fn told(ending: &Ending, was_stopped: bool) -> String {
+    fn verdict(ending: &Ending, was_stopped: bool) -> String {
         match decide(ending, was_stopped) {
             Ok(outcome) => {
                 let json = serde_json::to_value(outcome).expect("JSON");
@@ -193,7 +195,7 @@ mod tests {
             let ending = stop(reason, is_wordless);
 
             assert_eq!(
-                told(&ending, was_stopped),
+                verdict(&ending, was_stopped),
                 expected,
                 "{ending:?} {was_stopped}"
             );
@@ -306,19 +308,19 @@ mod tests {
                 data,
             };
 
-            assert_eq!(told(&ending, false), expected, "{ending:?}");
-            assert_eq!(told(&ending, true), "interrupted", "{ending:?}");
+            assert_eq!(verdict(&ending, false), expected, "{ending:?}");
+            assert_eq!(verdict(&ending, true), "interrupted", "{ending:?}");
         }
     }
 
     #[test]
     fn an_agent_that_is_gone_has_crashed_unless_it_was_stopped() {
-        let gone = Ending::Gone {
-            how: "it ended".to_owned(),
+        let gone = Ending::Exited {
+            description: "it ended".to_owned(),
         };
 
-        assert_eq!(told(&gone, false), "error crashed");
-        assert_eq!(told(&gone, true), "interrupted");
+        assert_eq!(verdict(&gone, false), "error crashed");
+        assert_eq!(verdict(&gone, true), "interrupted");
     }
 
     #[test]

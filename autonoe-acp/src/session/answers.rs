@@ -1,73 +1,68 @@
-//! Who answers what an agent asks about its calls.
+//! [`Answers`] to the permission requests of an agent.
 
 use std::time::Duration;
 
 use agent_client_protocol::v1::Responder;
 use agent_client_protocol::v1::schema::{RequestPermissionOutcome, RequestPermissionResponse};
-use autonoe_core::{Gate, GateDecision, ToolCall};
+use autonoe_backend::{DeniedCall, decide_call};
+use autonoe_core::ToolCall;
+use autonoe_core::gate::Gate;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::wire::{Answer, Permission};
 
-/// A call that was refused.
-#[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) call: String,
-    pub(super) reason: String,
-}
-
-/// Who answers what an agent asks about its calls, each in a task of its own.
+/// Answers the permission requests of an agent, each in a task of its own.
 ///
-/// No answer allows nothing: the agent waits. When the turn is stopped, what is open is cancelled,
-/// because an agent that waits does not hear that it is to stop.
+/// A missing answer allows nothing: the agent waits. When the turn is stopped, open requests are
+/// cancelled, because a waiting agent does not process the interrupt.
 pub(super) struct Answers {
     gate: Gate,
     limit: Duration,
-    tell: mpsc::UnboundedSender<Refused>,
-    refused: mpsc::UnboundedReceiver<Refused>,
+    denials: mpsc::UnboundedSender<DeniedCall>,
+    denied: mpsc::UnboundedReceiver<DeniedCall>,
     stopped: CancellationToken,
 }
 
 impl Answers {
     pub(super) fn new(gate: Gate, limit: Duration) -> Self {
-        let (tell, refused) = mpsc::unbounded_channel();
+        let (denials, denied) = mpsc::unbounded_channel();
         Self {
             gate,
             limit,
-            tell,
-            refused,
+            denials,
+            denied,
             stopped: CancellationToken::new(),
         }
     }
 
-    /// Answers a question about `call`, sooner or later.
+    /// Answers a permission request for `call` when the gate has decided.
     pub(super) fn answer(
         &self,
-        asked: Permission,
+        request: Permission,
         call: ToolCall,
         responder: Responder<RequestPermissionResponse>,
     ) {
-        let (gate, tell, limit) = (self.gate.clone(), self.tell.clone(), self.limit);
+        let (gate, denials, limit) = (self.gate.clone(), self.denials.clone(), self.limit);
         let stopped = self.stopped.clone();
         tokio::spawn(async move {
             let decided = tokio::select! {
                 biased;
                 () = stopped.cancelled() => None,
-                decided = decide(&gate, &call, limit) => Some(decided),
+                decided = decide_call(&gate, &call, limit) => Some(decided),
             };
             let (response, reason) = match decided {
                 None => (cancelled(), Some("the turn was stopped".to_owned())),
-                Some(Ok(())) if asked.can_allow_once() => (asked.response(Answer::Allow), None),
+                Some(Ok(())) if request.can_allow_once() => (request.response(Answer::Allow), None),
                 Some(Ok(())) => {
-                    let reason = "the agent offers no way to allow this call alone";
-                    (asked.response(Answer::Reject), Some(reason.to_owned()))
+                    let reason = "the agent offers no option to allow only this call";
+                    (request.response(Answer::Reject), Some(reason.to_owned()))
                 }
-                Some(Err(reason)) => (asked.response(Answer::Reject), Some(reason)),
+                Some(Err(reason)) => (request.response(Answer::Reject), Some(reason)),
             };
-            // Told before it is answered: what the agent says next comes after it.
+            // The denial is sent before the answer, so that it precedes the agent's next messages.
             if let Some(reason) = reason {
-                let _ = tell.send(Refused {
+                let _ = denials.send(DeniedCall {
                     call: call.id,
                     reason,
                 });
@@ -76,25 +71,25 @@ impl Answers {
         });
     }
 
-    /// Refuses a question that nobody can decide about.
-    pub(super) fn refuse(asked: &Permission, responder: Responder<RequestPermissionResponse>) {
-        let _ = responder.respond(asked.response(Answer::Reject));
+    /// Refuses a permission request without a decision of the gate.
+    pub(super) fn refuse(request: &Permission, responder: Responder<RequestPermissionResponse>) {
+        let _ = responder.respond(request.response(Answer::Reject));
     }
 
-    /// Waits for the next call that was refused. Nothing is lost when the future is dropped.
-    pub(super) async fn refused(&mut self) -> Refused {
-        match self.refused.recv().await {
-            Some(refused) => refused,
+    /// Waits for the next denied call. Dropping the future loses nothing.
+    pub(super) async fn denied(&mut self) -> DeniedCall {
+        match self.denied.recv().await {
+            Some(denied) => denied,
             None => std::future::pending().await,
         }
     }
 
-    /// Returns a call that was refused, if there is one that was not told yet.
-    pub(super) fn try_refused(&mut self) -> Option<Refused> {
-        self.refused.try_recv().ok()
+    /// Returns a denied call that was not reported yet, if there is one.
+    pub(super) fn try_denied(&mut self) -> Option<DeniedCall> {
+        self.denied.try_recv().ok()
     }
 
-    /// Cancels all that is open, and whatever comes.
+    /// Cancels all open and future requests.
     pub(super) fn stop(&self) {
         self.stopped.cancel();
     }
@@ -103,14 +98,6 @@ impl Answers {
 impl Drop for Answers {
     fn drop(&mut self) {
         self.stopped.cancel();
-    }
-}
-
-async fn decide(gate: &Gate, call: &ToolCall, limit: Duration) -> Result<(), String> {
-    match tokio::time::timeout(limit, gate.decide(call)).await {
-        Ok(GateDecision::Allow { .. }) => Ok(()),
-        Ok(GateDecision::Deny { reason, .. }) => Err(reason),
-        Err(_elapsed) => Err("a check of this call took too long, so it is not allowed".into()),
     }
 }
 

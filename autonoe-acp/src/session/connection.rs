@@ -1,4 +1,4 @@
-//! The talk with an agent: a task with channels around the crate `agent-client-protocol`.
+//! [`Connection`] to an agent: a task with channels around the crate `agent-client-protocol`.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -6,8 +6,6 @@ use std::sync::{Arc, OnceLock};
 use agent_client_protocol::v1::schema::RequestPermissionResponse;
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Agent, Client, Error, Lines, UntypedMessage};
-use autonoe_backend::{After, Commands, Program, Query};
-use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::{Stdin, Stdout};
 use futures::future::BoxFuture;
 use futures::{FutureExt, SinkExt, StreamExt, stream};
@@ -19,28 +17,25 @@ use tokio_util::codec::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::start::Live;
-use super::turn::Turn;
-use crate::launch::AcpOptions;
-use crate::wire::{AskedPermission, SessionUpdate};
+use crate::wire::{PermissionRequest, SessionUpdate};
 
-/// How long a line may be. The longest that are sent hold a whole file.
+/// Maximum length of a line in bytes. The longest lines contain a whole file.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
 
-/// What an agent sends by itself.
+/// A message of the agent that is not an answer.
 pub(super) enum Incoming {
-    /// What it tells while it works.
+    /// A progress update.
     Update(Value),
-    /// A question whether a tool may be used.
+    /// A permission request for a tool call.
     Permission(Value, Box<Responder<RequestPermissionResponse>>),
-    /// Its output is closed. What it sent before may still come.
+    /// The output of the agent is closed. Earlier messages may still follow.
     Closed,
 }
 
-/// An answer to a request, under way.
-pub(crate) type Answered = BoxFuture<'static, Result<Value, Error>>;
+/// A pending answer to a request.
+pub(crate) type PendingAnswer = BoxFuture<'static, Result<Value, Error>>;
 
-/// The talk with an agent. It ends when this is dropped.
+/// The connection to an agent. Dropping it closes the connection.
 pub(crate) struct Connection {
     to: ConnectionTo<Agent>,
     incoming: mpsc::UnboundedReceiver<Incoming>,
@@ -49,14 +44,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Begins to talk; `None` if the agent is gone before that.
+    /// Opens the connection; `None` if the agent exits before.
     pub(crate) async fn open(stdin: Stdin, stdout: Stdout) -> Option<Self> {
-        let (tell, incoming) = mpsc::unbounded_channel();
-        let (hand_out, handed_out) = oneshot::channel();
+        let (incoming_tx, incoming) = mpsc::unbounded_channel();
+        let (connected_tx, connected_rx) = oneshot::channel();
         let broken = Arc::new(OnceLock::new());
         let until = CancellationToken::new();
-        let (updates, questions, over) = (tell.clone(), tell.clone(), until.clone());
-        let talk = Client
+        let (updates, questions, over) = (incoming_tx.clone(), incoming_tx.clone(), until.clone());
+        let connection = Client
             .v1()
             .name("autonoe")
             .on_receive_notification(
@@ -67,23 +62,23 @@ impl Connection {
                 agent_client_protocol::on_receive_notification!(),
             )
             .on_receive_request(
-                // It is answered elsewhere: this loop must not wait.
-                async move |asked: AskedPermission, responder, _cx| {
-                    let _ = questions.send(Incoming::Permission(asked.0, Box::new(responder)));
+                // Another task answers: this loop must not wait.
+                async move |request: PermissionRequest, responder, _cx| {
+                    let _ = questions.send(Incoming::Permission(request.0, Box::new(responder)));
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),
             )
             .connect_with(
-                lines(stdin, stdout, tell, broken.clone()),
+                lines(stdin, stdout, incoming_tx, broken.clone()),
                 async move |to: ConnectionTo<Agent>| {
-                    let _ = hand_out.send(to);
+                    let _ = connected_tx.send(to);
                     over.cancelled().await;
                     Ok(())
                 },
             );
         tokio::spawn(async move {
-            if let Err(error) = talk.await {
+            if let Err(error) = connection.await {
                 tracing::debug!(
                     code = i32::from(error.code),
                     "the connection to an agent failed"
@@ -91,55 +86,56 @@ impl Connection {
             }
         });
         Some(Self {
-            to: handed_out.await.ok()?,
+            to: connected_rx.await.ok()?,
             incoming,
             broken,
             _until: until.drop_guard(),
         })
     }
 
-    /// Says why nothing more can be read although the output of the agent is open, if that is so.
-    pub(super) fn why_broken(&self) -> Option<&str> {
+    /// Returns why nothing more can be read although the output of the agent is open, if so.
+    pub(super) fn read_error(&self) -> Option<&str> {
         self.broken.get().map(String::as_str)
     }
 
-    /// Sends a request. It is on its way when this returns.
-    pub(crate) fn ask(&self, method: &str, params: impl Serialize) -> Answered {
+    /// Sends a request. The request is queued when this returns.
+    pub(crate) fn request(&self, method: &str, params: impl Serialize) -> PendingAnswer {
         match UntypedMessage::new(method, params) {
             Ok(request) => self.to.send_request(request).block_task().boxed(),
             Err(error) => futures::future::ready(Err(error)).boxed(),
         }
     }
 
-    /// Sends a notification. If the agent is gone, that is seen elsewhere.
+    /// Sends a notification. If the agent has exited, other code detects that.
     pub(super) fn notify(&self, method: &str, params: impl Serialize) {
         let sent = UntypedMessage::new(method, params)
             .and_then(|message| self.to.send_notification(message));
         if let Err(error) = sent {
             tracing::debug!(
                 code = i32::from(error.code),
-                "an agent cannot be told {method}"
+                "the notification {method} could not be sent to the agent"
             );
         }
     }
 
-    /// Waits for what the agent sends next; `None` if nothing can come any more. Nothing is lost
-    /// when the future is dropped.
-    pub(super) async fn next(&mut self) -> Option<Incoming> {
+    /// Waits for the next message of the agent; `None` if there will be no more. Dropping the
+    /// future loses nothing.
+    pub(super) async fn recv(&mut self) -> Option<Incoming> {
         self.incoming.recv().await
     }
 
-    /// Returns what the agent has sent, if there is anything.
-    pub(super) fn try_next(&mut self) -> Option<Incoming> {
+    /// Returns the next message of the agent, if one has arrived.
+    pub(super) fn try_recv(&mut self) -> Option<Incoming> {
         self.incoming.try_recv().ok()
     }
 }
 
-/// Makes lines of the two pipes; tells when there will be no more, and in `broken` why.
+/// Converts the two pipes to lines. It sends [`Incoming::Closed`] at the end, and stores the reason
+/// of a failure in `broken`.
 fn lines(
     stdin: Stdin,
     stdout: Stdout,
-    tell: mpsc::UnboundedSender<Incoming>,
+    incoming_tx: mpsc::UnboundedSender<Incoming>,
     broken: Arc<OnceLock<String>>,
 ) -> Lines<
     impl futures::Sink<String, Error = io::Error> + Send + 'static,
@@ -148,7 +144,7 @@ fn lines(
     let newline = || b"\n".to_vec();
     let codec = AnyDelimiterCodec::new_with_max_length(newline(), newline(), LONGEST_LINE);
     let read = FramedRead::new(stdout, codec).map(move |line| match line {
-        // What is no text is no message either, and is passed over as such.
+        // Invalid UTF-8 is not a valid message either, and is skipped as such.
         Ok(line) => Ok(String::from_utf8_lossy(&line).into_owned()),
         Err(error) => {
             let error = to_io(error);
@@ -157,7 +153,7 @@ fn lines(
         }
     });
     let last = stream::poll_fn(move |_| {
-        let _ = tell.send(Incoming::Closed);
+        let _ = incoming_tx.send(Incoming::Closed);
         std::task::Poll::Ready(None)
     });
     let write = FramedWrite::new(stdin, LinesCodec::new());
@@ -169,38 +165,7 @@ fn to_io(error: AnyDelimiterCodecError) -> io::Error {
     match error {
         AnyDelimiterCodecError::Io(error) => error,
         AnyDelimiterCodecError::MaxChunkLengthExceeded => {
-            io::Error::other("it sends a line that is too long")
+            io::Error::other("it sent a line that is too long")
         }
-    }
-}
-
-impl Program for Live {
-    type Options = AcpOptions;
-
-    const NAME: &str = "the agent";
-
-    const NO_STEERING: Option<&str> =
-        Some("an agent of this protocol cannot be told anything in the middle of its turn");
-
-    async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        Self::launch(options, spec).await
-    }
-
-    async fn ready(&mut self, options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
-        self.ready(options, spec).await
-    }
-
-    async fn turn(
-        &mut self,
-        options: &AcpOptions,
-        spec: &SessionSpec,
-        query: Query,
-        commands: &mut Commands,
-    ) -> After {
-        Turn::new(self, options, spec).run(query, commands).await
-    }
-
-    async fn end(self) {
-        self.end().await;
     }
 }

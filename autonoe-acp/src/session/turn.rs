@@ -1,4 +1,4 @@
-//! One query: from its prompt to its end.
+//! [`AcpTurn`], one turn of an agent from its prompt to its end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -7,260 +7,253 @@ use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, PromptRequest, TextContent,
 };
-use autonoe_backend::{After, Command, Commands, Query};
-use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec, StreamEvent};
+use autonoe_backend::{DeniedCall, Turn, TurnEnd, TurnStep};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use serde_json::Value;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
 
-use super::answers::{Answers, Refused};
-use super::connection::{Answered, Incoming};
-use super::start::Live;
+use super::answers::Answers;
+use super::connection::{Incoming, PendingAnswer};
+use super::start::RunningAgent;
 use crate::launch::AcpOptions;
 use crate::outcome::{Ending, decide};
 use crate::wire::{Permission, Update, is_about};
 
-/// How long a turn that was stopped may take to end.
-const END_OF_TURN: Duration = Duration::from_secs(10);
+/// Time limit for an agent that is shut down to end its tools by itself.
+const TOOL_END_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long an agent that is to be ended may take to end its tools by itself.
-const END_OF_TOOLS: Duration = Duration::from_secs(2);
+/// Time limit for reading the messages that an agent sent before it closed its output.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long it may take to hear all that an agent said before it closed its output.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-
-/// A query under way.
-pub(super) struct Turn<'l> {
-    live: &'l mut Live,
+/// A running turn.
+pub(super) struct AcpTurn<'l> {
+    live: &'l mut RunningAgent,
     options: &'l AcpOptions,
     spec: &'l SessionSpec,
+    session: AgentSessionId,
     answers: Answers,
-    /// When something was heard of the agent last.
-    heard: Instant,
-    /// When the turn must have ended, once it was stopped.
-    ends_by: Option<Instant>,
-    /// When the last word must have come, once the output of the agent is closed.
+    /// The answer to the prompt.
+    answer: PendingAnswer,
+    /// The deadline of the last message, once the output of the agent is closed.
     closed: Option<Instant>,
-    /// Nothing can come any more.
+    /// Whether the channel of messages is closed.
     is_silent: bool,
-    is_dropped: bool,
+    is_stopped: bool,
 }
 
-/// What happened.
-enum Happened {
+/// An input of a turn.
+pub(super) enum Input {
     Sent(Option<Incoming>),
-    Refused(Refused),
+    Denied(DeniedCall),
     Answered(Result<Value, Error>),
-    Told(Option<Command>),
-    Dropped,
-    /// A time is over.
-    Late,
 }
 
-impl<'l> Turn<'l> {
-    pub(super) fn new(live: &'l mut Live, options: &'l AcpOptions, spec: &'l SessionSpec) -> Self {
+/// The reason why a turn is over.
+pub(super) enum TurnEnding {
+    Answered(Result<Value, Error>),
+    /// The agent closed its output.
+    Closed,
+    /// The agent did not stop after an interrupt.
+    NotStopped,
+    Silent,
+}
+
+impl<'l> AcpTurn<'l> {
+    /// Sends `prompt` to `session`.
+    pub(super) fn start(
+        live: &'l mut RunningAgent,
+        options: &'l AcpOptions,
+        spec: &'l SessionSpec,
+        session: AgentSessionId,
+        prompt: &str,
+    ) -> Self {
+        discard_history(live);
+        live.translator.start_turn();
+        let text = ContentBlock::Text(TextContent::new(escape_command(prompt)));
+        let prompt = PromptRequest::new(session.as_str().to_owned(), vec![text]);
+        let answer = live.connection.request("session/prompt", prompt);
         Self {
             live,
             options,
             spec,
-            answers: Answers::new(spec.gate.clone(), options.answer_limit),
-            heard: Instant::now(),
-            ends_by: None,
+            session,
+            answers: Answers::new(spec.gate.clone(), options.program.answer_limit),
+            answer,
             closed: None,
             is_silent: false,
-            is_dropped: false,
+            is_stopped: false,
         }
     }
 
-    /// Works on `query` to its end.
-    pub(super) async fn run(mut self, query: Query, commands: &mut Commands) -> After {
-        let Some(session) = self.live.session.clone() else {
-            let message = "the session has no name";
-            query.end(Err(AgentError::new(AgentErrorKind::Protocol, message)));
-            return After::Useless;
-        };
-        self.forget_what_came_before();
-        self.live.translator.prompted();
-        query.tell([StreamEvent::started(
-            session.clone(),
-            self.live.model.clone(),
-        )]);
-        let text = ContentBlock::Text(TextContent::new(no_command(&query.prompt)));
-        let prompt = PromptRequest::new(session.as_str().to_owned(), vec![text]);
-        let mut answer = self.live.connection.ask("session/prompt", prompt);
-        self.heard = Instant::now();
-        loop {
-            match self.next(&query, commands, &mut answer).await {
-                Happened::Sent(None) => self.is_silent = true,
-                // The answer to the prompt fails after all that was sent before.
-                Happened::Sent(Some(Incoming::Closed)) => {
-                    self.closed = Some(Instant::now() + LAST_WORDS);
-                }
-                Happened::Sent(Some(incoming)) => {
-                    self.heard = Instant::now();
-                    self.take(incoming, &session, &query);
-                }
-                Happened::Refused(refused) => self.tell_refused(&refused, &query),
-                Happened::Answered(Ok(answer)) => {
-                    let ending = Ending::Stopped {
-                        reason: answer["stopReason"].as_str().unwrap_or_default().to_owned(),
-                        is_wordless: self.live.translator.is_wordless(&answer),
-                    };
-                    self.finish(query, &ending, Some(&answer));
-                    return After::Ready;
-                }
-                Happened::Answered(Err(error)) => {
-                    let ending = self.live.ending(error).await;
-                    self.finish(query, &ending, None);
-                    return match ending {
-                        Ending::Gone { .. } => After::Useless,
-                        _ => After::Ready,
-                    };
-                }
-                Happened::Dropped => {
-                    self.is_dropped = true;
-                    self.stop(&session);
-                }
-                Happened::Told(Some(Command::Interrupt(reply))) => {
-                    self.stop(&session);
-                    let _ = reply.send(Ok(()));
-                }
-                Happened::Told(Some(Command::Query(other))) => other.refuse(),
-                // It is not handed on: the agent cannot be told anything now.
-                Happened::Told(Some(Command::Steer(..))) => {}
-                Happened::Told(Some(Command::Dispose(done))) => {
-                    self.stop(&session);
-                    let _ = timeout(END_OF_TOOLS, answer).await;
-                    return After::Disposed(done);
-                }
-                Happened::Told(None) => {
-                    self.stop(&session);
-                    let _ = timeout(END_OF_TOOLS, answer).await;
-                    return After::Useless;
-                }
-                Happened::Late if self.closed.is_some() => {
-                    let gone = self.live.gone().await;
-                    self.finish(query, &gone, None);
-                    return After::Useless;
-                }
-                Happened::Late => {
-                    self.late(query);
-                    return After::Useless;
-                }
-            }
-        }
-    }
-
-    async fn next(
-        &mut self,
-        query: &Query,
-        commands: &mut Commands,
-        answer: &mut Answered,
-    ) -> Happened {
-        let silent = self.heard + self.options.silence_limit;
-        let limits = [self.ends_by, self.closed].into_iter().flatten();
-        let late = limits.fold(silent, Instant::min);
-        tokio::select! {
-            biased;
-            () = query.dropped.cancelled(), if !self.is_dropped => Happened::Dropped,
-            command = commands.recv() => Happened::Told(command),
-            refused = self.answers.refused() => Happened::Refused(refused),
-            // What was sent before the answer comes before it.
-            incoming = self.live.connection.next(), if !self.is_silent => Happened::Sent(incoming),
-            answered = answer => Happened::Answered(answered),
-            () = sleep_until(late) => Happened::Late,
-        }
-    }
-
-    /// What was told before the prompt is not about it: it is history.
-    fn forget_what_came_before(&mut self) {
-        while let Some(incoming) = self.live.connection.try_next() {
-            match incoming {
-                Incoming::Permission(asked, responder) => {
-                    Answers::refuse(&Permission::read(&asked), *responder);
-                }
-                Incoming::Update(_) => {}
-                Incoming::Closed => break,
-            }
-        }
-    }
-
-    fn take(&mut self, incoming: Incoming, session: &AgentSessionId, query: &Query) {
+    fn handle_incoming(&mut self, incoming: Incoming, events: &mut Vec<StreamEvent>) {
+        let session = self.session.as_str();
         match incoming {
-            Incoming::Update(params) if is_about(&params, session.as_str()) => {
-                tracing::trace!(%params, "an agent tells");
-                let update = Update::read(&params);
-                query.tell(self.live.translator.observe(update));
+            Incoming::Update(params) if is_about(&params, session) => {
+                tracing::trace!(%params, "update from the agent");
+                let update = Update::parse(&params);
+                events.extend(self.live.translator.observe(update));
             }
-            Incoming::Update(_) => tracing::debug!("an agent tells of a session that is not ours"),
+            Incoming::Update(_) => tracing::debug!("ignored an update of another session"),
             Incoming::Permission(params, responder) => {
-                let asked = Permission::read(&params);
-                let news = asked.call.as_ref();
-                let Some(news) = news.filter(|_| is_about(&params, session.as_str())) else {
-                    Answers::refuse(&asked, *responder);
+                let request = Permission::parse(&params);
+                let news = request.call.as_ref();
+                let Some(news) = news.filter(|_| is_about(&params, session)) else {
+                    Answers::refuse(&request, *responder);
                     return;
                 };
-                let (described, events) = self.live.translator.asked(news);
-                query.tell(events);
-                let described = described.seen_from(&self.spec.cwd);
+                let (described, asked_events) = self.live.translator.permission_requested(news);
+                events.extend(asked_events);
+                let described = described.with_directory(&self.spec.cwd);
                 let (name, input) = (described.name, described.input);
                 let call = self.spec.tool_call(&news.id, name, input);
                 let call = call.with_kind(described.kind);
-                self.answers.answer(asked, call, *responder);
+                self.answers.answer(request, call, *responder);
             }
-            // It is seen before.
+            // Handled by the caller.
             Incoming::Closed => {}
         }
     }
 
-    fn tell_refused(&mut self, refused: &Refused, query: &Query) {
-        let Refused { call, reason } = refused;
-        query.tell(self.live.translator.denied(call, reason));
-    }
-
-    /// Asks the agent to end its turn, once. What it waits for is cancelled.
-    fn stop(&mut self, session: &AgentSessionId) {
-        if self.ends_by.is_none() {
-            self.ends_by = Some(Instant::now() + END_OF_TURN);
-            let cancel = CancelNotification::new(session.as_str().to_owned());
-            self.live.connection.notify("session/cancel", cancel);
-            self.answers.stop();
+    /// Adds the last events, and returns the result of the turn.
+    fn conclude(
+        &mut self,
+        ending: &Ending,
+        answer: Option<&Value>,
+        events: &mut Vec<StreamEvent>,
+    ) -> Result<StreamEvent, AgentError> {
+        while let Some(denied) = self.answers.try_denied() {
+            events.extend(
+                self.live
+                    .translator
+                    .call_denied(&denied.call, &denied.reason),
+            );
         }
-    }
-
-    fn late(&mut self, query: Query) {
-        if self.ends_by.is_some() {
-            let how = "the agent did not end its turn".to_owned();
-            self.finish(query, &Ending::Gone { how }, None);
-            return;
+        events.extend(self.live.translator.over());
+        if let Some(tokens) = answer.and_then(|answer| self.live.spending.turn_usage(answer)) {
+            events.push(StreamEvent::usage(tokens, None));
         }
-        let limit = self.options.silence_limit;
-        let doing = match self.live.translator.is_calling() {
-            true => "while a tool of it ran",
-            false => "while its model worked",
-        };
-        let message = format!("the agent said nothing for {limit:?} {doing}");
-        query.tell(self.live.translator.over());
-        query.end(Err(AgentError::new(AgentErrorKind::Timeout, message)));
-    }
-
-    fn finish(&mut self, query: Query, ending: &Ending, answer: Option<&Value>) {
-        while let Some(refused) = self.answers.try_refused() {
-            self.tell_refused(&refused, &query);
-        }
-        query.tell(self.live.translator.over());
-        if let Some(tokens) = answer.and_then(|answer| self.live.spending.of_turn(answer)) {
-            query.tell([StreamEvent::usage(tokens, None)]);
-        }
-        let decided = decide(ending, self.ends_by.is_some());
-        query.end(decided.map(|outcome| StreamEvent::end(outcome, None)));
+        let decided = decide(ending, self.is_stopped);
+        decided.map(|outcome| StreamEvent::end(outcome, None))
     }
 }
 
-/// Returns `prompt` in words that no agent takes for one of its own commands, such as `/logout`.
-fn no_command(prompt: &str) -> Cow<'_, str> {
-    match prompt.trim_start().starts_with(['/', '$']) {
-        true => Cow::Owned(format!("Task:\n{prompt}")),
-        false => Cow::Borrowed(prompt),
+impl Turn for AcpTurn<'_> {
+    type Input = Input;
+    type Ending = TurnEnding;
+
+    async fn recv(&mut self) -> Input {
+        tokio::select! {
+            biased;
+            denied = self.answers.denied() => Input::Denied(denied),
+            // Messages from before the answer are handled before it.
+            incoming = self.live.connection.recv(), if !self.is_silent => Input::Sent(incoming),
+            answer = &mut self.answer => Input::Answered(answer),
+        }
+    }
+
+    fn handle(&mut self, input: Input, events: &mut Vec<StreamEvent>) -> TurnStep<TurnEnding> {
+        match input {
+            Input::Sent(None) => self.is_silent = true,
+            // The answer to the prompt fails after all earlier messages.
+            Input::Sent(Some(Incoming::Closed)) => {
+                self.closed = Some(Instant::now() + DRAIN_LIMIT);
+            }
+            Input::Sent(Some(incoming)) => self.handle_incoming(incoming, events),
+            Input::Denied(DeniedCall { call, reason }) => {
+                events.extend(self.live.translator.call_denied(&call, &reason));
+            }
+            Input::Answered(answer) => return TurnStep::End(TurnEnding::Answered(answer)),
+        }
+        TurnStep::Continue
+    }
+
+    fn deadline(&mut self, last_input: Instant) -> Instant {
+        let silent = last_input + self.options.program.silence_limit;
+        self.closed.map_or(silent, |closed| closed.min(silent))
+    }
+
+    fn late(&mut self, is_interrupted: bool) -> TurnEnding {
+        match (self.closed, is_interrupted) {
+            (Some(_), _) => TurnEnding::Closed,
+            (None, true) => TurnEnding::NotStopped,
+            (None, false) => TurnEnding::Silent,
+        }
+    }
+
+    /// Requests the agent to end its turn, and cancels its open permission requests.
+    fn interrupt(&mut self) {
+        self.is_stopped = true;
+        let cancel = CancelNotification::new(self.session.as_str().to_owned());
+        self.live.connection.notify("session/cancel", cancel);
+        self.answers.stop();
+    }
+
+    fn steer(&mut self, _text: String, _reply: oneshot::Sender<Result<(), AgentError>>) {
+        // The client refuses it: the protocol has no message for it.
+    }
+
+    async fn finish(&mut self, ending: TurnEnding, events: &mut Vec<StreamEvent>) -> TurnEnd {
+        let (ending, answer) = match ending {
+            TurnEnding::Answered(Ok(answer)) => {
+                let ending = Ending::Stopped {
+                    reason: answer["stopReason"].as_str().unwrap_or_default().to_owned(),
+                    ends_without_text: self.live.translator.ends_without_text(&answer),
+                };
+                (ending, Some(answer))
+            }
+            TurnEnding::Answered(Err(error)) => (self.live.ending(error).await, None),
+            TurnEnding::Closed => (self.live.exited_ending().await, None),
+            TurnEnding::NotStopped => {
+                let how = "the agent did not end its turn".to_owned();
+                (Ending::Exited { description: how }, None)
+            }
+            TurnEnding::Silent => {
+                let limit = self.options.program.silence_limit;
+                let doing = if self.live.translator.has_running_call() {
+                    "while one of its tools was running"
+                } else {
+                    "while its model was working"
+                };
+                let message = format!("the agent sent nothing for {limit:?} {doing}");
+                events.extend(self.live.translator.over());
+                let error = AgentError::new(AgentErrorKind::Timeout, message);
+                return TurnEnd::unusable(Err(error));
+            }
+        };
+        TurnEnd {
+            is_usable: !matches!(ending, Ending::Exited { .. }),
+            result: self.conclude(&ending, answer.as_ref(), events),
+        }
+    }
+
+    async fn abandon(mut self) {
+        self.interrupt();
+        let _ = timeout(TOOL_END_LIMIT, self.answer).await;
+    }
+}
+
+/// Discards updates from before the prompt, which are history, and refuses permission requests.
+fn discard_history(live: &mut RunningAgent) {
+    while let Some(incoming) = live.connection.try_recv() {
+        match incoming {
+            Incoming::Permission(request, responder) => {
+                Answers::refuse(&Permission::parse(&request), *responder);
+            }
+            Incoming::Update(_) => {}
+            Incoming::Closed => break,
+        }
+    }
+}
+
+/// Returns `prompt` in a form that no agent takes for one of its own commands, such as `/logout`.
+fn escape_command(prompt: &str) -> Cow<'_, str> {
+    if prompt.trim_start().starts_with(['/', '$']) {
+        Cow::Owned(format!("Task:\n{prompt}"))
+    } else {
+        Cow::Borrowed(prompt)
     }
 }
 
@@ -276,7 +269,7 @@ mod tests {
             ("/logout", "Task:\n/logout"),
             (" \n$ ls", "Task:\n \n$ ls"),
         ] {
-            assert_eq!(no_command(prompt), sent);
+            assert_eq!(escape_command(prompt), sent);
         }
     }
 }

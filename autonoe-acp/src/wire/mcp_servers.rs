@@ -1,27 +1,28 @@
-//! MCP servers in the words of the protocol.
+//! Converts MCP servers to the types of the protocol.
 
 use std::collections::BTreeMap;
 
 use agent_client_protocol::v1::schema::{
     EnvVariable, HttpHeader, McpServer as Told, McpServerHttp, McpServerSse, McpServerStdio,
 };
-use autonoe_core::{McpServer, RemoteTransport};
+use autonoe_core::tool::{McpServer, RemoteTransport};
 
-/// Why a server cannot be told to an agent.
+/// Error of a server that the agent cannot reach.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the agent cannot reach the MCP server {name:?}: it does not speak {transport}")]
+#[error("the agent cannot reach the MCP server {name:?}: it does not support {transport}")]
 pub(crate) struct NotReachable {
     name: String,
     transport: &'static str,
 }
 
-/// Says `servers` in the words of the protocol, for an agent whose `initialize` was answered with
-/// `told`. Programs are spoken to by every agent; the network only by those that say so.
+/// Converts `servers` to the types of the protocol, for an agent that answered `initialize` with
+/// `initialized`. Every agent can start a server by a command; only agents that announce it can
+/// reach one over the network.
 pub(crate) fn mcp_servers(
     servers: &BTreeMap<String, McpServer>,
-    told: &serde_json::Value,
+    initialized: &serde_json::Value,
 ) -> Result<Vec<Told>, NotReachable> {
-    let says = |transport: &str| says(told, transport);
+    let supports = |transport: &str| supports(initialized, transport);
     let server = |(name, server): (&String, &McpServer)| {
         let refuse = |transport| NotReachable {
             name: name.clone(),
@@ -48,10 +49,10 @@ pub(crate) fn mcp_servers(
                 let headers = headers.map(|(name, value)| HttpHeader::new(name, value));
                 let headers = headers.collect();
                 match transport {
-                    RemoteTransport::Http if says("http") => {
+                    RemoteTransport::Http if supports("http") => {
                         Ok(Told::Http(McpServerHttp::new(name, url).headers(headers)))
                     }
-                    RemoteTransport::Sse if says("sse") => {
+                    RemoteTransport::Sse if supports("sse") => {
                         Ok(Told::Sse(McpServerSse::new(name, url).headers(headers)))
                     }
                     RemoteTransport::Http => Err(refuse("HTTP")),
@@ -64,13 +65,13 @@ pub(crate) fn mcp_servers(
     servers.iter().map(server).collect()
 }
 
-/// Tells whether an agent that told `told` of itself reaches servers over HTTP.
-pub(crate) fn speaks_http(told: &serde_json::Value) -> bool {
-    says(told, "http")
+/// Returns whether the agent with this answer to `initialize` reaches servers over HTTP.
+pub(crate) fn speaks_http(initialized: &serde_json::Value) -> bool {
+    supports(initialized, "http")
 }
 
-fn says(told: &serde_json::Value, transport: &str) -> bool {
-    told["agentCapabilities"]["mcpCapabilities"][transport] == true
+fn supports(initialized: &serde_json::Value, transport: &str) -> bool {
+    initialized["agentCapabilities"]["mcpCapabilities"][transport] == true
 }
 
 #[cfg(test)]
@@ -88,10 +89,10 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_told_in_the_proven_shapes() {
+    fn servers_are_converted_to_the_tested_formats() {
         let able = json!({"agentCapabilities": {"mcpCapabilities": {"http": true, "sse": true}}});
 
-        let told = mcp_servers(&servers(), &able).expect("it can reach them");
+        let converted = mcp_servers(&servers(), &able).expect("it can reach them");
 
         let expected = json!([
             {"name": "files", "command": "serve", "args": ["--all"],
@@ -99,16 +100,16 @@ mod tests {
             {"type": "http", "name": "tools", "url": "http://127.0.0.1:1/mcp",
              "headers": [{"name": "K", "value": "v"}]},
         ]);
-        assert_eq!(serde_json::to_value(told).expect("JSON"), expected);
+        assert_eq!(serde_json::to_value(converted).expect("JSON"), expected);
     }
 
     #[test]
     fn a_server_that_the_agent_cannot_reach_is_an_error_and_not_left_out() {
-        for told in [
+        for initialized in [
             json!({}),
             json!({"agentCapabilities": {"mcpCapabilities": {"http": false}}}),
         ] {
-            let error = mcp_servers(&servers(), &told).expect_err("it cannot");
+            let error = mcp_servers(&servers(), &initialized).expect_err("it cannot");
 
             assert!(error.to_string().contains("\"tools\""), "{error}");
         }

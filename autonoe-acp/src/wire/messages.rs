@@ -1,6 +1,7 @@
-//! What agents send by themselves, carried as it came.
+//! [`SessionUpdate`] and [`PermissionRequest`]: messages from the agent, kept as raw JSON.
 //!
-//! The types of the crate would refuse a message with a kind of update that is newer than they.
+//! The types of the `agent-client-protocol` crate would refuse a message with a newer kind of
+//! update.
 
 use agent_client_protocol::v1::schema::RequestPermissionResponse;
 use agent_client_protocol::{
@@ -14,7 +15,7 @@ pub(crate) struct SessionUpdate(pub(crate) Value);
 
 /// The request `session/request_permission`.
 #[derive(Clone, Debug)]
-pub(crate) struct AskedPermission(pub(crate) Value);
+pub(crate) struct PermissionRequest(pub(crate) Value);
 
 impl JsonRpcMessage for SessionUpdate {
     fn matches_method(method: &str) -> bool {
@@ -36,7 +37,7 @@ impl JsonRpcMessage for SessionUpdate {
 
 impl JsonRpcNotification for SessionUpdate {}
 
-impl JsonRpcMessage for AskedPermission {
+impl JsonRpcMessage for PermissionRequest {
     fn matches_method(method: &str) -> bool {
         method == "session/request_permission"
     }
@@ -54,6 +55,6 @@ impl JsonRpcMessage for AskedPermission {
     }
 }
 
-impl JsonRpcRequest for AskedPermission {
+impl JsonRpcRequest for PermissionRequest {
     type Response = RequestPermissionResponse;
 }

@@ -1,5 +1,5 @@
-//! The protocol as it is used here: what is sent in the types of the `agent-client-protocol`
-//! crate, what comes as it came.
+//! Messages of the protocol: outgoing ones in the types of the `agent-client-protocol` crate,
+//! incoming ones as JSON.
 
 mod mcp_servers;
 mod messages;
@@ -7,6 +7,6 @@ mod permission;
 mod update;
 
 pub(crate) use mcp_servers::{mcp_servers, speaks_http};
-pub(crate) use messages::{AskedPermission, SessionUpdate};
+pub(crate) use messages::{PermissionRequest, SessionUpdate};
 pub(crate) use permission::{Answer, Permission};
-pub(crate) use update::{CallNews, CallStatus, Update, is_about};
+pub(crate) use update::{CallStatus, CallUpdate, Update, is_about};

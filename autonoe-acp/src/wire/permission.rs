@@ -1,38 +1,39 @@
-//! A question whether a tool may be used, and what it can be answered with.
+//! [`Permission`], a request for permission to use a tool, and its responses.
 
 use agent_client_protocol::v1::schema::{
     RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
 };
 use serde_json::Value;
 
-use super::update::CallNews;
+use super::update::CallUpdate;
 
-/// A question whether a tool may be used.
+/// A request for permission to use a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Permission {
-    /// The call; `None` if nobody can tell which one is meant.
-    pub(crate) call: Option<CallNews>,
+    /// The call; `None` if the request does not identify one.
+    pub(crate) call: Option<CallUpdate>,
     /// The option that allows this call and no other.
     allow_once: Option<String>,
     /// The option that refuses this call and no other.
     reject_once: Option<String>,
 }
 
-/// What a question is answered with.
+/// The answer to a permission request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// This call may happen. Never more than that: what is allowed for good is not asked again.
+    /// The call is allowed. Only this one: an agent does not ask again about a permanent
+    /// permission.
     Allow,
-    /// This call must not happen.
+    /// The call is denied.
     Reject,
 }
 
 impl Permission {
     /// Reads the parameters of a `session/request_permission`.
-    pub(crate) fn read(params: &Value) -> Self {
+    pub(crate) fn parse(params: &Value) -> Self {
         let options = || params["options"].as_array().into_iter().flatten();
         let ids = || options().filter_map(|option| option["optionId"].as_str());
-        // An id that stands for two options means nobody knows what.
+        // An id that is used by two options is ambiguous.
         let is_certain =
             |id: &str| !id.is_empty() && ids().filter(|other| *other == id).count() == 1;
         let id_of = |kind: &str| {
@@ -41,19 +42,19 @@ impl Permission {
             ids.find(|id| is_certain(id)).map(str::to_owned)
         };
         Self {
-            call: CallNews::read(&params["toolCall"]),
+            call: CallUpdate::parse(&params["toolCall"]),
             allow_once: id_of("allow_once"),
             reject_once: id_of("reject_once"),
         }
     }
 
-    /// Tells whether one call can be allowed without allowing others.
+    /// Returns whether one call can be allowed without allowing others.
     pub(crate) fn can_allow_once(&self) -> bool {
         self.allow_once.is_some()
     }
 
-    /// Makes the response. An option that is not offered is not made up: the question is
-    /// cancelled then, which allows nothing.
+    /// Creates the response. If the agent does not offer the option, the request is cancelled,
+    /// which allows nothing.
     pub(crate) fn response(&self, answer: Answer) -> RequestPermissionResponse {
         let option = match answer {
             Answer::Allow => &self.allow_once,
@@ -76,16 +77,16 @@ mod tests {
 
     use super::*;
 
-    fn asked(kinds: &[&str]) -> Permission {
+    fn permission(kinds: &[&str]) -> Permission {
         let options = kinds
             .iter()
             .map(|kind| json!({"optionId": format!("id-{kind}"), "name": kind, "kind": kind}));
         let options: Vec<_> = options.collect();
-        Permission::read(&json!({"options": options, "toolCall": {"toolCallId": "c"}}))
+        Permission::parse(&json!({"options": options, "toolCall": {"toolCallId": "c"}}))
     }
 
     #[test]
-    fn nothing_is_ever_allowed_or_refused_for_good() {
+    fn no_permission_is_permanent() {
         let all = ["allow_always", "allow_once", "reject_always", "reject_once"];
         let always = ["allow_always", "reject_always"];
         let selected = |id: &str| json!({"outcome": {"outcome": "selected", "optionId": id}});
@@ -97,21 +98,21 @@ mod tests {
             (&always[..], Answer::Reject, cancelled.clone()),
             (&[], Answer::Allow, cancelled),
         ] {
-            let response = asked(offered).response(answer);
+            let response = permission(offered).response(answer);
 
             assert_eq!(serde_json::to_value(response).expect("JSON"), expected);
         }
     }
 
     #[test]
-    fn an_id_that_stands_for_two_options_is_not_used() {
+    fn an_ambiguous_option_id_is_not_used() {
         for (kinds, answer) in [
             (["allow_once", "allow_always"], Answer::Allow),
             (["allow_always", "allow_once"], Answer::Allow),
             (["reject_once", "allow_once"], Answer::Reject),
         ] {
             let options = kinds.map(|kind| json!({"optionId": "x", "name": kind, "kind": kind}));
-            let asked = Permission::read(&json!({"options": options}));
+            let asked = Permission::parse(&json!({"options": options}));
 
             let response = serde_json::to_value(asked.response(answer)).expect("JSON");
 
@@ -120,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_nothing_is_read() {
-        let permission = Permission::read(&json!("nonsense"));
+    fn a_request_without_a_call_is_parsed() {
+        let permission = Permission::parse(&json!("nonsense"));
 
         assert_eq!(permission.call, None);
         assert!(!permission.can_allow_once());

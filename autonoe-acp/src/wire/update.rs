@@ -1,56 +1,56 @@
-//! What an agent tells while it works.
+//! [`Update`]s that an agent sends during a turn.
 
 use serde_json::Value;
 
-/// Tells whether `params`, of whatever the agent sends by itself, are about `session`.
+/// Returns whether `params`, of a message that the agent sends on its own, are about `session`.
 pub(crate) fn is_about(params: &Value, session: &str) -> bool {
     params["sessionId"] == session
 }
 
-/// What an agent tells while it works.
+/// An update that an agent sends during a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Update {
-    /// It said something.
+    /// Text of the agent.
     Text(String),
-    /// It thought aloud.
+    /// A thought of the agent.
     Thought(String),
-    /// There is news of a tool call: its first mention, or a later one.
-    Call(CallNews),
-    /// Something that means nothing here, as it came.
+    /// An update of a tool call: the first one, or a later one.
+    Call(CallUpdate),
+    /// An update without a meaning here, unchanged.
     Other(Value),
 }
 
-/// What is told of a tool call. Later news leave out what has not changed.
+/// An update of a tool call. Later updates leave out unchanged fields.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CallNews {
-    /// Pairs all news of one call.
+pub(crate) struct CallUpdate {
+    /// The id of the call, the same in all its updates.
     pub(crate) id: String,
-    /// What people are shown. Where an agent tells no input, it is all there is.
+    /// The title for users. If an agent sends no input, it is the only description.
     pub(crate) title: Option<String>,
-    /// What sort of tool it is: `execute`, `edit`, `read`, ..
+    /// The kind of tool: `execute`, `edit`, `read`, ..
     pub(crate) kind: Option<String>,
-    /// How far it is.
+    /// The status of the call.
     pub(crate) status: Option<CallStatus>,
-    /// The input, from agents that tell it.
+    /// The input, if the agent reports it.
     pub(crate) input: Option<Value>,
-    /// The files it touches: its locations and those of its diffs.
+    /// The paths it touches: its locations and those of its diffs.
     pub(crate) paths: Vec<String>,
-    /// The texts of what it shows: of what it is to do, and in the end of what came of it.
+    /// Its texts: the description of the call, and finally its result.
     pub(crate) texts: Option<Vec<String>>,
-    /// The output, from agents that tell it.
+    /// The output, if the agent reports it.
     pub(crate) output: Option<Value>,
-    /// Whether the agent says, apart from the title, that it calls a tool of an MCP server.
+    /// Whether the agent reports, apart from the title, that it calls a tool of an MCP server.
     pub(crate) is_mcp: bool,
-    /// Whether the agent says that the call begins, and not how one goes on.
-    pub(crate) begins: bool,
+    /// Whether the update starts the call, and does not continue it.
+    pub(crate) is_start: bool,
 }
 
-/// How far a call is.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallStatus {
-    /// It waits, or is under way.
+    /// It is pending or running.
     Open,
-    /// It ran.
+    /// It succeeded.
     Completed,
     /// It failed.
     Failed,
@@ -58,15 +58,15 @@ pub(crate) enum CallStatus {
 
 impl Update {
     /// Reads the parameters of a `session/update`.
-    pub(crate) fn read(params: &Value) -> Self {
+    pub(crate) fn parse(params: &Value) -> Self {
         let update = &params["update"];
         let name = update["sessionUpdate"].as_str().unwrap_or_default();
         match (name, text_of(&update["content"])) {
             ("agent_message_chunk", Some(text)) => Self::Text(text),
             ("agent_thought_chunk", Some(text)) => Self::Thought(text),
-            ("tool_call" | "tool_call_update", _) => match CallNews::read(update) {
-                Some(news) => Self::Call(CallNews {
-                    begins: name == "tool_call",
+            ("tool_call" | "tool_call_update", _) => match CallUpdate::parse(update) {
+                Some(news) => Self::Call(CallUpdate {
+                    is_start: name == "tool_call",
                     ..news
                 }),
                 None => Self::Other(update.clone()),
@@ -76,9 +76,9 @@ impl Update {
     }
 }
 
-impl CallNews {
-    /// Reads what is told of a call; `None` if nobody can tell which one is meant.
-    pub(crate) fn read(call: &Value) -> Option<Self> {
+impl CallUpdate {
+    /// Parses the update of a call; `None` if it does not identify one.
+    pub(crate) fn parse(call: &Value) -> Option<Self> {
         let text = |field: &str| call[field].as_str().map(str::to_owned);
         let id = text("toolCallId").filter(|id| !id.is_empty())?;
         let entries = call["content"].as_array().into_iter().flatten();
@@ -104,19 +104,19 @@ impl CallNews {
             "failed" => CallStatus::Failed,
             _ => CallStatus::Open,
         });
-        let told = |field: &str| Some(call[field].clone()).filter(|value| !value.is_null());
+        let non_null = |field: &str| Some(call[field].clone()).filter(|value| !value.is_null());
         Some(Self {
             id,
             title: text("title"),
             kind: text("kind"),
             status,
-            input: told("rawInput"),
+            input: non_null("rawInput"),
             paths,
             texts: call["content"].is_array().then_some(texts),
-            output: told("rawOutput"),
+            output: non_null("rawOutput"),
             is_mcp: call["_meta"]["is_mcp_tool_call"] == true,
-            // What is asked about is still to come.
-            begins: true,
+            // A permission request precedes its call.
+            is_start: true,
         })
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_kept_and_no_error() {
+    fn unknown_updates_are_kept_and_are_no_error() {
         for update in [
             json!(null),
             json!({"update": 5}),
@@ -145,12 +145,12 @@ mod tests {
             json!({"update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "image"}}}),
         ] {
             let kept = Update::Other(update["update"].clone());
-            assert_eq!(Update::read(&update), kept, "{update}");
+            assert_eq!(Update::parse(&update), kept, "{update}");
         }
     }
 
     #[test]
-    fn news_of_a_call_are_read_whole() {
+    fn updates_of_a_call_are_parsed_completely() {
         let update = json!({"sessionId": "s", "update": {
             "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed",
             "title": "a title", "kind": "edit", "rawInput": {"x": 1}, "rawOutput": "fine",
@@ -162,7 +162,7 @@ mod tests {
             "locations": [{"path": "/p/a"}, {"path": "/p/b", "line": 3}],
         }});
 
-        let expected = CallNews {
+        let expected = CallUpdate {
             id: "c".into(),
             title: Some("a title".into()),
             kind: Some("edit".into()),
@@ -172,8 +172,8 @@ mod tests {
             texts: Some(vec!["said".into(), "new".into()]),
             output: Some(json!("fine")),
             is_mcp: false,
-            begins: false,
+            is_start: false,
         };
-        assert_eq!(Update::read(&update), Update::Call(expected));
+        assert_eq!(Update::parse(&update), Update::Call(expected));
     }
 }

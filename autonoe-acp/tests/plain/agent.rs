@@ -1,27 +1,27 @@
-//! An agent that is a script for the shell, a project, and the talk between us and it.
+//! Fixture: an ACP agent that is a shell script, a project, and a client for it.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use autonoe_acp::{AcpAgents, AcpOptions};
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Gate, Grants, PermissionRule,
-    ProjectPaths, RunId, Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, ToolStatus,
-    Toolbox,
-};
+use autonoe_acp::{AcpBackend, AcpOptions};
+use autonoe_core::agent::{AgentErrorKind, Sandbox, SessionOutcome};
+use autonoe_core::gate::{Gate, Grants, PermissionRule, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{ToolStatus, Toolbox};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, RunId, SessionSpec, StreamEvent};
 use autonoe_testkit::program::sessions_in;
 use futures::StreamExt;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::timeout;
 
-/// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of any step on a busy machine.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Answers what every agent is asked. What comes of a request is a script for each: `$1` for
-/// `initialize`, `$2` for a new or a loaded session, `$3` for a prompt; `$4` runs after the input
-/// has ended. All replies to `ask` are kept in the file `replies`.
+/// Answers the requests that every agent receives. The reaction to each request is a script: `$1`
+/// for `initialize`, `$2` for a new or a loaded session, `$3` for a prompt; `$4` runs after the
+/// input has ended. All replies to `ask` are written to the file `replies`.
 const AGENT: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 refuse() { printf '{"jsonrpc":"2.0","id":%s,"error":%s}\n' "$id" "$1"; }
@@ -50,12 +50,12 @@ done
 eval "$4"
 "#;
 
-/// An agent in the making. What is not said otherwise, it does well.
+/// Builder of an agent. By default it succeeds at everything.
 pub(crate) struct Agent {
     pub(crate) greeting: &'static str,
     pub(crate) session: &'static str,
     pub(crate) prompt: String,
-    /// What it does when its input has ended.
+    /// The script that runs when its input has ended.
     pub(crate) at_last: &'static str,
 }
 
@@ -69,20 +69,20 @@ impl Agent {
         }
     }
 
-    pub(crate) fn start(self) -> Talk {
-        Talk::with(self)
+    pub(crate) fn start(self) -> Fixture {
+        Fixture::with(self)
     }
 }
 
-/// A talk with an agent.
-pub(crate) struct Talk {
+/// A project with an agent.
+pub(crate) struct Fixture {
     _folders: TempDir,
     project: PathBuf,
     temporary: PathBuf,
     agent: Agent,
 }
 
-impl Talk {
+impl Fixture {
     fn with(agent: Agent) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
         let folder = folders.path().canonicalize().expect("it is there");
@@ -107,12 +107,13 @@ impl Talk {
             at_last,
         } = &self.agent;
         let args = ["-c", AGENT, "agent", greeting, session, prompt, at_last];
-        AcpOptions::new("script", "/bin/sh", environment)
-            .with_args(args)
-            .with_temporary(&self.temporary)
+        let mut options = AcpOptions::new("script", "/bin/sh", environment);
+        options.args = args.map(Into::into).into();
+        options.program.temporary.clone_from(&self.temporary);
+        options
     }
 
-    /// A spec in which `ls` may be run and files of the project may be written.
+    /// Returns a spec that allows running `ls` and writing files of the project.
     pub(crate) fn spec(&self) -> SessionSpec {
         let key = SessionKey {
             run: RunId::new("run"),
@@ -132,7 +133,7 @@ impl Talk {
     }
 
     pub(crate) fn client_of(&self, spec: SessionSpec) -> Box<dyn AgentClient> {
-        let agents = AcpAgents::new(self.options());
+        let agents = AcpBackend::new(self.options());
         agents.create(spec).expect("it can be made")
     }
 
@@ -140,8 +141,8 @@ impl Talk {
         self.project.join(name)
     }
 
-    /// Returns the outcomes that the agent was answered with when it asked for something, by the
-    /// option that was selected, or by what else the answer says.
+    /// Returns the outcomes of the agent's permission requests: the selected option, or another
+    /// property of the answer.
     pub(crate) fn replies(&self) -> Vec<String> {
         let replies = fs::read_to_string(self.file("replies")).unwrap_or_default();
         let reply = |line: &str| {
@@ -156,51 +157,54 @@ impl Talk {
         replies.lines().map(reply).collect()
     }
 
-    /// Plays one turn of a session of its own.
-    pub(crate) async fn turn(&self) -> Heard {
+    /// Plays one turn in a session of its own.
+    pub(crate) async fn turn(&self) -> TurnOutput {
         let mut client = self.client();
-        let heard = Heard::of(client.as_mut()).await;
+        let heard = TurnOutput::collect(client.as_mut()).await;
         self.end(client).await;
         heard
     }
 
-    /// Waits for the agent to write the file `name`.
+    /// Waits until the agent has written the file `name`.
     pub(crate) async fn written(&self, name: &str) {
         let wait = async {
             while !self.file(name).exists() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        timeout(PATIENCE, wait).await.expect("it is written");
+        timeout(TIME_LIMIT, wait).await.expect("it is written");
     }
 
-    /// Waits until nothing of any session is left.
+    /// Waits until no process and no folder of any session is left.
     pub(crate) async fn nothing_is_left(&self) {
         while !sessions_in(&self.temporary).is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Ends a session; nothing of it may be left.
+    /// Ends a session, and asserts that nothing of it is left.
     pub(crate) async fn end(&self, client: Box<dyn AgentClient>) {
-        let ended = timeout(PATIENCE, client.dispose()).await;
+        let ended = timeout(TIME_LIMIT, client.dispose()).await;
         ended.expect("it ends").expect("it can be ended");
         assert_eq!(sessions_in(&self.temporary), Vec::<String>::new());
     }
 }
 
-/// All that came of a prompt.
+/// The events and the error of a turn.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct TurnOutput {
     pub(crate) events: Vec<StreamEvent>,
     pub(crate) error: Option<AgentError>,
 }
 
-impl Heard {
-    pub(crate) async fn of(client: &mut dyn AgentClient) -> Self {
+impl TurnOutput {
+    pub(crate) async fn collect(client: &mut dyn AgentClient) -> Self {
         let (mut events, mut error) = (Vec::new(), None);
         let mut stream = client.query("Go.".into());
-        while let Some(item) = timeout(PATIENCE, stream.next()).await.expect("it goes on") {
+        while let Some(item) = timeout(TIME_LIMIT, stream.next())
+            .await
+            .expect("it goes on")
+        {
             match item {
                 Ok(event) => events.push(event),
                 Err(failed) => error = Some(failed),
@@ -217,7 +221,7 @@ impl Heard {
         texts.collect()
     }
 
-    /// Returns the calls that began, and those that ended, in order.
+    /// Returns the started and the ended calls, in order.
     pub(crate) fn calls(&self) -> Vec<String> {
         let calls = self.events.iter().filter_map(|event| match event {
             StreamEvent::ToolInvocation { call_id, name, .. } => Some(format!("{call_id}: {name}")),

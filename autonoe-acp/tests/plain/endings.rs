@@ -1,12 +1,13 @@
-//! Agents that die, hang, and do not want to end.
+//! Agents that die, hang, or ignore a shutdown.
 
 use std::time::Duration;
 
-use autonoe_acp::AcpAgents;
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome};
+use autonoe_acp::AcpBackend;
+use autonoe_core::AgentClientFactory;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use tokio::time::timeout;
 
-use crate::agent::{Agent, Heard, PATIENCE};
+use crate::agent::{Agent, TIME_LIMIT, TurnOutput};
 
 #[tokio::test]
 async fn an_agent_that_dies_at_any_stage_has_crashed() {
@@ -40,9 +41,9 @@ async fn an_agent_that_dies_between_turns_has_crashed() {
     let talk = Agent::prompted("say One.; finish; exit 3").start();
     let mut client = talk.client();
 
-    let first = Heard::of(client.as_mut()).await;
+    let first = TurnOutput::collect(client.as_mut()).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let second = Heard::of(client.as_mut()).await;
+    let second = TurnOutput::collect(client.as_mut()).await;
     talk.end(client).await;
 
     assert!(first.is_completed(), "{first:?}");
@@ -69,7 +70,7 @@ async fn an_agent_that_closes_its_output_and_lives_is_ended() {
 }
 
 #[tokio::test]
-async fn an_agent_that_says_no_version_or_no_name_of_its_session_is_refused() {
+async fn an_agent_without_a_version_or_a_session_id_is_refused() {
     let agents = [
         Agent {
             greeting: "answer '{\"protocolVersion\":2}'",
@@ -93,11 +94,11 @@ async fn an_agent_that_says_no_version_or_no_name_of_its_session_is_refused() {
     }
 }
 
-/// Deaf to all signals that can be ignored.
+/// Ignores all signals that can be ignored.
 const STUBBORN: &str = "trap '' INT TERM HUP; say Hm.; : > begun; while :; do sleep 1; done";
 
 #[tokio::test]
-async fn an_agent_that_hears_nothing_is_interrupted_all_the_same() {
+async fn an_agent_that_ignores_everything_is_interrupted_nevertheless() {
     let talk = Agent::prompted(STUBBORN).start();
     let mut client = talk.client();
     let control = client.control();
@@ -106,8 +107,8 @@ async fn an_agent_that_hears_nothing_is_interrupted_all_the_same() {
         talk.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
-    let heard = timeout(PATIENCE, heard).await.expect("it ends");
+    let heard = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
+    let heard = timeout(TIME_LIMIT, heard).await.expect("it ends");
     talk.end(client).await;
 
     assert_eq!(
@@ -131,8 +132,8 @@ async fn an_agent_that_never_starts_can_be_interrupted() {
         talk.written("begun").await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = async { tokio::join!(Heard::of(client.as_mut()), interrupt).0 };
-    let heard = timeout(PATIENCE, heard).await.expect("it ends");
+    let heard = async { tokio::join!(TurnOutput::collect(client.as_mut()), interrupt).0 };
+    let heard = timeout(TIME_LIMIT, heard).await.expect("it ends");
     talk.end(client).await;
 
     assert_eq!(
@@ -158,7 +159,7 @@ async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
         let talk = agent.start();
         let mut client = talk.client();
         {
-            let heard = Heard::of(client.as_mut());
+            let heard = TurnOutput::collect(client.as_mut());
             tokio::select! {
                 heard = heard => panic!("{heard:?}"),
                 () = talk.written("begun") => {}
@@ -167,7 +168,7 @@ async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
 
         drop(client);
 
-        timeout(PATIENCE, talk.nothing_is_left())
+        timeout(TIME_LIMIT, talk.nothing_is_left())
             .await
             .expect("it ends");
     }
@@ -176,14 +177,13 @@ async fn a_client_that_is_dropped_at_any_stage_takes_its_agent_with_it() {
 #[tokio::test]
 async fn a_silent_agent_is_given_up() {
     let talk = Agent::prompted("sleep 600").start();
-    let options = talk
-        .options()
-        .with_silence_limit(Duration::from_millis(500));
-    let mut client = AcpAgents::new(options)
+    let mut options = talk.options();
+    options.program.silence_limit = Duration::from_millis(500);
+    let mut client = AcpBackend::new(options)
         .create(talk.spec())
         .expect("it can be made");
 
-    let heard = Heard::of(client.as_mut()).await;
+    let heard = TurnOutput::collect(client.as_mut()).await;
     talk.end(client).await;
 
     assert_eq!(

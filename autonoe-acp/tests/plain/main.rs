@@ -1,8 +1,8 @@
-//! Any agent by its command line: here scripts for the shell that speak the protocol, well or not.
+//! Agents started by a command line: shell scripts that follow or violate the protocol.
 
 mod agent;
 mod endings;
-mod noise;
-mod questions;
+mod invalid_messages;
+mod permission_requests;
 mod resume;
 mod turns;

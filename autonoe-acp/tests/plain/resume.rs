@@ -1,27 +1,28 @@
-//! Conversations that go on.
+//! Resumed conversations.
 
 use std::time::Duration;
 
-use autonoe_acp::AcpAgents;
-use autonoe_core::{AgentClientFactory, AgentSessionId, StreamEvent};
+use autonoe_acp::AcpBackend;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{AgentClientFactory, StreamEvent};
 
-use crate::agent::{Agent, Heard, Talk};
+use crate::agent::{Agent, Fixture, TurnOutput};
 
-async fn resumed(agent: Agent) -> (Talk, Heard) {
+async fn resumed(agent: Agent) -> (Fixture, TurnOutput) {
     let talk = agent.start();
     let mut spec = talk.spec();
     spec.resume = Some(AgentSessionId::new("s"));
     let mut options = talk.options();
     options.history_limit = Duration::from_secs(10);
-    let agents = AcpAgents::new(options);
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = Heard::of(client.as_mut()).await;
+    let heard = TurnOutput::collect(client.as_mut()).await;
     talk.end(client).await;
     (talk, heard)
 }
 
 #[tokio::test]
-async fn history_is_no_news_and_what_it_asks_is_refused() {
+async fn history_is_discarded_and_its_permission_requests_are_refused() {
     let question = r#"{"toolCallId":"c","kind":"execute","rawInput":{"command":"ls"}}"#;
     let agent = Agent {
         session: r#"say Old.; answer '{}'; say Older.; request session/request_permission '{"sessionId":"s","toolCall":{"toolCallId":"c","kind":"execute","rawInput":{"command":"ls"}},"options":'"$once"'}'; say Oldest."#,
@@ -35,7 +36,7 @@ async fn history_is_no_news_and_what_it_asks_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_used_before_is_not_used_again() {
+async fn earlier_usage_is_not_counted_again() {
     let agent = Agent::prompted(
         r#"say Done.; answer '{"stopReason":"end_turn","usage":{"totalTokens":11000,"inputTokens":10000,"outputTokens":1000}}'"#,
     );

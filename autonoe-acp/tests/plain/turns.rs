@@ -1,15 +1,16 @@
-//! Single turns of an agent that keeps to the protocol.
+//! Single turns of an agent that follows the protocol.
 
-use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, SessionOutcome};
+use autonoe_acp::{AcpBackend, AcpOptions, HomeFolder};
+use autonoe_core::AgentClientFactory;
+use autonoe_core::agent::{AgentErrorKind, SessionField, SessionOutcome};
 use tokio::time::timeout;
 
-use crate::agent::{Agent, Heard, PATIENCE};
+use crate::agent::{Agent, TIME_LIMIT, TurnOutput};
 
 #[tokio::test]
-async fn an_agent_is_heard_and_what_nobody_knows_is_no_error() {
+async fn text_is_reported_and_unknown_updates_are_no_error() {
     let agent = Agent {
-        // It does not end with its input, so it is ended by force.
+        // The agent ignores the end of its input, so it is killed.
         at_last: "exec sleep 600",
         ..Agent::prompted(
             r#"update '{"sessionUpdate":"a_kind_of_tomorrow","x":[1]}'
@@ -25,7 +26,7 @@ async fn an_agent_is_heard_and_what_nobody_knows_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_turn_without_a_word_is_no_success() {
+async fn a_turn_without_text_is_not_a_success() {
     let heard = Agent::prompted("finish").start().turn().await;
 
     let outcome = heard.outcome();
@@ -34,7 +35,7 @@ async fn a_turn_without_a_word_is_no_success() {
 }
 
 #[tokio::test]
-async fn an_agent_that_breaks_off_has_crashed() {
+async fn an_agent_that_exits_in_a_turn_has_crashed() {
     let heard = Agent::prompted("say Hello.; exit 3").start().turn().await;
 
     assert_eq!(heard.texts(), ["Hello."]);
@@ -42,11 +43,12 @@ async fn an_agent_that_breaks_off_has_crashed() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_agent_is_told_as_one() {
+async fn a_program_that_is_not_an_agent_is_an_error() {
     let folder = tempfile::tempdir().expect("a directory can be made");
-    let options = AcpOptions::new("no agent", "/bin/true", []).with_temporary(folder.path());
+    let mut options = AcpOptions::new("no agent", "/bin/true", []);
+    options.program.temporary = folder.path().to_owned();
 
-    let error = timeout(PATIENCE, AcpAgents::new(options).probe())
+    let error = timeout(TIME_LIMIT, AcpBackend::new(options).probe())
         .await
         .expect("it ends")
         .expect_err("it is none");
@@ -54,8 +56,8 @@ async fn a_program_that_is_no_agent_is_told_as_one() {
     assert_eq!(error.kind(), AgentErrorKind::Crashed, "{error}");
 }
 
-/// A home or a folder for temporary files that a session chose would not be swept after it, nor be
-/// writable in the sandbox.
+/// A home or a temporary folder that a session sets would neither be swept after it nor be writable
+/// in the sandbox.
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_agent() {
     let talk = Agent::prompted(r#"say "$HOME:$TMPDIR:$OTHER"; finish"#).start();
@@ -64,11 +66,16 @@ async fn a_session_does_not_choose_the_folders_of_the_agent() {
         spec.environment
             .insert(name.to_owned(), "/elsewhere".to_owned());
     }
-    for home in [HomeFolder::PerSession, HomeFolder::Kept(talk.file("home"))] {
-        let agents = AcpAgents::new(talk.options().with_home(home.clone()));
+    for home in [
+        HomeFolder::PerSession,
+        HomeFolder::Persistent(talk.file("home")),
+    ] {
+        let mut options = talk.options();
+        options.home = home.clone();
+        let agents = AcpBackend::new(options);
         let mut client = agents.create(spec.clone()).expect("it can be made");
 
-        let heard = Heard::of(client.as_mut()).await;
+        let heard = TurnOutput::collect(client.as_mut()).await;
         talk.end(client).await;
 
         let said = heard.texts().concat();
@@ -77,14 +84,14 @@ async fn a_session_does_not_choose_the_folders_of_the_agent() {
     }
 }
 
-/// The protocol has no setting that keeps an agent from reading memory files.
+/// The protocol has no setting that stops an agent from reading memory files.
 #[tokio::test]
 async fn a_session_without_project_memory_is_refused() {
     let talk = Agent::prompted("say Hello.; finish").start();
     let mut spec = talk.spec();
     spec.project_memory = false;
 
-    let error = AcpAgents::new(talk.options())
+    let error = AcpBackend::new(talk.options())
         .create(spec)
         .expect_err("it cannot be kept");
 

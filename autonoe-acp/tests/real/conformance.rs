@@ -1,19 +1,22 @@
-//! The real program keeps the contract of every backend, as far as it can.
+//! Conformance of Gemini CLI to the backend contract, as far as it can.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_acp::AcpAgents;
+use autonoe_acp::AcpBackend;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
-use autonoe_testkit::model_server::{Message, Place, Prompt, Refusal, Script, StreamFault, Turn};
+use autonoe_testkit::model_server::{
+    FaultPosition, Message, Prompt, Refusal, Script, StreamFault, Turn,
+};
 
-use crate::setting::{PATIENCE, Setting, shell};
+use crate::fixture::{Fixture, TIMEOUT, shell};
 
-/// What the program cannot do, or cannot be asked to show: it asks the gate about some calls only,
-/// reaches our tools as a server that a run starts, and does not tell when a quota comes back.
+/// Scenarios that the program does not support, or cannot be made to show: it requests permission
+/// for some calls only, uses our tools over a server that a run starts, and does not report when a
+/// quota resets.
 const SKIPPED: &str = include_str!("conformance_skips.txt");
 
 struct RealGemini {
@@ -25,7 +28,7 @@ impl AgentHarness for RealGemini {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
         let script = Script::by(move |request| answer(&scenario, request));
-        let setting = Setting::new(script).unverified();
+        let setting = Fixture::new(script).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),
             _setting: setting,
@@ -37,11 +40,11 @@ impl AgentHarness for RealGemini {
     }
 
     fn time_limit(&self) -> Duration {
-        PATIENCE
+        TIMEOUT
     }
 }
 
-/// Says what the model does next.
+/// Returns the next turn of the model.
 fn answer(scenario: &Scenario, request: &Prompt) -> Turn {
     if !request.tool_results().is_empty() {
         return Turn::text("Done.");
@@ -51,17 +54,17 @@ fn answer(scenario: &Scenario, request: &Prompt) -> Turn {
         Scenario::RunsCommand { command } => shell(command),
         Scenario::Hangs => Message::new()
             .says("working on it")
-            .breaks(Place::AfterBlock(0), StreamFault::Hang)
+            .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang)
             .into(),
         Scenario::Fails => Refusal::forbidden().into(),
         _ => Turn::text("I do not know this scenario."),
     }
 }
 
-/// Agents whose model lives as long as they do.
+/// Agents that own their model server.
 struct Served {
-    agents: AcpAgents,
-    _setting: Setting,
+    agents: AcpBackend,
+    _setting: Fixture,
 }
 
 #[async_trait]

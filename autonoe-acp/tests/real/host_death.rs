@@ -1,22 +1,22 @@
-//! A host that is killed. The test is the host too: it starts itself again in that role.
+//! Sessions whose host is killed. The test starts itself again as the host.
 
-use autonoe_core::OuterSandbox;
+use autonoe_core::agent::OuterSandbox;
 use autonoe_testkit::model_server::{Script, Turn};
 use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
-use crate::setting::{Place, Setting, events_of, eventually, shell, within};
+use crate::fixture::{Fixture, TestFolders, collect_events, eventually, shell, within};
 
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 const WALLS: &str = "AUTONOE_TEST_HOST_WALLS";
 
-/// In a process that [`start_host`] started, lets a session run for ever.
+/// In a process that [`start_host`] started, runs a session for ever.
 async fn as_host() -> bool {
     let (Some(folder), Ok(model)) = (std::env::var_os(FOLDER), std::env::var(MODEL)) else {
         return false;
     };
-    let place = Place {
+    let place = TestFolders {
         folder: folder.into(),
         model,
     };
@@ -31,7 +31,7 @@ async fn as_host() -> bool {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Setting, test: &str, has_walls: bool) -> Host {
+fn start_host(setting: &Fixture, test: &str, has_walls: bool) -> Host {
     let walls = has_walls.then_some((WALLS, "1".as_ref()));
     let variables = [
         (FOLDER, setting.folder.as_os_str()),
@@ -44,7 +44,7 @@ fn start_host(setting: &Setting, test: &str, has_walls: bool) -> Host {
 
 async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
     let endless = shell("setsid sleep 500 & echo 1 > begun && sleep 600");
-    let setting = Setting::new(Script::new([endless, Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([endless, Turn::text("Hello.")]));
     let host = start_host(&setting, test, has_walls);
     setting.written("begun").await;
     let sleeps = || {
@@ -55,8 +55,8 @@ async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
 
     drop(host);
 
-    // The program ends with its host. Its tools go their own way, unless walls are around them;
-    // what a dead host cannot do about them, the next session does.
+    // The program ends with its host. Its tools detach, unless a sandbox contains them; the next
+    // session cleans up what a dead host left.
     let is_tool = |name: &str| !has_walls && ["bash", "sleep"].contains(&name);
     let only_tools = || {
         setting
@@ -66,7 +66,7 @@ async fn nothing_is_left_of_a_killed_host(test: &str, has_walls: bool) {
     };
     eventually("the end of the program", only_tools).await;
     let mut client = setting.client(setting.spec());
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     setting.server.verify();

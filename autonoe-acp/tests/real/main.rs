@@ -1,12 +1,13 @@
-//! The backend on the pinned build of the real Gemini CLI, offline: the model is scripted.
+//! Tests of the backend with the pinned build of the real Gemini CLI, offline with a scripted
+//! model.
 
 mod conformance;
+mod fixture;
+mod gate_decisions;
 mod host_death;
-mod judged;
 mod outer_sandbox;
 mod project_memory;
 mod resume;
 mod runs;
-mod setting;
 mod turns;
 mod untrusted_project;

@@ -1,15 +1,15 @@
-//! The outer sandbox, tried with the real program.
+//! Tests of the outer sandbox with the real program.
 
-use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
-use autonoe_backend::{SandboxNetwork, Walls};
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionField, SessionSpec,
-    StreamEvent, ToolStatus,
-};
+use autonoe_acp::{AcpBackend, AcpOptions, HomeFolder};
+use autonoe_backend::{SandboxConfig, SandboxNetwork};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox, SessionField};
+use autonoe_core::gate::Grants;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::setting::{Setting, events_of, shell, within, write};
+use crate::fixture::{Fixture, collect_events, shell, within, write};
 
 fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec.sandbox = Sandbox::Required;
@@ -17,7 +17,7 @@ fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec
 }
 
-/// Returns what came of the calls of a stream.
+/// Returns the outputs of the calls of a stream.
 fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
     let outputs = events.iter().filter_map(|event| match event {
         StreamEvent::ToolResponse { output, status, .. } => Some((output.as_str(), *status)),
@@ -26,12 +26,12 @@ fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
     outputs.collect()
 }
 
-/// Plays a session in which everything that is asked is refused, and returns what its calls gave.
-async fn unasked(setting: &Setting, options: AcpOptions, spec: SessionSpec) -> Vec<StreamEvent> {
-    let mut client = AcpAgents::new(options)
+/// Plays a session in which every permission request is refused, and returns its events.
+async fn unasked(setting: &Fixture, options: AcpOptions, spec: SessionSpec) -> Vec<StreamEvent> {
+    let mut client = AcpBackend::new(options)
         .create(spec)
         .expect("it can be made");
-    let (events, error) = events_of(client.as_mut(), "Look around.").await;
+    let (events, error) = collect_events(client.as_mut(), "Look around.").await;
     within(client.dispose()).await.expect("it ends");
     assert!(error.is_none(), "{error:?}");
     setting.assert_nothing_is_left();
@@ -40,7 +40,7 @@ async fn unasked(setting: &Setting, options: AcpOptions, spec: SessionSpec) -> V
 
 #[tokio::test]
 async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
     let error = setting.agents().create(spec).expect_err("there is none");
@@ -49,7 +49,9 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
         AgentErrorKind::Unclaimed(SessionField::Sandbox)
     );
 
-    let agents = AcpAgents::new(setting.options().with_walls(Walls::new(None)));
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(None);
+    let agents = AcpBackend::new(options);
     let spec = sandboxed(setting.spec());
     let error = agents.create(spec).expect_err("there is none");
 
@@ -58,13 +60,14 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
 
 #[tokio::test]
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
-    let setting = Setting::new(Script::new::<Turn>([]));
-    let broken = Walls::new(Some("/bin/false".into()));
-    let agents = AcpAgents::new(setting.options().with_walls(broken));
+    let setting = Fixture::new(Script::new::<Turn>([]));
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
+    let agents = AcpBackend::new(options);
     let spec = sandboxed(setting.spec());
     let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Are you there?").await;
+    let (events, error) = collect_events(client.as_mut(), "Are you there?").await;
     within(client.dispose()).await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
@@ -73,15 +76,15 @@ async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
 }
 
 #[tokio::test]
-async fn an_echo_that_nobody_is_asked_about_sees_no_more_than_the_sandbox_shows() {
+async fn an_ungated_echo_sees_only_what_the_sandbox_shows() {
     for is_inside in [false, true] {
         let folders = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
         let secrets = folders.path().canonicalize().expect("it is there");
         std::fs::write(secrets.join("a-secret-name"), "").expect("writable");
         let look = shell(&format!("echo {}/*", secrets.display()));
-        let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
+        let setting = Fixture::new(Script::new([look, Turn::text("Seen.")]));
         let mut options = setting.options();
-        options.walls.hidden.push(secrets);
+        options.program.sandbox.hidden.push(secrets);
         let mut spec = setting.spec_with(Grants::none());
         if is_inside {
             spec = sandboxed(spec);
@@ -92,23 +95,23 @@ async fn an_echo_that_nobody_is_asked_about_sees_no_more_than_the_sandbox_shows(
         let [(output, status)] = outputs(&events)[..] else {
             panic!("{events:?}");
         };
-        // Nothing is granted: had it been asked about, it would not have run.
+        // Nothing is granted: with a permission request, it would not have run.
         assert_eq!(status, ToolStatus::Ok);
         assert_eq!(output.contains("a-secret-name"), !is_inside, "{output}");
     }
 }
 
 #[tokio::test]
-async fn what_is_allowed_writes_the_project_and_nothing_else_and_ends_with_the_sandbox() {
+async fn allowed_commands_write_only_the_project_and_end_with_the_sandbox() {
     let stray = "(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun";
     let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let outside = elsewhere.path().join("outside.txt");
-    let setting = Setting::new(Script::new([
+    let setting = Fixture::new(Script::new([
         write("inside.txt", "1\n"),
         shell(&format!("echo 1 > {}", outside.display())),
         shell("echo 1 > .autonoe/status.json"),
         shell("echo 1 > /tmp/private.txt && cat /tmp/private.txt > copied.txt"),
-        // The settings that decide what the session may do.
+        // The settings with the permissions of the session.
         shell("echo {} > $GEMINI_CLI_SYSTEM_SETTINGS_PATH && echo 1 > written"),
         shell(stray),
         Turn::text("Done."),
@@ -116,7 +119,7 @@ async fn what_is_allowed_writes_the_project_and_nothing_else_and_ends_with_the_s
     std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
     let mut client = setting.client(sandboxed(setting.spec()));
 
-    let (events, error) = events_of(client.as_mut(), "Write everywhere.").await;
+    let (events, error) = collect_events(client.as_mut(), "Write everywhere.").await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -131,21 +134,22 @@ async fn what_is_allowed_writes_the_project_and_nothing_else_and_ends_with_the_s
 }
 
 #[tokio::test]
-async fn without_a_network_nobody_is_reached() {
-    let setting = Setting::new(Script::by(|_| Turn::text("I am here."))).unverified();
+async fn nothing_is_reachable_without_a_network() {
+    let setting = Fixture::new(Script::by(|_| Turn::text("I am here."))).unverified();
     // With more than one attempt, the program retries for minutes before it reports the failure.
     let home = setting.folder.join("home");
     let settings = json!({"general": {"maxAttempts": 1}});
     std::fs::create_dir_all(home.join(".gemini")).expect("it can be made");
     std::fs::write(home.join(".gemini/settings.json"), settings.to_string()).expect("writable");
-    let mut options = setting.options().with_home(HomeFolder::Kept(home));
-    options.walls.network = SandboxNetwork::Off;
-    let agents = AcpAgents::new(options);
+    let mut options = setting.options();
+    options.home = HomeFolder::Persistent(home);
+    options.program.sandbox.network = SandboxNetwork::Off;
+    let agents = AcpBackend::new(options);
     let mut client = agents
         .create(sandboxed(setting.spec()))
         .expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Are you there?").await;
+    let (events, error) = collect_events(client.as_mut(), "Are you there?").await;
     within(client.dispose()).await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
@@ -154,8 +158,8 @@ async fn without_a_network_nobody_is_reached() {
     setting.assert_nothing_is_left();
 }
 
-/// Settings of a project that allow commands and start a server.
-fn tempt(setting: &Setting) {
+/// Writes project settings that allow commands and start a server.
+fn tempt(setting: &Fixture) {
     let server = json!({"command": "touch", "args": [setting.file("server")], "trust": true});
     let settings = json!({
         "mcpServers": {"evil": server},
@@ -168,7 +172,7 @@ fn tempt(setting: &Setting) {
 #[tokio::test]
 async fn settings_of_the_project_open_nothing_in_the_sandbox() {
     let script = Script::new([shell("touch trace.txt"), Turn::text("Done.")]);
-    let setting = Setting::new(script);
+    let setting = Fixture::new(script);
     tempt(&setting);
     let spec = sandboxed(setting.spec_with(Grants::none()));
 
@@ -184,11 +188,11 @@ async fn settings_of_the_project_open_nothing_in_the_sandbox() {
 
 #[tokio::test]
 async fn a_project_with_settings_is_refused_without_a_sandbox() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     tempt(&setting);
     let mut client = setting.client(setting.spec());
 
-    let (_, error) = events_of(client.as_mut(), "Look.").await;
+    let (_, error) = collect_events(client.as_mut(), "Look.").await;
     within(client.dispose()).await.expect("it ends");
 
     assert_eq!(

@@ -1,21 +1,20 @@
-//! The memory file of a project, `GEMINI.md`.
+//! Memory file `GEMINI.md` of a project.
 
 use std::fs;
 
-use autonoe_acp::{AcpAgents, HomeFolder};
-use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, OuterSandbox, Sandbox, SessionSpec,
-};
+use autonoe_acp::{AcpBackend, HomeFolder};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox};
+use autonoe_core::{AgentClientFactory, AgentError, SessionSpec};
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::setting::{Setting, events_of, within};
+use crate::fixture::{Fixture, collect_events, within};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
 /// Plays a session of one turn in the sandbox, and returns the requests that the model received.
 async fn received(
-    setting: &Setting,
+    setting: &Fixture,
     change: impl FnOnce(&mut SessionSpec),
 ) -> (String, Option<AgentError>) {
     let mut spec = setting.spec();
@@ -23,7 +22,7 @@ async fn received(
     spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
     change(&mut spec);
     let mut client = setting.client(spec);
-    let (_, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (_, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
     let requests = setting.server.log().main_requests();
@@ -34,7 +33,7 @@ async fn received(
 /// Settings can start servers and hooks, and name further memory files.
 #[tokio::test]
 async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
-    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
     let touch = |name: &str| format!("touch {}", setting.file(name).display());
     let hooks = [("SessionStart", "*"), ("BeforeAgent", "*")].map(|(event, matcher)| {
         let hook = json!({"type": "command", "command": touch("by-hook")});
@@ -66,18 +65,19 @@ async fn the_model_receives_the_file_but_no_settings_of_the_project_apply() {
 /// the setting names, the setting can turn the file off.
 #[tokio::test]
 async fn the_program_reads_its_own_file_beside_those_that_settings_name() {
-    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
     let home = setting.folder.join("home");
     let settings = json!({"context": {"fileName": "OTHER.md"}}).to_string();
     fs::create_dir_all(home.join(".gemini")).expect("writable");
     fs::write(home.join(".gemini/settings.json"), settings).expect("writable");
     fs::write(setting.file("GEMINI.md"), MEMORY).expect("writable");
     fs::write(setting.file("OTHER.md"), "From another file.").expect("writable");
-    let options = setting.options().with_home(HomeFolder::Kept(home));
-    let agents = AcpAgents::new(options);
+    let mut options = setting.options();
+    options.home = HomeFolder::Persistent(home);
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
 
-    let (_, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (_, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -90,7 +90,7 @@ async fn the_program_reads_its_own_file_beside_those_that_settings_name() {
 #[tokio::test]
 async fn a_session_without_memory_is_refused_where_the_program_would_read_the_file() {
     for name in ["GEMINI.md", "parts/GEMINI.md"] {
-        let setting = Setting::new(Script::new::<Turn>([]));
+        let setting = Fixture::new(Script::new::<Turn>([]));
         let file = setting.file(name);
         fs::create_dir_all(file.parent().expect("a folder")).expect("writable");
         fs::write(&file, MEMORY).expect("writable");
@@ -106,7 +106,7 @@ async fn a_session_without_memory_is_refused_where_the_program_would_read_the_fi
 
 #[tokio::test]
 async fn a_session_without_memory_starts_where_there_is_no_file() {
-    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
     fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
 
     let (text, error) = received(&setting, |spec| spec.project_memory = false).await;

@@ -1,26 +1,25 @@
-//! A conversation that goes on in another session.
+//! Conversations that are resumed in another session.
 
 use std::fs;
 use std::time::Duration;
 
-use autonoe_acp::{AcpAgents, HomeFolder};
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, OuterSandbox, Sandbox, SessionField, SessionOutcome,
-    StreamEvent,
-};
+use autonoe_acp::{AcpBackend, HomeFolder};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox, SessionField, SessionOutcome};
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 
-use crate::setting::{Setting, events_of, within};
+use crate::fixture::{Fixture, collect_events, within};
 
 #[tokio::test]
-async fn a_conversation_goes_on_and_its_history_is_no_news() {
-    let setting = Setting::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
+async fn a_resumed_conversation_does_not_repeat_its_history() {
+    let setting = Fixture::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
     let home = setting.folder.join("home");
-    let mut options = setting.options().with_home(HomeFolder::Kept(home.clone()));
+    let mut options = setting.options();
+    options.home = HomeFolder::Persistent(home.clone());
     options.history_limit = Duration::from_secs(10);
-    let agents = AcpAgents::new(options);
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
-    let (events, _) = events_of(client.as_mut(), "Remember the sunflower.").await;
+    let (events, _) = collect_events(client.as_mut(), "Remember the sunflower.").await;
     within(client.dispose()).await.expect("it ends");
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
         panic!("{events:?}");
@@ -30,7 +29,7 @@ async fn a_conversation_goes_on_and_its_history_is_no_news() {
     spec.resume = Some(session.clone());
 
     let mut client = agents.create(spec).expect("it can be made");
-    let (events, error) = events_of(client.as_mut(), "What was it?").await;
+    let (events, error) = collect_events(client.as_mut(), "What was it?").await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -56,8 +55,8 @@ async fn a_conversation_goes_on_and_its_history_is_no_news() {
     setting.assert_nothing_is_left();
 }
 
-/// Makes the conversations of a home an hour old. The program keeps them by the minute, and loses
-/// one that is resumed in the minute in which it began.
+/// Makes the conversations of a home an hour old. The program names them by the minute, and loses a
+/// conversation that is resumed in the minute in which it started.
 fn make_older(home: &std::path::Path) {
     let projects = fs::read_dir(home.join(".gemini/tmp"))
         .expect("it is there")
@@ -77,7 +76,7 @@ fn make_older(home: &std::path::Path) {
 #[tokio::test]
 async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
     let answers = ["First.", "Second.", "Third."].map(Turn::text);
-    let setting = Setting::new(Script::new(answers));
+    let setting = Fixture::new(Script::new(answers));
     let agents = setting.agents();
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
@@ -85,7 +84,7 @@ async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
     spec.conversations = Some(setting.project().join(".autonoe/conversations/flow"));
     for prompt in ["Remember the sunflower.", "And the tulip.", "What was it?"] {
         let mut client = agents.create(spec.clone()).expect("it can be made");
-        let (events, error) = events_of(client.as_mut(), prompt).await;
+        let (events, error) = collect_events(client.as_mut(), prompt).await;
         within(client.dispose()).await.expect("it ends");
 
         assert!(error.is_none(), "{error:?}");
@@ -106,9 +105,9 @@ async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
 
 #[tokio::test]
 async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     let mut spec = setting.spec();
-    spec.resume = Some(autonoe_core::AgentSessionId::new("some"));
+    spec.resume = Some(autonoe_core::time::AgentSessionId::new("some"));
 
     let error = setting.agents().create(spec).expect_err("it cannot");
 

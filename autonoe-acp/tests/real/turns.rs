@@ -1,20 +1,20 @@
-//! Single turns: what is told of them, and how they end.
+//! Single turns: their events and outcomes.
 
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, HookCoverage, SessionOutcome, StreamEvent, Support,
-    TokenUsage, ToolStatus,
-};
+use autonoe_core::agent::{AgentErrorKind, HookCoverage, SessionOutcome, Support, TokenUsage};
+use autonoe_core::gate::Grants;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::{
-    Message, Place, Prompt, Refusal, Script, StopReason, StreamFault, Turn,
+    FaultPosition, Message, Prompt, Refusal, Script, StopReason, StreamFault, Turn,
 };
 use futures::StreamExt;
 use serde_json::json;
 
-use crate::setting::{Setting, events_of, one_turn, shell, within, write};
+use crate::fixture::{Fixture, collect_events, one_turn, shell, within, write};
 
-/// Returns the outcome that a stream ended with.
+/// Returns the outcome of a stream.
 fn outcome(events: &[StreamEvent]) -> Option<&SessionOutcome> {
     match events.last() {
         Some(StreamEvent::End { outcome, .. }) => Some(outcome),
@@ -22,7 +22,7 @@ fn outcome(events: &[StreamEvent]) -> Option<&SessionOutcome> {
     }
 }
 
-/// Returns the calls of a stream with their names, inputs and ends.
+/// Returns the calls of a stream with their names, inputs and statuses.
 fn calls(events: &[StreamEvent]) -> Vec<(String, serde_json::Value, Option<ToolStatus>)> {
     let end_of = |id: &str| {
         events.iter().find_map(|event| match event {
@@ -46,7 +46,7 @@ fn calls(events: &[StreamEvent]) -> Vec<(String, serde_json::Value, Option<ToolS
 
 #[tokio::test]
 async fn the_program_is_found_and_claims_no_more_than_it_can() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
 
     let can = within(setting.agents().probe()).await.expect("it is there");
 
@@ -54,7 +54,7 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
         (can.backend.as_str(), can.version.as_deref()),
         ("gemini", Some("0.61.0"))
     );
-    assert_eq!(can.hooks, HookCoverage::AskedOnly);
+    assert_eq!(can.hooks, HookCoverage::Partial);
     assert_eq!(
         (can.sandbox, can.in_process_tools),
         (Support::No, Support::No)
@@ -65,30 +65,31 @@ async fn the_program_is_found_and_claims_no_more_than_it_can() {
 
 #[tokio::test]
 async fn the_answers_that_a_probe_knows_are_those_of_the_program() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     let known = within(setting.agents().probe()).await.expect("it is there");
     let mut options = setting.options();
-    // A script outside of the package, whose version a probe cannot read.
+    // The probe cannot read the version of a script outside of the package.
     let folder = tempfile::tempdir().expect("a folder");
     let wrapper = folder.path().join("wrapper.mjs");
     let script = format!("await import({:?});", options.args[0]);
     std::fs::write(&wrapper, script).expect("writable");
     options.args[0] = wrapper.into();
 
-    let asked = within(autonoe_acp::AcpAgents::new(options).probe()).await;
+    let asked = within(autonoe_acp::AcpBackend::new(options).probe()).await;
 
     assert_eq!(asked.expect("it answers"), known);
 }
 
 #[tokio::test]
-async fn without_a_key_a_probe_says_what_is_missing() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+async fn without_a_key_a_probe_reports_the_missing_credentials() {
+    let setting = Fixture::new(Script::new::<Turn>([]));
     let mut options = setting.options();
     options
+        .program
         .environment
         .remove(std::ffi::OsStr::new("GEMINI_API_KEY"));
 
-    let error = within(autonoe_acp::AcpAgents::new(options).probe()).await;
+    let error = within(autonoe_acp::AcpBackend::new(options).probe()).await;
 
     let error = error.expect_err("it has none");
     assert_eq!(error.kind(), AgentErrorKind::Authentication);
@@ -99,13 +100,13 @@ async fn without_a_key_a_probe_says_what_is_missing() {
     );
 }
 
-/// The prompt of the last turn looks like a command of the program, and is for the model.
+/// The prompt of the last turn looks like a command of the program, and must reach the model.
 #[tokio::test]
-async fn the_turns_of_a_session_tell_words_thoughts_tokens_and_calls() {
+async fn turns_report_text_thoughts_tokens_and_calls() {
     let said = Message::new()
         .thinks("**Plan** first")
         .says("Good morning.");
-    let setting = Setting::new(Script::new([
+    let setting = Fixture::new(Script::new([
         said.into(),
         shell("echo hello"),
         write("made.txt", "hello\n"),
@@ -116,9 +117,9 @@ async fn the_turns_of_a_session_tell_words_thoughts_tokens_and_calls() {
     ]));
     let mut client = setting.client(setting.spec());
 
-    let (greeting, _) = events_of(client.as_mut(), "Greet.").await;
-    let (working, _) = events_of(client.as_mut(), "Go on.").await;
-    let (path, _) = events_of(client.as_mut(), "/memory show").await;
+    let (greeting, _) = collect_events(client.as_mut(), "Greet.").await;
+    let (working, _) = collect_events(client.as_mut(), "Go on.").await;
+    let (path, _) = collect_events(client.as_mut(), "/memory show").await;
     within(client.dispose()).await.expect("it ends");
 
     assert_greets(&greeting);
@@ -170,14 +171,14 @@ fn assert_greets(events: &[StreamEvent]) {
 // Shows: interfaces/hooks/reason
 #[tokio::test]
 async fn what_the_gate_refuses_leaves_no_trace_and_the_turn_goes_on() {
-    let setting = Setting::new(Script::new([
+    let setting = Fixture::new(Script::new([
         shell("touch trace.txt"),
         write("trace.txt", "x"),
         Turn::text("Then not."),
     ]));
     let mut client = setting.client(setting.spec_with(Grants::none()));
 
-    let (events, error) = events_of(client.as_mut(), "Leave a trace.").await;
+    let (events, error) = collect_events(client.as_mut(), "Leave a trace.").await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -204,13 +205,13 @@ async fn refusals_of_the_service_have_their_meaning() {
     let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
     let current = refusal.clone();
     let script = Script::by(move |_| current.lock().expect("no panic").clone().into());
-    let setting = Setting::new(script).unverified();
+    let setting = Fixture::new(script).unverified();
     let mut client = setting.client(setting.spec());
 
     for (next, expected) in refusals {
         *refusal.lock().expect("no panic") = next;
 
-        let (events, error) = events_of(client.as_mut(), "Go on.").await;
+        let (events, error) = collect_events(client.as_mut(), "Go on.").await;
 
         let error = error.unwrap_or_else(|| panic!("{events:?}"));
         assert_eq!(error.kind(), expected, "{error}");
@@ -220,8 +221,8 @@ async fn refusals_of_the_service_have_their_meaning() {
 }
 
 #[tokio::test]
-async fn a_spent_quota_is_one() {
-    let setting = Setting::new(Script::by(|_| Refusal::quota_spent().into())).unverified();
+async fn a_spent_quota_is_reported() {
+    let setting = Fixture::new(Script::by(|_| Refusal::quota_spent().into())).unverified();
 
     let (events, error) = one_turn(&setting).await;
 
@@ -231,24 +232,27 @@ async fn a_spent_quota_is_one() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_no_success() {
+async fn an_incomplete_answer_is_not_a_success() {
     let cut = || {
         let cut = Message::new()
             .says("I will")
-            .breaks(Place::AfterEvents(0), StreamFault::End);
+            .breaks(FaultPosition::AfterEvents(0), StreamFault::End);
         Turn::from(cut)
     };
     let cut_later = || {
         let cut = Message::new()
             .says("I will do it.")
             .in_pieces_of(5)
-            .breaks(Place::AfterEvents(2), StreamFault::End);
+            .breaks(FaultPosition::AfterEvents(2), StreamFault::End);
         Turn::from(cut)
     };
     let blocked = || Turn::from(Message::new().says("").stops(StopReason::Refusal));
-    let cut_after_a_tool = move |request: &Prompt| match request.tool_results().is_empty() {
-        true => shell("echo 1"),
-        false => cut(),
+    let cut_after_a_tool = move |request: &Prompt| {
+        if request.tool_results().is_empty() {
+            shell("echo 1")
+        } else {
+            cut()
+        }
     };
     let what = Arc::new(Mutex::new(""));
     let current = what.clone();
@@ -258,13 +262,13 @@ async fn an_answer_that_breaks_off_is_no_success() {
         "blocked" => blocked(),
         _ => cut_after_a_tool(request),
     });
-    let setting = Setting::new(script).unverified();
+    let setting = Fixture::new(script).unverified();
     let mut client = setting.client(setting.spec());
 
     for next in ["cut", "cut among its words", "blocked", "cut after a tool"] {
         *what.lock().expect("no panic") = next;
 
-        let (events, error) = events_of(client.as_mut(), "Go on.").await;
+        let (events, error) = collect_events(client.as_mut(), "Go on.").await;
 
         let completed = outcome(&events) == Some(&SessionOutcome::Completed);
         assert!(!completed, "{next}: {events:?} {error:?}");
@@ -277,13 +281,13 @@ async fn an_answer_that_breaks_off_is_no_success() {
 
 #[tokio::test]
 async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
-    let setting = Setting::new(Script::by(|_| shell("echo more"))).unverified();
+    let setting = Fixture::new(Script::by(|_| shell("echo more"))).unverified();
     let mut spec = setting.spec();
     spec.max_turns = Some(2);
     spec.system_prompt = Some("You are a very special agent.".to_owned());
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Go on for ever.").await;
+    let (events, error) = collect_events(client.as_mut(), "Go on for ever.").await;
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -301,12 +305,12 @@ async fn a_limit_of_turns_and_a_system_prompt_are_kept() {
 #[tokio::test]
 async fn a_turn_that_is_interrupted_ends_its_tool() {
     let endless = shell("echo 1 > begun && sleep 600");
-    let setting = Setting::new(Script::new([endless, Turn::text("I am back.")]));
+    let setting = Fixture::new(Script::new([endless, Turn::text("I am back.")]));
     let mut client = setting.client(setting.spec());
     let control = client.control();
 
     let heard = async {
-        let (events, error) = events_of(client.as_mut(), "Wait.").await;
+        let (events, error) = collect_events(client.as_mut(), "Wait.").await;
         assert!(error.is_none(), "{error:?}");
         events
     };
@@ -327,8 +331,8 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
             .into_iter()
             .any(|process| process.name == "sleep")
     };
-    crate::setting::eventually("the end of the tool", || !sleeps()).await;
-    let (events, _) = events_of(client.as_mut(), "Are you there?").await;
+    crate::fixture::eventually("the end of the tool", || !sleeps()).await;
+    let (events, _) = collect_events(client.as_mut(), "Are you there?").await;
     assert_eq!(
         outcome(&events),
         Some(&SessionOutcome::Completed),
@@ -340,7 +344,7 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
 
 #[tokio::test]
 async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
-    let setting = Setting::new(Script::new([shell("touch trace.txt")]));
+    let setting = Fixture::new(Script::new([shell("touch trace.txt")]));
     let mut spec = setting.spec();
     let asked = Arc::new(tokio::sync::Notify::new());
     let told = asked.clone();
@@ -352,7 +356,7 @@ async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
         asked.notified().await;
         control.interrupt().await.expect("it can be");
     };
-    let heard = events_of(client.as_mut(), "Leave a trace.");
+    let heard = collect_events(client.as_mut(), "Leave a trace.");
     let ((events, error), ()) = within(async { tokio::join!(heard, interrupt) }).await;
     within(client.dispose()).await.expect("it ends");
 
@@ -366,7 +370,7 @@ async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
     setting.assert_nothing_is_left();
 }
 
-/// A hook that never comes to an end with its thoughts.
+/// A hook that never finishes.
 struct Thinker(Arc<tokio::sync::Notify>);
 
 #[async_trait::async_trait]
@@ -378,7 +382,7 @@ impl autonoe_core::PreToolUseHook for Thinker {
     async fn check(
         &self,
         _: &autonoe_core::ToolCall,
-        _: &autonoe_core::ProjectPaths,
+        _: &autonoe_core::gate::ProjectPaths,
     ) -> autonoe_core::HookDecision {
         self.0.notify_one();
         std::future::pending().await
@@ -389,14 +393,14 @@ impl autonoe_core::PreToolUseHook for Thinker {
 async fn a_silent_agent_is_given_up_and_ended() {
     let hang = Message::new()
         .says("Well..")
-        .breaks(Place::AfterBlock(0), StreamFault::Hang);
-    let setting = Setting::new(Script::new([hang])).unverified();
-    let options = setting.options();
-    let options = options.with_silence_limit(std::time::Duration::from_secs(3));
-    let agents = autonoe_acp::AcpAgents::new(options);
+        .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang);
+    let setting = Fixture::new(Script::new([hang])).unverified();
+    let mut options = setting.options();
+    options.program.silence_limit = std::time::Duration::from_secs(3);
+    let agents = autonoe_acp::AcpBackend::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
 
-    let (_, error) = events_of(client.as_mut(), "Go on.").await;
+    let (_, error) = collect_events(client.as_mut(), "Go on.").await;
 
     assert_eq!(error.expect("it is silent").kind(), AgentErrorKind::Timeout);
     within(client.dispose()).await.expect("it ends");
@@ -405,7 +409,7 @@ async fn a_silent_agent_is_given_up_and_ended() {
 
 #[tokio::test]
 async fn a_stream_that_is_dropped_ends_the_tool() {
-    let setting = Setting::new(Script::new([shell("echo 1 > begun && sleep 600")])).unverified();
+    let setting = Fixture::new(Script::new([shell("echo 1 > begun && sleep 600")])).unverified();
     let mut client = setting.client(setting.spec());
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };
@@ -420,7 +424,7 @@ async fn a_stream_that_is_dropped_ends_the_tool() {
     drop(stream);
     drop(client);
 
-    crate::setting::eventually("the end of all", || {
+    crate::fixture::eventually("the end of all", || {
         setting.processes().is_empty() && setting.session_folders().is_empty()
     })
     .await;

@@ -1,20 +1,19 @@
-//! Projects with files that try to change what the program does.
+//! Projects with files that try to change the behaviour of the program.
 
 use std::ffi::OsStr;
 use std::fs;
 
-use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, CredentialFilter, Grants, OuterSandbox, Sandbox,
-    SessionSpec, StreamEvent,
-};
+use autonoe_acp::{AcpBackend, AcpOptions, HomeFolder};
+use autonoe_core::agent::{AgentErrorKind, CredentialFilter, OuterSandbox, Sandbox};
+use autonoe_core::gate::Grants;
+use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Credential, Script, Turn};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::setting::{Setting, events_of, shell, within};
+use crate::fixture::{Fixture, collect_events, shell, within};
 
 fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec.sandbox = Sandbox::Required;
@@ -22,12 +21,12 @@ fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec
 }
 
-/// Plays a session of one turn in the sandbox, and returns all that came of it.
-async fn one_session(setting: &Setting, options: AcpOptions, grants: Grants) -> Vec<StreamEvent> {
+/// Plays a session of one turn in the sandbox, and returns its events.
+async fn one_session(setting: &Fixture, options: AcpOptions, grants: Grants) -> Vec<StreamEvent> {
     let spec = sandboxed(setting.spec_with(grants));
-    let agents = AcpAgents::new(options);
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
-    let (events, _) = events_of(client.as_mut(), "Go on.").await;
+    let (events, _) = collect_events(client.as_mut(), "Go on.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
     events
@@ -48,19 +47,23 @@ async fn model_request(proxy: &TcpListener) -> TcpStream {
 }
 
 #[tokio::test]
-async fn an_env_file_does_not_choose_who_is_sent_the_key() {
+async fn an_env_file_does_not_change_where_the_key_is_sent() {
     let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let proxy_address = proxy.local_addr().expect("it is bound");
     let other = GeminiServer::start(Script::by(|_| Turn::text("Thank you."))).unverified();
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     let line = format!("GOOGLE_GEMINI_BASE_URL={}\n", other.url());
     fs::write(setting.file(".env"), line).expect("writable");
     let mut options = setting.options();
     let name = OsStr::new("GOOGLE_GEMINI_BASE_URL");
-    options.environment.remove(name).expect("it was set");
+    options
+        .program
+        .environment
+        .remove(name)
+        .expect("it was set");
     // If the program ignores the file, it sends its request to the real service. The proxy holds
     // that request back.
-    options.environment.extend([
+    options.program.environment.extend([
         (
             "HTTPS_PROXY".into(),
             format!("http://{proxy_address}").into(),
@@ -68,7 +71,7 @@ async fn an_env_file_does_not_choose_who_is_sent_the_key() {
         ("NO_PROXY".into(), "127.0.0.1".into()),
     ]);
     let spec = sandboxed(setting.spec_with(Grants::none()));
-    let agents = AcpAgents::new(options);
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
     let control = client.control();
 
@@ -77,7 +80,7 @@ async fn an_env_file_does_not_choose_who_is_sent_the_key() {
         control.interrupt().await.expect("the turn runs");
         connection
     };
-    let turn = events_of(client.as_mut(), "Go on.");
+    let turn = collect_events(client.as_mut(), "Go on.");
     within(async { tokio::join!(turn, interrupted) }).await;
     within(client.dispose()).await.expect("it ends");
 
@@ -86,10 +89,10 @@ async fn an_env_file_does_not_choose_who_is_sent_the_key() {
 }
 
 #[tokio::test]
-async fn tools_get_no_secrets_and_an_env_file_does_not_choose_what_is_allowed() {
+async fn tools_get_no_secrets_and_an_env_file_does_not_change_permissions() {
     let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
     let touch = shell("touch trace.txt");
-    let setting = Setting::new(Script::new([look, touch, Turn::text("Done.")]));
+    let setting = Fixture::new(Script::new([look, touch, Turn::text("Done.")]));
     let policies = setting.file("home/.gemini/policies");
     fs::create_dir_all(&policies).expect("it can be made");
     let allow =
@@ -100,7 +103,10 @@ async fn tools_get_no_secrets_and_an_env_file_does_not_choose_what_is_allowed() 
     fs::write(setting.file(".env"), line).expect("writable");
     let mut options = setting.options();
     for name in ["NPM_TOKEN", "OTHER"] {
-        options.environment.insert(name.into(), "told".into());
+        options
+            .program
+            .environment
+            .insert(name.into(), "told".into());
     }
 
     let events = one_session(&setting, options, Grants::none()).await;
@@ -116,12 +122,14 @@ async fn tools_get_no_secrets_and_an_env_file_does_not_choose_what_is_allowed() 
 
 #[tokio::test]
 async fn a_project_with_an_env_file_is_refused_where_settings_are_not_ours() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
     fs::write(setting.file(".env"), "A=b\n").expect("writable");
-    let agents = AcpAgents::new(setting.options().with_home(HomeFolder::OfTheUser));
+    let mut options = setting.options();
+    options.home = HomeFolder::User;
+    let agents = AcpBackend::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
 
-    let (_, error) = events_of(client.as_mut(), "Look.").await;
+    let (_, error) = collect_events(client.as_mut(), "Look.").await;
     within(client.dispose()).await.expect("it ends");
 
     let error = error.expect("it is refused");
@@ -147,24 +155,28 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
             "echo npm=$NPM_TOKEN; env | grep -a {hush}; cat /proc/[0-9]*/environ 2>/dev/null | \
              tr '\\0' '\\n' | grep -a {hush}; grep -rs {hush} ~/.gemini/settings.json; echo end"
         ));
-        let setting = Setting::new(Script::new([search, Turn::text("Seen.")]));
+        let setting = Fixture::new(Script::new([search, Turn::text("Seen.")]));
         let mut options = setting.options();
         if home == "kept" {
-            options = options.with_home(HomeFolder::Kept(setting.folder.join("home")));
+            options.home = HomeFolder::Persistent(setting.folder.join("home"));
         }
         for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GITHUB_TOKEN"] {
-            options.environment.insert(name.into(), hush.clone().into());
+            options
+                .program
+                .environment
+                .insert(name.into(), hush.clone().into());
         }
         options
+            .program
             .environment
             .insert("NPM_TOKEN".into(), "allowed".into());
         let mut spec = setting.spec();
         spec.outer_sandbox = is_enclosed.then(OuterSandbox::bubblewrap);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
-        let agents = AcpAgents::new(options);
+        let agents = AcpBackend::new(options);
         let mut client = agents.create(spec).expect("it can be made");
 
-        let (events, error) = events_of(client.as_mut(), "Look.").await;
+        let (events, error) = collect_events(client.as_mut(), "Look.").await;
         within(client.dispose()).await.expect("it ends");
 
         assert!(error.is_none(), "{error:?}");
@@ -185,11 +197,11 @@ async fn no_environment_has_the_key_and_an_allowed_variable_reaches_tools() {
 }
 
 #[tokio::test]
-async fn what_a_tool_leaves_in_a_kept_home_opens_nothing_in_the_next_session() {
+async fn files_that_a_tool_leaves_in_a_kept_home_do_not_affect_the_next_session() {
     let settings = json!({"tools": {"allowed": ["run_shell_command"]}});
     let allow =
         r#"[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\n"#;
-    let setting = Setting::new(Script::new([
+    let setting = Fixture::new(Script::new([
         shell(&format!("echo '{settings}' > ~/.gemini/settings.json")),
         shell(&format!(
             "mkdir -p ~/.gemini/policies; printf \"{allow}\" > ~/.gemini/policies/a.toml"
@@ -199,8 +211,12 @@ async fn what_a_tool_leaves_in_a_kept_home_opens_nothing_in_the_next_session() {
         shell("touch trace.txt"),
         Turn::text("Done."),
     ]));
-    let home = HomeFolder::Kept(setting.folder.join("home"));
-    let options = || setting.options().with_home(home.clone());
+    let home = HomeFolder::Persistent(setting.folder.join("home"));
+    let options = || {
+        let mut options = setting.options();
+        options.home = home.clone();
+        options
+    };
     let bash = "Bash".parse().into_iter();
     let granted = Grants::none().with_rules(bash);
 

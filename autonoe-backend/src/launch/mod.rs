@@ -1,9 +1,9 @@
 //! Environment, folder and outer sandbox of a program.
 
-mod enclosed;
-mod place;
-mod walls;
+mod sandbox;
+mod sandboxed_launch;
+mod session_directory;
 
-pub use enclosed::Inside;
-pub use place::{SessionPlace, add_session_environment, sweep};
-pub use walls::{SandboxNetwork, SandboxSpec, Walls};
+pub use sandbox::{SandboxConfig, SandboxNetwork, SandboxSpec};
+pub use sandboxed_launch::SandboxMounts;
+pub use session_directory::{SessionDirectory, add_session_environment, remove_abandoned_sessions};

@@ -3,18 +3,19 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome, SessionSpec, StreamEvent};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{After, Command, Commands, Program, Query};
+use super::{AfterQuery, Command, CommandQueue, Program, Query};
 
-/// Owns the program of a session, and ends it.
+/// Owns the program of a session, and shuts it down.
 ///
-/// It runs until it is disposed of, or until all senders of commands are dropped.
+/// It runs until the session is disposed of, or until all senders of commands are dropped.
 pub(super) struct Actor<P: Program> {
     options: Arc<P::Options>,
     spec: SessionSpec,
-    commands: Commands,
+    commands: CommandQueue,
     state: State<P>,
 }
 
@@ -24,22 +25,22 @@ enum State<P> {
     Gone,
 }
 
-/// How a start ended.
-enum Begun {
+/// Outcome of a start.
+enum StartOutcome {
     /// The program waits for a prompt.
     Ready,
-    /// It does not start.
+    /// The program did not start.
     Failed(AgentError),
-    /// Its turn was stopped before it began.
+    /// The turn was interrupted before it began.
     Interrupted,
     /// The query was dropped.
     Unwanted,
-    /// The session is disposed of. The sender is informed when the program has ended.
+    /// The session is disposed of. The sender is notified when the program has ended.
     Disposed(oneshot::Sender<()>),
 }
 
 impl<P: Program> Actor<P> {
-    pub(super) fn new(options: Arc<P::Options>, spec: SessionSpec, commands: Commands) -> Self {
+    pub(super) fn new(options: Arc<P::Options>, spec: SessionSpec, commands: CommandQueue) -> Self {
         Self {
             options,
             spec,
@@ -75,78 +76,78 @@ impl<P: Program> Actor<P> {
         }
     }
 
-    /// Works on a query. Returns the sender of a command that disposes of the session, if one comes.
+    /// Runs a query. If the session is disposed of meanwhile, returns the sender of that command.
     async fn query(&mut self, query: Query) -> Option<oneshot::Sender<()>> {
         if matches!(self.state, State::NotStarted) {
             match self.start(&query).await {
-                Begun::Ready => {}
-                Begun::Failed(error) => {
+                StartOutcome::Ready => {}
+                StartOutcome::Failed(error) => {
                     query.end(Err(error));
                     self.end().await;
                     return None;
                 }
-                Begun::Interrupted => {
+                StartOutcome::Interrupted => {
                     self.end().await;
                     query.end(Ok(StreamEvent::end(SessionOutcome::Interrupted, None)));
                     return None;
                 }
-                Begun::Unwanted => {
+                StartOutcome::Unwanted => {
                     self.end().await;
                     return None;
                 }
-                Begun::Disposed(done) => return Some(done),
+                StartOutcome::Disposed(done) => return Some(done),
             }
         }
         let State::Live(live) = &mut self.state else {
-            let reason = format!("{} is not there any more; start a new session", P::NAME);
+            let reason = format!("{} has exited; start a new session", P::NAME);
             query.end(Err(AgentError::new(AgentErrorKind::Crashed, reason)));
             return None;
         };
         let turn = live.turn(&self.options, &self.spec, query, &mut self.commands);
         match turn.await {
-            After::Ready => None,
-            After::Useless => {
+            AfterQuery::Ready => None,
+            AfterQuery::Unusable => {
                 self.end().await;
                 None
             }
-            After::Disposed(done) => Some(done),
+            AfterQuery::Disposed(done) => Some(done),
         }
     }
 
     /// Starts the program, and waits until it is ready or the query is dropped.
     ///
     /// The actor owns the program from its start, so that disposing of the session waits for its end.
-    async fn start(&mut self, query: &Query) -> Begun {
+    async fn start(&mut self, query: &Query) -> StartOutcome {
         match P::launch(&self.options, &self.spec).await {
             Ok(live) => self.state = State::Live(Box::new(live)),
             Err(error) => {
                 self.state = State::Gone;
-                return Begun::Failed(error);
+                return StartOutcome::Failed(error);
             }
         }
         let State::Live(live) = &mut self.state else {
-            return Begun::Unwanted;
+            return StartOutcome::Unwanted;
         };
         let mut ready = pin!(live.ready(&self.options, &self.spec));
         loop {
             let command = tokio::select! {
                 biased;
-                () = query.dropped.cancelled() => return Begun::Unwanted,
+                () = query.dropped.cancelled() => return StartOutcome::Unwanted,
                 command = self.commands.recv_new() => command,
                 ready = &mut ready => {
-                    return ready.map_or_else(Begun::Failed, |()| Begun::Ready);
+                    return ready.map_or_else(StartOutcome::Failed, |()| StartOutcome::Ready);
                 }
             };
             match command {
                 Some(Command::Interrupt(reply)) => {
                     let _ = reply.send(Ok(()));
-                    return Begun::Interrupted;
+                    return StartOutcome::Interrupted;
                 }
                 // Delivered when the turn has begun.
-                Some(steer @ Command::Steer(..)) => self.commands.keep(steer),
+                Some(steer @ Command::Steer(..)) => self.commands.defer(steer),
                 Some(Command::Query(other)) => other.refuse(),
-                Some(Command::Dispose(done)) => return Begun::Disposed(done),
-                None => return Begun::Unwanted,
+                Some(Command::Dispose(done)) => return StartOutcome::Disposed(done),
+                None => return StartOutcome::Unwanted,
             }
         }
     }
@@ -160,12 +161,12 @@ impl<P: Program> Actor<P> {
 }
 
 fn refuse_steering(reply: oneshot::Sender<Result<(), AgentError>>) {
-    let reason = "no turn is under way";
+    let reason = "no turn is in progress";
     let _ = reply.send(Err(AgentError::new(AgentErrorKind::Other, reason)));
 }
 
-/// Asks the actor something and waits for the answer.
-pub(super) async fn ask<T>(
+/// Sends a command to the actor, and waits for the reply.
+pub(super) async fn request<T>(
     commands: &mpsc::Sender<Command>,
     make: impl FnOnce(oneshot::Sender<T>) -> Command,
 ) -> Option<T> {

@@ -1,24 +1,22 @@
-//! The client of one session.
+//! [`ProgramClient`], the client of one session.
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, MessageStream, Prompt, SessionControl, SessionSpec,
-    StreamEvent,
-};
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl};
+use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec, StreamEvent};
 use futures::{StreamExt, stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::actor::{Actor, ask};
-use super::{Command, Commands, Program, Query};
+use super::actor::{Actor, request};
+use super::{Command, CommandQueue, Program, Query};
 
 /// The client of one session. The program starts with the first query.
 ///
-/// A task owns the program. It goes on whether or not anybody looks at the stream, and ends the
-/// program when the client is disposed of or dropped. A control does not keep it.
+/// A task owns the program. It runs whether or not the stream is polled, and shuts the program down
+/// when the client is disposed of or dropped. A control does not keep the program running.
 pub struct ProgramClient<P: Program> {
     commands: mpsc::Sender<Command>,
     /// The actor, until it is started.
@@ -28,7 +26,7 @@ pub struct ProgramClient<P: Program> {
 }
 
 impl<P: Program> ProgramClient<P> {
-    /// Makes the client of a session of `spec`.
+    /// Creates the client of a session of `spec`.
     pub fn new(options: Arc<P::Options>, spec: SessionSpec) -> Self {
         let (commands, queue) = mpsc::channel(8);
         let last = CancellationToken::new();
@@ -36,7 +34,7 @@ impl<P: Program> ProgramClient<P> {
         Self {
             last,
             commands,
-            actor: Some(Actor::new(options, spec, Commands::new(queue))),
+            actor: Some(Actor::new(options, spec, CommandQueue::new(queue))),
         }
     }
 }
@@ -66,10 +64,11 @@ impl<P: Program> AgentClient for ProgramClient<P> {
         };
         let last = std::mem::replace(&mut self.last, over);
         let commands = self.commands.clone();
-        let begun = async move {
-            // Who dropped the stream of a turn may ask again while that is still being stopped.
+        let start = async move {
+            // A caller that dropped the stream of a turn may send another query while that turn is
+            // being stopped.
             last.cancelled().await;
-            // If the actor is gone, the batches end without an end.
+            // If the actor has ended, the stream of batches ends without an `End` event.
             let _ = commands.send(Command::Query(query)).await;
             Batches {
                 batches,
@@ -77,7 +76,7 @@ impl<P: Program> AgentClient for ProgramClient<P> {
                 is_over: false,
             }
         };
-        stream::once(begun)
+        stream::once(start)
             .flat_map(|batches| stream::unfold(batches, next))
             .flat_map(stream::iter)
             .boxed()
@@ -92,14 +91,14 @@ impl<P: Program> AgentClient for ProgramClient<P> {
 
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
         if self.actor.is_none() {
-            // An actor that is gone has ended everything already.
-            let _ = ask(&self.commands, Command::Dispose).await;
+            // An actor that has ended has shut everything down already.
+            let _ = request(&self.commands, Command::Dispose).await;
         }
         Ok(())
     }
 }
 
-/// What comes of a query. The turn is stopped when this is dropped.
+/// Receives the events of a query. Dropping it stops the turn.
 struct Batches {
     batches: mpsc::UnboundedReceiver<Vec<Item>>,
     _guard: DropGuard,
@@ -113,7 +112,7 @@ async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
         return None;
     }
     let batch = state.batches.recv().await.unwrap_or_else(|| {
-        let reason = "the session ended without saying how";
+        let reason = "the session ended without an outcome";
         vec![Err(AgentError::new(AgentErrorKind::Crashed, reason))]
     });
     let is_end = |item: &Item| matches!(item, Err(_) | Ok(StreamEvent::End { .. }));
@@ -121,9 +120,9 @@ async fn next(mut state: Batches) -> Option<(Vec<Item>, Batches)> {
     Some((batch, state))
 }
 
-/// Reaches a session while its stream is open.
+/// Controls a session while its stream is open.
 ///
-/// It does not keep the session: who forgets to let go of it must not keep a program running.
+/// It does not keep the session alive: a forgotten control must not keep a program running.
 struct ProgramControl {
     commands: mpsc::WeakSender<Command>,
     no_steering: Option<&'static str>,
@@ -132,11 +131,13 @@ struct ProgramControl {
 #[async_trait]
 impl SessionControl for ProgramControl {
     async fn interrupt(&self) -> Result<(), AgentError> {
-        // A session that is over has nothing to stop.
+        // A finished session has nothing to stop.
         let Some(commands) = self.commands.upgrade() else {
             return Ok(());
         };
-        ask(&commands, Command::Interrupt).await.unwrap_or(Ok(()))
+        request(&commands, Command::Interrupt)
+            .await
+            .unwrap_or(Ok(()))
     }
 
     async fn steer(&self, text: &str) -> Result<(), AgentError> {
@@ -146,7 +147,7 @@ impl SessionControl for ProgramControl {
         let over = || AgentError::new(AgentErrorKind::Other, "the session is over");
         let commands = self.commands.upgrade().ok_or_else(over)?;
         let text = text.to_owned();
-        let steered = ask(&commands, |reply| Command::Steer(text, reply)).await;
+        let steered = request(&commands, |reply| Command::Steer(text, reply)).await;
         steered.unwrap_or_else(|| Err(over()))
     }
 }

@@ -1,91 +1,92 @@
-//! What the owner of a program is told.
+//! Commands to the actor that owns a program.
 
 use std::collections::VecDeque;
 
-use autonoe_core::{AgentError, AgentErrorKind, StreamEvent};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentError, StreamEvent};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Where the owner of a program hears what it is told.
+/// Receives the commands to the owner of a program.
 #[derive(Debug)]
-pub struct Commands {
+pub struct CommandQueue {
     queue: mpsc::Receiver<Command>,
-    /// What came too early.
-    kept: VecDeque<Command>,
+    /// Commands that arrived too early.
+    deferred: VecDeque<Command>,
 }
 
-impl Commands {
+impl CommandQueue {
     pub(super) fn new(queue: mpsc::Receiver<Command>) -> Self {
         Self {
             queue,
-            kept: VecDeque::new(),
+            deferred: VecDeque::new(),
         }
     }
 
-    /// Waits for what is told next; `None` if nobody is left who could tell anything. Nothing is
-    /// lost when the future is dropped.
+    /// Waits for the next command; `None` if all senders are dropped. Dropping the future loses
+    /// nothing.
     pub async fn recv(&mut self) -> Option<Command> {
-        match self.kept.pop_front() {
+        match self.deferred.pop_front() {
             Some(command) => Some(command),
             None => self.queue.recv().await,
         }
     }
 
-    /// Waits for what is told next, past what is kept.
+    /// Waits for the next new command, and skips deferred ones.
     pub(super) async fn recv_new(&mut self) -> Option<Command> {
         self.queue.recv().await
     }
 
-    /// Keeps what came too early for whoever [listens](Self::recv) next.
-    pub(super) fn keep(&mut self, command: Command) {
-        self.kept.push_back(command);
+    /// Defers a command that arrived too early until the next [`recv`](Self::recv).
+    pub(super) fn defer(&mut self, command: Command) {
+        self.deferred.push_back(command);
     }
 }
 
-/// What the owner of a program is told.
+/// A command to the owner of a program.
 #[derive(Debug)]
 pub enum Command {
-    /// To work on a prompt.
+    /// Runs a prompt.
     Query(Query),
-    /// To stop the turn.
+    /// Stops the turn.
     Interrupt(oneshot::Sender<Result<(), AgentError>>),
-    /// To tell the agent something in the middle of its turn.
+    /// Sends a message to the agent during its turn.
     Steer(String, oneshot::Sender<Result<(), AgentError>>),
-    /// To end everything.
+    /// Shuts everything down.
     Dispose(oneshot::Sender<()>),
 }
 
-/// A prompt, and where what comes of it goes.
+/// A prompt, and the channel for its events.
 #[derive(Debug)]
 pub struct Query {
-    /// What the agent is asked.
+    /// The prompt for the agent.
     pub prompt: String,
-    /// Nobody looks any more.
+    /// Cancelled when the stream of the query is dropped.
     pub dropped: CancellationToken,
     /// Batches of events; the last one ends with `End` or an error.
     pub(super) events: mpsc::UnboundedSender<Vec<Result<StreamEvent, AgentError>>>,
-    /// Tells that it is over, so that the next one may come.
+    /// Signals the end of the query, so that the next one can start.
     pub(super) _over: DropGuard,
 }
 
 impl Query {
-    /// Tells what came of it, in one piece.
-    pub fn tell(&self, events: impl IntoIterator<Item = StreamEvent>) {
+    /// Sends events to the stream, as one batch.
+    pub fn send(&self, events: impl IntoIterator<Item = StreamEvent>) {
         let events: Vec<_> = events.into_iter().map(Ok).collect();
         if !events.is_empty() {
-            // Whoever does not listen any more has dropped the query.
+            // If the receiver is gone, the query was dropped.
             let _ = self.events.send(events);
         }
     }
 
-    /// Tells how it ended.
+    /// Sends the end of the query.
     pub fn end(self, end: Result<StreamEvent, AgentError>) {
         let _ = self.events.send(vec![end]);
     }
 
-    /// Refuses it because another one is under way: a client asks one thing after the other.
+    /// Refuses the query because another one is running: a client runs one query at a time.
     pub fn refuse(self) {
-        let reason = "a turn is still under way";
+        let reason = "a turn is still in progress";
         self.end(Err(AgentError::new(AgentErrorKind::Other, reason)));
     }
 }

@@ -1,10 +1,16 @@
-//! The session of a program: its client, and who owns the program.
+//! Session of a program: its client, and the task that owns the program.
 
 mod actor;
+mod answers;
 mod client;
 mod commands;
 mod program;
+mod transport;
+mod turn;
 
+pub use answers::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call};
 pub use client::ProgramClient;
-pub use commands::{Command, Commands, Query};
-pub use program::{After, Program};
+pub use commands::{Command, CommandQueue, Query};
+pub use program::{AfterQuery, Program};
+pub use transport::{PendingRequests, line_writer, ready_within, shutdown_program, wait_for_exit};
+pub use turn::{Turn, TurnEnd, TurnStep, run_turn};

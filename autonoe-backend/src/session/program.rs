@@ -1,30 +1,30 @@
-//! [`Program`], a backend's program as a session needs it.
+//! [`Program`], the interface between a session and the program of a backend.
 
 use autonoe_core::{AgentError, SessionSpec};
 use tokio::sync::oneshot;
 
-use super::{Commands, Query};
+use super::{CommandQueue, Query};
 
 /// A running program, and the connection to it.
 ///
 /// A [`ProgramClient`](super::ProgramClient) starts it with the first query and owns it from then
-/// on. The methods are called one after the other: `launch`, `ready`, any number of times `turn`,
-/// and at last `end`.
+/// on. The methods are called in this order: `launch`, `ready`, any number of times `turn`, and
+/// finally `end`.
 pub trait Program: Sized + Send + 'static {
     /// Its options, which are the same for all sessions.
     type Options: Send + Sync + 'static;
 
-    /// Names it in errors.
+    /// Its name in errors.
     const NAME: &str;
 
-    /// Why it does not accept messages during a turn, if it does not.
+    /// The reason why it does not accept messages during a turn, if it does not.
     const NO_STEERING: Option<&str> = None;
 
-    /// Starts it. It must be [ready](Self::ready) before the first turn.
+    /// Starts it. It must become [ready](Self::ready) before the first turn.
     ///
     /// # Errors
     ///
-    /// It cannot be started. No process of it is left then.
+    /// The program cannot be started. None of its processes is left.
     fn launch(
         options: &Self::Options,
         spec: &SessionSpec,
@@ -32,11 +32,11 @@ pub trait Program: Sized + Send + 'static {
 
     /// Waits until it is ready for a prompt, and checks that it runs with the requested settings.
     ///
-    /// The future is dropped when the query is.
+    /// The future is dropped together with the query.
     ///
     /// # Errors
     ///
-    /// It is not ready, or runs with other settings. Its processes may still run then.
+    /// The program is not ready, or runs with other settings. Its processes may still run.
     fn ready(
         &mut self,
         options: &Self::Options,
@@ -45,27 +45,27 @@ pub trait Program: Sized + Send + 'static {
 
     /// Runs `query` to its end, and handles `commands` meanwhile.
     ///
-    /// It [ends](Query::end) the query, unless it returns [`After::Disposed`] or the query was
+    /// It [ends](Query::end) the query, unless it returns `After::Disposed` or the query was
     /// [dropped](Query::dropped), which stops the turn.
     fn turn(
         &mut self,
         options: &Self::Options,
         spec: &SessionSpec,
         query: Query,
-        commands: &mut Commands,
-    ) -> impl Future<Output = After> + Send;
+        commands: &mut CommandQueue,
+    ) -> impl Future<Output = AfterQuery> + Send;
 
-    /// Ends it, and everything that it started. Calls are denied from now on.
+    /// Ends it, and everything that it started. From now on, calls are denied.
     fn end(self) -> impl Future<Output = ()> + Send;
 }
 
-/// What is to be done after a query.
+/// The next step after a query.
 #[derive(Debug)]
-pub enum After {
+pub enum AfterQuery {
     /// Nothing: the program waits for the next prompt.
     Ready,
     /// The program must be ended.
-    Useless,
-    /// Everything must be ended, and who asked for it wants to know when that is done.
+    Unusable,
+    /// Everything must be ended. The sender is notified when that is done.
     Disposed(oneshot::Sender<()>),
 }

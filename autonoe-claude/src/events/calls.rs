@@ -1,18 +1,18 @@
-//! Calls of tools that have no result yet.
+//! [`OpenCalls`], the tool calls without a result.
 
 use std::collections::{HashMap, HashSet};
 
-/// Calls of tools that have no result yet, and which of them were refused.
+/// Tool calls without a result, and which of them were denied.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct OpenCalls {
     open: HashMap<String, u64>,
     made: u64,
     denied: HashSet<String>,
 }
 
-impl Calls {
-    /// Notes a call; `false` if it is open already.
-    pub(super) fn made(&mut self, id: &str) -> bool {
+impl OpenCalls {
+    /// Records a call; `false` if it is open already.
+    pub(super) fn record_call(&mut self, id: &str) -> bool {
         if self.open.contains_key(id) {
             return false;
         }
@@ -21,13 +21,13 @@ impl Calls {
         true
     }
 
-    /// Notes that a call was refused.
-    pub(super) fn denied(&mut self, id: &str) {
+    /// Records that a call was denied.
+    pub(super) fn record_denial(&mut self, id: &str) {
         self.denied.insert(id.to_owned());
     }
 
-    /// Notes the result of a call; `None` if no such call is open.
-    pub(super) fn answered(&mut self, id: &str) -> Option<WasDenied> {
+    /// Records the result of a call; `None` if no such call is open.
+    pub(super) fn record_result(&mut self, id: &str) -> Option<WasDenied> {
         self.open.remove(id)?;
         Some(if self.denied.remove(id) {
             WasDenied::Yes
@@ -36,12 +36,12 @@ impl Calls {
         })
     }
 
-    /// Tells whether the call has no result yet.
+    /// Returns whether the call has no result yet.
     pub(super) fn is_open(&self, id: &str) -> bool {
         self.open.contains_key(id)
     }
 
-    /// Takes the calls without a result, in the order in which they were made.
+    /// Removes and returns the calls without a result, in the order in which they were made.
     pub(super) fn take_open(&mut self) -> Vec<String> {
         let mut open: Vec<(String, u64)> = self.open.drain().collect();
         open.sort_by_key(|(_, made)| *made);
@@ -50,7 +50,7 @@ impl Calls {
     }
 }
 
-/// Whether a call was refused.
+/// Whether a call was denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WasDenied {
     Yes,

@@ -1,21 +1,20 @@
-//! Translation of messages into events.
+//! Translation of messages to stream events.
 //!
-//! [`Translator`] makes [`StreamEvent`](autonoe_core::StreamEvent)s of messages.
-//! It keeps [`Turns`], which know whether a turn is under way, which tasks live
-//! and whether the session is over, [`Spending`], which makes what a turn cost
-//! out of what the process has cost so far, and the calls that have no result yet.
-//! [`Busy`] shows people what the program does while it says nothing, [`ModelCalls`] the answers
-//! of the model as they come.
+//! [`Translator`] converts messages to [`StreamEvent`](autonoe_core::StreamEvent)s. It tracks
+//! [`Turns`], which know whether a turn is running, which tasks are alive and whether the session
+//! is over; `Spending`, which computes the cost of a turn from the total of the process; and the
+//! calls without a result. [`ActivityTracker`] reports the progress of the program while it is silent, and
+//! [`ModelCalls`] reports the answers of the model as they are streamed.
 
 mod calls;
 mod model_calls;
-mod spending;
 mod tasks;
 mod translator;
 mod turns;
+mod usage_tracker;
 
 pub use model_calls::ModelCalls;
-pub use spending::{Spending, Spent};
-pub use tasks::{Busy, Task, Tasks};
-pub use translator::{Finished, Translator};
-pub use turns::{Standing, Turns};
+pub use tasks::{ActivityTracker, Task, Tasks};
+pub use translator::{FinishedSession, Translator};
+pub use turns::{SessionPhase, Turns};
+pub use usage_tracker::{TurnCost, UsageTracker};

@@ -1,34 +1,35 @@
-//! Calls of the model, as far as the program shows them.
+//! [`ModelCalls`] of a session, as far as the program reports them.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{
-    Events, Failure, ModelAnswer, ModelAsked, ModelCall, ModelMessages, ModelPart, TokenUsage,
+use autonoe_core::agent::{
+    ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart, TokenUsage,
 };
+use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
-use crate::wire::{AnswerPiece, Message, PieceKind};
+use crate::wire::{AnswerChunk, ChunkKind, Message};
 
-/// Shows observers each call of the model, piece by piece.
+/// Emits events for each call of the model, chunk by chunk.
 ///
-/// The program does not say what it asks the model. Sub-agents answer at the same time as the main
-/// agent; their calls are below the calls that started them.
+/// The program does not report the messages to the model. Sub-agents run concurrently with the main
+/// agent; their model calls are below the tool calls that started them.
 ///
 /// ```
 /// use autonoe_claude::events::ModelCalls;
 /// use autonoe_claude::wire::Line;
-/// use autonoe_core::Events;
+/// use autonoe_core::event::Events;
 ///
 /// let mut calls = ModelCalls::new(Events::silent());
 /// let line = Line::from_text(r#"{"type":"stream_event","event":{"type":"message_start"}}"#)?;
 ///
-/// calls.observe(&line.read());
+/// calls.observe(&line.parse());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct ModelCalls {
     events: Events,
-    /// The open calls, by the call of a tool that started the sub-agent.
+    /// The open calls, by the tool call that started the sub-agent.
     open: BTreeMap<Option<String>, OpenCall>,
 }
 
@@ -43,7 +44,7 @@ struct OpenCall {
 }
 
 impl ModelCalls {
-    /// Shows them to those who watch a session through `events`.
+    /// Creates an emitter that reports to the observers of `events`.
     pub fn new(events: Events) -> Self {
         Self {
             events,
@@ -51,26 +52,26 @@ impl ModelCalls {
         }
     }
 
-    /// Takes note of `message`.
+    /// Observes `message`.
     pub fn observe(&mut self, message: &Message<'_>) {
         match message {
             Message::Answer(piece) => self.piece(piece),
-            // An answer of the main agent without an end gets none any more.
+            // An unfinished answer of the main agent ends with the turn.
             Message::Result(_) => drop(self.open.remove(&None)),
             _ => {}
         }
     }
 
-    fn piece(&mut self, piece: &AnswerPiece<'_>) {
+    fn piece(&mut self, piece: &AnswerChunk<'_>) {
         let agent = piece.parent_tool_use_id.as_deref().map(str::to_owned);
-        if let PieceKind::Started { model, id } = &piece.kind {
-            self.cut_off(&agent);
+        if let ChunkKind::Started { model, id } = &piece.kind {
+            self.fail_unfinished(&agent);
             let mut call = self.begin(agent.as_deref(), model.as_deref());
             call.id = id.as_deref().map(str::to_owned);
             self.open.insert(agent, call);
             return;
         }
-        if piece.kind == PieceKind::Ended {
+        if piece.kind == ChunkKind::Ended {
             if let Some(open) = self.open.remove(&agent) {
                 open.end();
             }
@@ -80,13 +81,13 @@ impl ModelCalls {
             return;
         };
         match &piece.kind {
-            PieceKind::Text(text) => {
+            ChunkKind::Text(text) => {
                 open.text.push_str(text);
                 open.call.chunk(ModelPart::Text, text);
             }
-            PieceKind::Thinking(text) => open.call.chunk(ModelPart::Thinking, text),
-            PieceKind::ToolUse => open.tools += 1,
-            PieceKind::Stopped { tokens, reason } => {
+            ChunkKind::Thinking(text) => open.call.chunk(ModelPart::Thinking, text),
+            ChunkKind::ToolUse => open.tools += 1,
+            ChunkKind::Stopped { tokens, reason } => {
                 open.tokens = *tokens;
                 open.stop_reason = reason.as_deref().map(str::to_owned);
             }
@@ -100,9 +101,10 @@ impl ModelCalls {
             None => self.events.clone(),
         };
         let unknown = || json!([]);
-        let asked = ModelAsked::new(model.unwrap_or("unknown"), ModelMessages::new(0, &unknown));
+        let request =
+            ModelCallRequest::new(model.unwrap_or("unknown"), ModelMessages::new(0, &unknown));
         OpenCall {
-            call: events.model_call(&asked),
+            call: events.model_call(&request),
             id: None,
             stop_reason: None,
             text: String::new(),
@@ -111,10 +113,10 @@ impl ModelCalls {
         }
     }
 
-    /// Ends the call of an agent whose answer came to no end.
-    fn cut_off(&mut self, agent: &Option<String>) {
+    /// Fails the call of an agent whose answer did not end.
+    fn fail_unfinished(&mut self, agent: &Option<String>) {
         if let Some(open) = self.open.remove(agent) {
-            let error = Failure::retryable("model_failed", "the answer came to no end");
+            let error = Failure::retryable("model_failed", "the answer was never finished");
             open.call.failed(&error, open.tokens);
         }
     }

@@ -1,51 +1,52 @@
-//! The tasks that live.
+//! [`Tasks`] of a session, and progress notes for silent phases.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{Events, ProgressNote};
+use autonoe_core::event::Events;
+use autonoe_core::tool::ProgressNote;
 
 use crate::wire::{BackgroundTasks, Message, TaskStarted};
 
-/// The tasks of a session that live: commands in the background, long commands, sub-agents.
+/// The running tasks of a session: background commands, long commands, sub-agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tasks {
-    live: BTreeMap<String, Task>,
+    running: BTreeMap<String, Task>,
 }
 
-/// A task that lives.
+/// A running task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
-    /// What it is, for example `local_bash` or `local_agent`.
+    /// The type of the task, for example `local_bash` or `local_agent`.
     pub kind: Option<String>,
-    /// What it does, in words of the agent.
+    /// The agent's description of the task.
     pub description: Option<String>,
     /// The call that started it.
     pub call: Option<String>,
-    /// Whether the program lists it as one in the background.
+    /// Whether the program lists it as a background task.
     listed: bool,
 }
 
 impl Tasks {
-    /// Returns how many live.
+    /// Returns the number of running tasks.
     pub fn len(&self) -> usize {
-        self.live.len()
+        self.running.len()
     }
 
-    /// Tells whether none lives.
+    /// Returns whether no task is running.
     pub fn is_empty(&self) -> bool {
-        self.live.is_empty()
+        self.running.is_empty()
     }
 
-    /// Returns those that live, by their ids.
+    /// Returns the running tasks, by their ids.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Task)> {
-        self.live.iter().map(|(id, task)| (id.as_str(), task))
+        self.running.iter().map(|(id, task)| (id.as_str(), task))
     }
 
     /// Returns whether one of them is a sub-agent.
     pub fn any_agent(&self) -> bool {
         let kind = |task: &Task| task.kind.as_deref() == Some("local_agent");
-        self.live.values().any(kind)
+        self.running.values().any(kind)
     }
 
     pub(super) fn start(&mut self, started: &TaskStarted<'_>) {
@@ -53,22 +54,21 @@ impl Tasks {
             return;
         };
         let owned = |text: Option<&str>| text.map(str::to_owned);
-        let task = self.live.entry(id.to_owned()).or_default();
-        // A list tells less than the start: what is known stays.
+        let task = self.running.entry(id.to_owned()).or_default();
+        // A list contains less than the start message, so known fields are kept.
         task.kind = owned(started.task_type.as_deref()).or(task.kind.take());
         task.description = owned(started.description.as_deref()).or(task.description.take());
         task.call = owned(started.tool_use_id.as_deref()).or(task.call.take());
     }
 
-    /// Removes the task that is over, if it lived.
+    /// Removes the finished task, if it was running.
     pub(super) fn end(&mut self, id: Option<&str>) -> Option<Task> {
-        self.live.remove(id?)
+        self.running.remove(id?)
     }
 
-    /// Takes over the list of tasks in the background; returns those that are over.
+    /// Applies the list of background tasks, and returns the tasks that are finished.
     ///
-    /// A task that was never listed is in the foreground, so that it says
-    /// nothing that it is missing.
+    /// A task that was never listed is in the foreground. Its absence from the list has no meaning.
     pub(super) fn list(&mut self, listed: &BackgroundTasks<'_>) -> Vec<Task> {
         for task in &listed.tasks {
             self.start(task);
@@ -78,7 +78,7 @@ impl Tasks {
             ids.any(|listed| listed == Some(id))
         };
         let mut over = Vec::new();
-        self.live.retain(|id, task| {
+        self.running.retain(|id, task| {
             let now = is_listed(id);
             if task.listed && !now {
                 over.push(std::mem::take(task));
@@ -91,39 +91,39 @@ impl Tasks {
     }
 }
 
-/// Shows people what the program does while it says nothing: it compacts the conversation.
+/// Reports to users that the program compacts the conversation, during which it is silent.
 ///
 /// ```
-/// use autonoe_claude::events::Busy;
+/// use autonoe_claude::events::ActivityTracker;
 /// use autonoe_claude::wire::Line;
-/// use autonoe_core::Events;
+/// use autonoe_core::event::Events;
 ///
-/// let mut busy = Busy::new(Events::silent());
+/// let mut busy = ActivityTracker::new(Events::silent());
 /// let line = Line::from_text(r#"{"type":"system","subtype":"status","status":"compacting"}"#)?;
 ///
-/// busy.observe(&line.read());
+/// busy.observe(&line.parse());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Busy {
+pub struct ActivityTracker {
     events: Events,
     note: Option<ProgressNote>,
 }
 
-impl Busy {
-    /// Shows it to those who watch a session through `events`.
+impl ActivityTracker {
+    /// Creates a reporter to the observers of `events`.
     pub fn new(events: Events) -> Self {
         Self { events, note: None }
     }
 
-    /// Takes note of `message`.
+    /// Observes `message`.
     pub fn observe(&mut self, message: &Message<'_>) {
         match message {
             Message::Status(status) if status.status.as_deref() == Some("compacting") => {
                 let show = || self.events.progress("compacting the conversation");
                 let _ = self.note.get_or_insert_with(show);
             }
-            // Whatever it says of itself next, and at the latest the end of the turn.
+            // The next status ends the note, and at the latest the end of the turn.
             Message::Status(_) | Message::Result(_) => self.note = None,
             _ => {}
         }

@@ -1,32 +1,32 @@
-//! Messages in, events out.
+//! [`Translator`] of the program's messages to stream events.
 
-use autonoe_core::{
-    AgentError, AgentSessionId, RateLimit, RateLimitStatus, StreamEvent, TokenUsage, ToolStatus,
-};
+use autonoe_core::agent::{RateLimit, RateLimitStatus, TokenUsage};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentError, StreamEvent};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::calls::{Calls, WasDenied};
-use super::{Spending, Standing, Turns};
+use super::calls::{OpenCalls, WasDenied};
+use super::{SessionPhase, Turns, UsageTracker};
 use crate::outcome::{Exit, HostAction, outcome};
 use crate::wire::{
     ApiRetry, Assistant, Block, Message, RateLimitEvent, ResultMessage, ToolUse, User, UserBlock,
 };
 
-/// Makes the events of a session out of the messages of the program.
+/// Translates the messages of the program to the events of a session.
 ///
-/// Tell it what the host does ([`prompted`](Self::prompted),
-/// [`stopped`](Self::stopped), [`denied`](Self::denied)) and every message as it
-/// comes. When [`standing`](Self::standing) says that the session is over, or
-/// when there are no more messages, [`finish`](Self::finish) it.
+/// Report the actions of the host to it (`prompted`, `stopped`,
+/// `denied`), and every message in order. When `standing` reports
+/// that the session is over, or when there are no more messages, [`finish`](Self::finish) it.
 ///
 /// ```
-/// use autonoe_claude::events::{Standing, Translator};
+/// use autonoe_claude::events::{SessionPhase, Translator};
 /// use autonoe_claude::wire::Line;
 /// use autonoe_core::StreamEvent;
 ///
 /// let mut translator = Translator::new();
-/// translator.prompted();
+/// translator.start_query();
 /// let mut events = Vec::new();
 /// for text in [
 ///     r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#,
@@ -34,10 +34,10 @@ use crate::wire::{
 ///     r#"{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.5}"#,
 /// ] {
 ///     let line = Line::from_text(text)?;
-///     translator.observe(&line.read(), &mut events);
+///     translator.observe(&line.parse(), &mut events);
 /// }
 ///
-/// assert_eq!(translator.standing(), Standing::Over);
+/// assert_eq!(translator.phase(), SessionPhase::Over);
 /// let finished = translator.finish(None, "", "2026-11-15T00:00:00Z".parse()?);
 /// assert!(matches!(finished.end, Ok(StreamEvent::End { .. })));
 /// assert_eq!(events[1], StreamEvent::text("Done."));
@@ -46,8 +46,8 @@ use crate::wire::{
 #[derive(Debug, Default)]
 pub struct Translator {
     turns: Turns,
-    calls: Calls,
-    spending: Spending,
+    calls: OpenCalls,
+    spending: UsageTracker,
     started: bool,
     session: Option<String>,
 }
@@ -55,14 +55,14 @@ pub struct Translator {
 /// The end of a session.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Finished {
-    /// What is still to be told before the end.
+pub struct FinishedSession {
+    /// The last events before the end.
     pub events: Vec<StreamEvent>,
-    /// The event `End`, or why there is none.
+    /// The event `End`, or the error.
     pub end: Result<StreamEvent, AgentError>,
 }
 
-/// How an older build, which says so in no other way, starts the result of a refused call.
+/// The beginnings of a denied call's result in older builds, which mark it in no other way.
 const REFUSALS: [&str; 3] = [
     "Permission to use ",
     "Claude requested permissions to ",
@@ -70,59 +70,59 @@ const REFUSALS: [&str; 3] = [
 ];
 
 impl Translator {
-    /// Makes a translator for one process.
+    /// Creates a translator for one process.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes that the host has sent a prompt to which everything that follows belongs.
+    /// Records that the host has sent a prompt, which starts a new query.
     ///
-    /// A word in between, which the turn that is under way takes up, is none.
-    pub fn prompted(&mut self) {
-        self.turns.prompted();
-        self.spending.begin();
+    /// Do not call it for a steering message, which belongs to the running turn.
+    pub fn start_query(&mut self) {
+        self.turns.start_query();
+        self.spending.start_query();
         self.started = false;
     }
 
-    /// Notes that the host stopped the session, or is about to.
-    pub fn stopped(&mut self, action: HostAction) {
-        self.turns.stopped(action);
+    /// Records that the host stopped the session, or is about to.
+    pub fn record_stop(&mut self, action: HostAction) {
+        self.turns.record_stop(action);
     }
 
-    /// Notes that the host refused the call.
-    pub fn denied(&mut self, call_id: &str) {
-        self.calls.denied(call_id);
+    /// Records that the host denied the call.
+    pub fn record_denial(&mut self, call_id: &str) {
+        self.calls.record_denial(call_id);
     }
 
-    /// Returns how far the session is.
-    pub fn standing(&self) -> Standing {
-        self.turns.standing()
+    /// Returns the state of the session.
+    pub fn phase(&self) -> SessionPhase {
+        self.turns.phase()
     }
 
-    /// Returns what is known of the turns and tasks.
+    /// Returns the turns and tasks.
     pub fn turns(&self) -> &Turns {
         &self.turns
     }
 
-    /// Takes note of `message` and adds what it means to `events`.
+    /// Handles `message`, and adds its events to `events`.
     pub fn observe(&mut self, message: &Message<'_>, events: &mut Vec<StreamEvent>) {
         match message {
             Message::Init(init) => {
                 self.session = init.session_id.as_deref().map(str::to_owned);
                 self.start(init.model.as_deref(), events);
             }
-            Message::Assistant(said) => self.said(said, events),
-            Message::User(told) => self.told(told, events),
+            Message::Assistant(assistant) => self.handle_assistant(assistant, events),
+            Message::User(user) => self.handle_user(user, events),
             Message::Result(result) => self.turn_ended(result, events),
             Message::RateLimit(event) => {
                 if let Some(limit) = rate_limit(event) {
-                    self.tell(StreamEvent::rate_limit(limit), events);
+                    self.emit(StreamEvent::rate_limit(limit), events);
                 }
             }
             Message::ApiRetry(retry) => self.warn(retry_text(retry), events),
             Message::PermissionDenied(denied) => {
                 if let Some(call) = denied.tool_use_id.as_deref() {
-                    self.calls.denied(call);
+                    self.calls.record_denial(call);
                 }
             }
             Message::Informational(remark) => {
@@ -146,31 +146,31 @@ impl Translator {
         self.turns.observe(message, &self.calls);
     }
 
-    /// Ends the session: there is an end, or an error that says why there is none.
+    /// Ends the session, with an `End` event or an error.
     ///
-    /// `exit` and `stderr` are those of the process, if it is gone. Calls
-    /// without a result get one, so that none is left open.
-    pub fn finish(&mut self, exit: Option<Exit>, stderr: &str, now: Timestamp) -> Finished {
+    /// `exit` and `stderr` are those of the process, if it has exited. Calls without a result get
+    /// one, so that none is left open.
+    pub fn finish(&mut self, exit: Option<Exit>, stderr: &str, now: Timestamp) -> FinishedSession {
         let evidence = self.turns.evidence(exit, stderr, now);
-        // What a turn without a result cost, or a sub-agent that still works, is not told.
+        // The cost of a turn without a result, or of a running sub-agent, is unknown.
         let more = evidence.result.is_none() || self.turns.tasks().any_agent();
         let mut events = Vec::new();
         for call in self.calls.take_open() {
             let response = StreamEvent::tool_response(call, UNANSWERED, ToolStatus::Error);
-            self.tell(response, &mut events);
+            self.emit(response, &mut events);
         }
         let end = outcome(&evidence).into_core().map(|outcome| {
             self.start(None, &mut events);
             if more {
-                self.spending.unknown_part();
+                self.spending.add_unknown();
                 events.push(StreamEvent::usage(TokenUsage::default(), None));
             }
             StreamEvent::end(outcome, self.spending.query())
         });
-        Finished { events, end }
+        FinishedSession { events, end }
     }
 
-    /// Tells the start, if it was not told yet.
+    /// Emits the start, if it was not emitted yet.
     fn start(&mut self, model: Option<&str>, events: &mut Vec<StreamEvent>) {
         if self.started {
             return;
@@ -180,24 +180,24 @@ impl Translator {
         events.push(StreamEvent::started(session, model.map(str::to_owned)));
     }
 
-    fn tell(&mut self, event: StreamEvent, events: &mut Vec<StreamEvent>) {
+    fn emit(&mut self, event: StreamEvent, events: &mut Vec<StreamEvent>) {
         self.start(None, events);
         events.push(event);
     }
 
     fn warn(&mut self, message: impl Into<String>, events: &mut Vec<StreamEvent>) {
-        self.tell(StreamEvent::warning(message), events);
+        self.emit(StreamEvent::warning(message), events);
     }
 
-    fn said(&mut self, said: &Assistant<'_>, events: &mut Vec<StreamEvent>) {
+    fn handle_assistant(&mut self, assistant: &Assistant<'_>, events: &mut Vec<StreamEvent>) {
         if self.session.is_none() {
-            self.session = said.session_id.as_deref().map(str::to_owned);
+            self.session = assistant.session_id.as_deref().map(str::to_owned);
         }
-        for block in &said.blocks {
+        for block in &assistant.blocks {
             let event = match block {
-                // These are the program's words, not the agent's.
-                Block::Text(text) if said.is_synthetic() => {
-                    if said.error.is_some() {
+                // This is a text of the program, not of the agent.
+                Block::Text(text) if assistant.is_synthetic() => {
+                    if assistant.error.is_some() {
                         self.warn(text.as_ref(), events);
                     }
                     continue;
@@ -205,31 +205,33 @@ impl Translator {
                 Block::Text(text) => StreamEvent::text(text.as_ref()),
                 Block::Thinking(text) => StreamEvent::thinking(text.as_ref()),
                 Block::ToolUse(tool) => {
-                    if !self.calls.made(&tool.id) {
+                    if !self.calls.record_call(&tool.id) {
                         continue;
                     }
                     StreamEvent::tool_invocation(tool.id.as_ref(), tool.name.as_ref(), input(tool))
                 }
                 Block::Other(_) => continue,
             };
-            let event = match said.parent_tool_use_id.as_deref() {
-                Some(parent) => event.by_agent(said.subagent_type.as_deref().unwrap_or(parent)),
+            let event = match assistant.parent_tool_use_id.as_deref() {
+                Some(parent) => {
+                    event.by_agent(assistant.subagent_type.as_deref().unwrap_or(parent))
+                }
                 None => event,
             };
-            self.tell(event, events);
+            self.emit(event, events);
         }
     }
 
-    fn told(&mut self, told: &User<'_>, events: &mut Vec<StreamEvent>) {
-        for block in &told.blocks {
+    fn handle_user(&mut self, user: &User<'_>, events: &mut Vec<StreamEvent>) {
+        for block in &user.blocks {
             let UserBlock::ToolResult(result) = block else {
                 continue;
             };
             let call = result.tool_use_id.as_ref();
-            let Some(denied) = self.calls.answered(call) else {
+            let Some(denied) = self.calls.record_result(call) else {
                 tracing::debug!(
                     call,
-                    "a result of a call that was not made or had one already"
+                    "ignored the result of a call that is unknown or already has one"
                 );
                 continue;
             };
@@ -242,23 +244,23 @@ impl Translator {
                 (false, WasDenied::No) => ToolStatus::Ok,
                 (false, WasDenied::Yes) => {
                     self.warn(
-                        format!("the call {call} was denied and ran all the same"),
+                        format!("the call {call} was denied, but Claude Code ran it"),
                         events,
                     );
                     ToolStatus::Ok
                 }
                 (true, WasDenied::Yes) => ToolStatus::Denied,
-                (true, WasDenied::No) if told.was_rejected(call) || refused() => ToolStatus::Denied,
+                (true, WasDenied::No) if user.was_rejected(call) || refused() => ToolStatus::Denied,
                 (true, WasDenied::No) => ToolStatus::Error,
             };
             let response = StreamEvent::tool_response(call, result.output.as_ref(), status);
-            self.tell(response, events);
+            self.emit(response, events);
         }
     }
 
     fn turn_ended(&mut self, result: &ResultMessage<'_>, events: &mut Vec<StreamEvent>) {
         if !self.started && result.num_turns.unwrap_or_default() == 0 {
-            // It could not even start: there is nothing to tell but why.
+            // The turn could not even start, so the only event is the error.
             self.spending.turn(result);
             return;
         }
@@ -266,16 +268,16 @@ impl Translator {
             self.warn(odd, events);
         }
         let spent = self.spending.turn(result);
-        self.tell(StreamEvent::usage(spent.tokens, spent.cost), events);
+        self.emit(StreamEvent::usage(spent.tokens, spent.cost), events);
         if result.terminal_reason.as_deref() == Some("aborted_streaming") {
-            // The answer that was cut off costs too, and the program does not count it.
-            self.spending.unknown_part();
-            self.tell(StreamEvent::usage(TokenUsage::default(), None), events);
+            // The interrupted answer has a cost too, which the program does not count.
+            self.spending.add_unknown();
+            self.emit(StreamEvent::usage(TokenUsage::default(), None), events);
         }
     }
 }
 
-/// Returns what a tool is called with; its text if it cannot be read.
+/// Returns the input of a tool; as text if it cannot be parsed.
 fn input(tool: &ToolUse<'_>) -> Value {
     match tool.input {
         None => Value::Object(Map::new()),
@@ -285,12 +287,12 @@ fn input(tool: &ToolUse<'_>) -> Value {
     }
 }
 
-/// Says that a call of the model is made again.
+/// Describes a retry of a model call.
 fn retry_text(retry: &ApiRetry<'_>) -> String {
-    let error = retry.error.as_deref().unwrap_or("no reason told");
+    let error = retry.error.as_deref().unwrap_or("no reason given");
     let failed = match retry.error_status {
         Some(status) => format!("the model's service answered {status} ({error})"),
-        None => format!("a call of the model failed ({error})"),
+        None => format!("a model call failed ({error})"),
     };
     let again = match (retry.attempt, retry.max_retries) {
         (Some(attempt), Some(most)) => format!("retry {attempt} of {most}"),
@@ -303,7 +305,7 @@ fn retry_text(retry: &ApiRetry<'_>) -> String {
     }
 }
 
-/// Says what is odd about the end of a turn that succeeded, if anything is.
+/// Returns a warning about the unusual end of a successful turn.
 pub(super) fn odd_end(result: &ResultMessage<'_>) -> Option<&'static str> {
     let stopped = result.terminal_reason.as_deref() == Some("hook_stopped");
     stopped.then_some("a hook ended the turn before the agent was done")
@@ -312,7 +314,7 @@ pub(super) fn odd_end(result: &ResultMessage<'_>) -> Option<&'static str> {
 /// The result of a call that has none when its session ends.
 pub(super) const UNANSWERED: &str = "the session ended before the call did";
 
-/// Says in core's words what is left of a quota, if it is understood.
+/// Converts a quota event to the type of core, if its status is known.
 pub(super) fn rate_limit(event: &RateLimitEvent<'_>) -> Option<RateLimit> {
     let status = match event.status.as_deref()? {
         "allowed" => RateLimitStatus::Allowed,

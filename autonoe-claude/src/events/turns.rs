@@ -1,32 +1,30 @@
-//! Whether a session is over.
+//! [`Turns`] of a session, which determine whether the session is over.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::Tasks;
-use super::calls::Calls;
+use super::calls::OpenCalls;
 use crate::outcome::{
     ApiFailure, Evidence, Exit, HostAction, RejectedQuota, RetriedCall, TurnResult,
 };
 use crate::wire::Message;
 
-/// Follows the turns of a session, its tasks, and what is known for its end.
+/// Tracks the turns of a session, its tasks, and the evidence for its outcome.
 ///
-/// A result ends a turn, not the session: when a task in the background ends,
-/// the program starts a turn of its own to tell the agent. It says `idle` after
-/// the last of them, if `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1` is in its
-/// environment; then nothing is guessed.
+/// A result ends a turn, not the session: when a background task ends, the program starts a turn of
+/// its own to inform the agent. It reports `idle` after the last of them, if
+/// `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS=1` is in its environment; then no guess is needed.
 ///
-/// A turn that failed ends the session whatever lives. The program would go on
-/// with another turn when a task ends, with all the turns again that it was
-/// allowed, after a limit was reached.
+/// A failed turn ends the session even if tasks are running. Otherwise the program would start
+/// another turn when a task ends, with a fresh limit of turns, although a limit was reached.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     open: bool,
     begun: bool,
     states: States,
-    /// A task in the background is over, and the agent was not told yet.
+    /// A background task is finished, and the agent was not informed yet.
     owed: bool,
     tasks: Tasks,
     host: HostAction,
@@ -36,42 +34,41 @@ pub struct Turns {
     retrying: Option<RetriedCall>,
 }
 
-/// What the program last said about itself.
+/// The last state that the program reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum States {
-    /// Nothing: it was not told to.
+    /// None: the reports are not enabled.
     #[default]
-    Untold,
+    Unreported,
     Running,
     Idle,
 }
 
-/// How far a session is.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
-    /// A turn is under way, or was asked for.
+pub enum SessionPhase {
+    /// A turn is running, or was requested.
     Working,
-    /// No turn is under way, but tasks live. When one ends, a turn follows.
+    /// No turn is running, but tasks are. When one ends, a turn follows.
     ///
-    /// A task may be one that never ends, such as a server. A host that does not
-    /// want to wait says that it [stopped](super::Translator::stopped) the
-    /// session, which then counts as completed.
+    /// A task may never end, such as a server. A host that does not want to wait calls
+    /// `stopped`; then the session counts as completed.
     Waiting,
-    /// A turn is expected to follow at once, unasked, but need not.
+    /// The program is expected to start a turn at once, but might not.
     ///
-    /// If none has begun [in time](Turns::SETTLING), the session is over.
+    /// If none has started [in time](Turns::SETTLE_LIMIT), the session is over.
     Settling,
     /// The session is over.
     Over,
 }
 
 impl Turns {
-    /// How long to wait for a turn that is expected but need not come. It takes
-    /// some 50 ms on an idle machine.
-    pub const SETTLING: Duration = Duration::from_secs(5);
+    /// Time limit for an expected turn that might not start. Its start takes some 50 ms on an idle
+    /// machine.
+    pub const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 
-    /// The host has sent a prompt: a turn is owed, and what was before is forgotten.
-    pub(super) fn prompted(&mut self) {
+    /// Resets the state: the host has sent a prompt, so a turn follows.
+    pub(super) fn start_query(&mut self) {
         *self = Self {
             open: true,
             begun: self.begun,
@@ -81,31 +78,31 @@ impl Turns {
         };
     }
 
-    /// The host has stopped the session, or is about to.
-    pub(super) fn stopped(&mut self, action: HostAction) {
+    /// Records that the host has stopped the session, or is about to.
+    pub(super) fn record_stop(&mut self, action: HostAction) {
         self.host = action;
     }
 
-    /// Returns how far the session is.
-    pub fn standing(&self) -> Standing {
+    /// Returns the state of the session.
+    pub fn phase(&self) -> SessionPhase {
         let result = match &self.result {
             Some(result) if !self.open => result,
-            _ => return Standing::Working,
+            _ => return SessionPhase::Working,
         };
         if self.host != HostAction::Nothing || !result.succeeded() {
-            return Standing::Over;
+            return SessionPhase::Over;
         }
         if !self.tasks.is_empty() {
-            return Standing::Waiting;
+            return SessionPhase::Waiting;
         }
         match self.states {
-            States::Running => Standing::Settling,
-            States::Untold | States::Idle if self.owed => Standing::Settling,
-            States::Untold | States::Idle => Standing::Over,
+            States::Running => SessionPhase::Settling,
+            States::Unreported | States::Idle if self.owed => SessionPhase::Settling,
+            States::Unreported | States::Idle => SessionPhase::Over,
         }
     }
 
-    /// Returns the tasks that live.
+    /// Returns the running tasks.
     pub fn tasks(&self) -> &Tasks {
         &self.tasks
     }
@@ -115,16 +112,16 @@ impl Turns {
         self.retrying
     }
 
-    /// Returns what is known, with how the process ended.
+    /// Returns the evidence for the outcome, including the end of the process.
     ///
-    /// The result of an earlier turn says nothing about one that has none.
+    /// The result of an earlier turn does not apply to a turn without a result.
     pub fn evidence(&self, exit: Option<Exit>, stderr: &str, now: Timestamp) -> Evidence {
         Evidence {
             result: if self.open { None } else { self.result.clone() },
             rejected: self.rejected.clone(),
-            blamed: self.blamed,
+            reported_failure: self.blamed,
             retrying: self.retrying,
-            begun: self.begun,
+            has_started: self.begun,
             live_tasks: self.tasks.len(),
             exit,
             stderr: stderr.to_owned(),
@@ -133,17 +130,17 @@ impl Turns {
         }
     }
 
-    /// Takes note of `message`. The calls tell whether a task was waited for.
-    pub(super) fn observe(&mut self, message: &Message<'_>, calls: &Calls) {
+    /// Observes `message`. The calls determine whether a task ran in the foreground.
+    pub(super) fn observe(&mut self, message: &Message<'_>, calls: &OpenCalls) {
         match message {
             Message::Init(_) => self.begin(),
-            Message::Assistant(said) => {
-                // What a sub-agent says may come between two turns.
-                if said.parent_tool_use_id.is_none() {
+            Message::Assistant(assistant) => {
+                // Output of a sub-agent may arrive between two turns.
+                if assistant.parent_tool_use_id.is_none() {
                     self.open = true;
                     self.retrying = None;
                 }
-                if let Some(error) = said.error.as_deref() {
+                if let Some(error) = assistant.error.as_deref() {
                     self.blamed = Some(ApiFailure::from_name(error));
                 }
             }
@@ -191,16 +188,16 @@ impl Turns {
         }
     }
 
-    fn task_ended(&mut self, id: Option<&str>, calls: &Calls) {
+    fn task_ended(&mut self, id: Option<&str>, calls: &OpenCalls) {
         if let Some(task) = self.tasks.end(id) {
             self.owes(task.call.as_deref(), calls);
         }
     }
 
-    /// Notes that a turn is owed for a task that is over.
+    /// Records that a turn must follow for a finished task.
     ///
-    /// None is for a task whose call is still open: its end is the call's result.
-    fn owes(&mut self, call: Option<&str>, calls: &Calls) {
+    /// A task whose call is still open needs none: its end is the result of the call.
+    fn owes(&mut self, call: Option<&str>, calls: &OpenCalls) {
         self.owed |= !call.is_some_and(|call| calls.is_open(call));
     }
 }

@@ -1,10 +1,10 @@
-//! Command line of Claude Code.
+//! Command line and environment of Claude Code.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{SessionPlace, add_session_environment};
+use autonoe_backend::{SessionDirectory, add_session_environment};
 use autonoe_core::SessionSpec;
 use autonoe_process::add_git_setting;
 
@@ -80,7 +80,7 @@ const ALWAYS: &[(&str, &str)] = &[
     // command from the root of the project, denies the `cd` back.
     ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
     ("CLAUDE_CODE_ENTRYPOINT", "autonoe"),
-    // It says when it is idle, so that nobody has to guess when a session is over.
+    // The program then reports when it is idle, so the end of a session is not a guess.
     ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     // Both builds then have `TodoWrite`, instead of a tool per change of the list.
@@ -102,7 +102,7 @@ pub(crate) struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    pub(crate) fn new(place: &'a SessionPlace) -> Self {
+    pub(crate) fn new(place: &'a SessionDirectory) -> Self {
         Self {
             own: place.path(),
             temporary: place.temporary(),
@@ -131,13 +131,13 @@ pub(super) fn environment(
     environment
 }
 
-/// Returns the environment of the program when it is asked about itself.
+/// Returns the environment of the program for a probe.
 pub(crate) fn bare_environment(
     options: &ClaudeOptions,
     folders: Folders<'_>,
 ) -> BTreeMap<OsString, OsString> {
-    let mut environment = options.environment.clone();
-    // With this it takes itself for a tool of another one.
+    let mut environment = options.program.environment.clone();
+    // With this variable, the program considers itself a tool of another Claude Code.
     environment.remove(&OsString::from("CLAUDECODE"));
     let mut set = |name: &str, value: OsString| environment.insert(name.into(), value);
     for (name, value) in ALWAYS {
@@ -147,11 +147,11 @@ pub(crate) fn bare_environment(
         set(name, folders.temporary.into());
     }
     match &options.config {
-        ConfigFolder::OfTheUser => {}
+        ConfigFolder::User => {}
         ConfigFolder::PerSession => {
             set("CLAUDE_CONFIG_DIR", folders.own.join("config").into());
         }
-        ConfigFolder::Kept(kept) => {
+        ConfigFolder::Persistent(kept) => {
             set("CLAUDE_CONFIG_DIR", kept.clone().into());
         }
     }

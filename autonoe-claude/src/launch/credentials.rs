@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use autonoe_core::{CredentialFilter, SessionSpec};
+use autonoe_core::SessionSpec;
+use autonoe_core::agent::CredentialFilter;
 use serde_json::Value;
 
 /// Credentials that the program reads from a pipe, and the variables that name its descriptor.
@@ -60,7 +61,7 @@ impl Credentials {
         environment: &mut BTreeMap<OsString, OsString>,
         spec: &SessionSpec,
     ) -> Self {
-        let mut taken = Self::default();
+        let mut extracted = Self::default();
         let filter = &spec.credential_filter;
         for (credential, descriptor) in BY_DESCRIPTOR {
             // An inherited number belongs to another process.
@@ -70,7 +71,7 @@ impl Credentials {
             }
             let secret = environment.remove(OsStr::new(credential));
             if let Some(secret) = secret.filter(|secret| !secret.is_empty()) {
-                taken.secrets.insert(descriptor, secret);
+                extracted.secrets.insert(descriptor, secret);
             }
         }
         let needed = needed(environment);
@@ -82,16 +83,15 @@ impl Credentials {
             let text = text.into_owned();
             let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let is_needed = is_name && needed.allows(name);
-            match is_needed {
-                true => taken.unset.push(text),
-                false => {
-                    let value = value.to_string_lossy().into_owned();
-                    taken.withheld.insert(text, value);
-                }
+            if is_needed {
+                extracted.unset.push(text);
+            } else {
+                let value = value.to_string_lossy().into_owned();
+                extracted.withheld.insert(text, value);
             }
             is_needed
         });
-        taken
+        extracted
     }
 
     /// Returns a script that unsets the variables that only the program needs; `None` if there is
@@ -145,7 +145,10 @@ fn needed(environment: &BTreeMap<OsString, OsString>) -> CredentialFilter {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey, Toolbox};
+    use autonoe_core::RunId;
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
     use serde_json::json;
 
     use super::*;
@@ -184,10 +187,13 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", "x"),
         ]);
 
-        let taken = Credentials::extract(&mut environment, &spec());
+        let extracted = Credentials::extract(&mut environment, &spec());
 
         assert_eq!(names(&environment), ["PATH"]);
-        let secrets = taken.secrets.iter().map(|(name, it)| (*name, it.to_str()));
+        let secrets = extracted
+            .secrets
+            .iter()
+            .map(|(name, it)| (*name, it.to_str()));
         assert_eq!(
             Vec::from_iter(secrets),
             [
@@ -195,7 +201,7 @@ mod tests {
                 ("CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", Some("token")),
             ]
         );
-        assert_eq!(taken.bash_setup(None), None);
+        assert_eq!(extracted.bash_setup(None), None);
     }
 
     #[test]
@@ -208,11 +214,11 @@ mod tests {
         let names_given = ["NPM_TOKEN", "ANTHROPIC_API_KEY", "CI_TOKEN", "OTHER_TOKEN"];
         let mut environment = environment(&names_given.map(|name| (name, "x")));
 
-        let taken = Credentials::extract(&mut environment, &spec);
+        let extracted = Credentials::extract(&mut environment, &spec);
 
         let left = ["ANTHROPIC_API_KEY", "CI_TOKEN", "NPM_TOKEN"];
         assert_eq!(names(&environment), left);
-        assert!(taken.secrets.is_empty());
+        assert!(extracted.secrets.is_empty());
     }
 
     #[test]
@@ -225,7 +231,7 @@ mod tests {
             ("GOOGLE_APPLICATION_CREDENTIALS", "x"),
         ]);
 
-        let taken = Credentials::extract(&mut environment, &spec());
+        let extracted = Credentials::extract(&mut environment, &spec());
 
         let kept = [
             "ANTHROPIC_AUTH_TOKEN",
@@ -234,7 +240,7 @@ mod tests {
             "CLAUDE_CODE_USE_VERTEX",
         ];
         assert_eq!(names(&environment), kept);
-        let script = taken.bash_setup(Some("/home/it's/setup.sh".as_ref()));
+        let script = extracted.bash_setup(Some("/home/it's/setup.sh".as_ref()));
         assert_eq!(
             script.as_deref(),
             Some("unset ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY\n. '/home/it'\\''s/setup.sh'\n")
@@ -244,13 +250,13 @@ mod tests {
     #[test]
     fn references_in_the_configuration_of_mcp_servers_are_expanded() {
         let mut environment = environment(&[("GITHUB_TOKEN", "x"), ("PLAIN", "y")]);
-        let taken = Credentials::extract(&mut environment, &spec());
+        let extracted = Credentials::extract(&mut environment, &spec());
         let mut servers = json!({"github": {
             "env": {"TOKEN": "${GITHUB_TOKEN}", "PLAIN": "${PLAIN}", "OTHER": "${OTHER_TOKEN}"},
             "args": ["--header=Bearer ${GITHUB_TOKEN}"],
         }});
 
-        taken.expand_references(&mut servers);
+        extracted.expand_references(&mut servers);
 
         let expanded = json!({"github": {
             "env": {"TOKEN": "x", "PLAIN": "${PLAIN}", "OTHER": "${OTHER_TOKEN}"},

@@ -1,6 +1,8 @@
 //! Deny rules in the syntax of Claude Code.
 
-use autonoe_core::{AgentError, AgentErrorKind, PermissionRule};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::gate::PermissionRule;
 
 /// Translates `rules` for Claude Code.
 ///
@@ -16,17 +18,17 @@ pub(super) fn deny_rules(rules: &[PermissionRule]) -> Result<Vec<String>, AgentE
             let rule = rule.as_str();
             AgentError::new(
                 AgentErrorKind::Configuration,
-                format!("Claude Code cannot refuse by the rule {rule}; leave it to the gate"),
+                format!("Claude Code has no deny rule for {rule}; leave it to the gate"),
             )
         })
     });
     translated.collect()
 }
 
-/// Says `rule` in the words of the program, if it has any.
+/// Translates `rule` to the syntax of the program, if it has an equivalent.
 ///
-/// `Write(path)` has no effect there, and `Edit(path)` is about every tool that writes. A
-/// path with one slash at its start begins at the settings, and one with two at the root.
+/// `Write(path)` has no effect there, and `Edit(path)` applies to every tool that writes. A path
+/// with one leading slash is relative to the settings file, and one with two is absolute.
 fn translate(rule: &str) -> Option<String> {
     let Some((tool, pattern)) = rule.split_once('(') else {
         return Some(rule.trim_end_matches("__*").to_owned());
@@ -47,9 +49,10 @@ fn from_the_root(path: &str) -> String {
         Some(rest) if !rest.starts_with('/') => return format!("//{rest}"),
         _ => path,
     };
-    match path.starts_with(['/', '~', '.']) {
-        true => path.to_owned(),
-        false => format!("./{path}"),
+    if path.starts_with(['/', '~', '.']) {
+        path.to_owned()
+    } else {
+        format!("./{path}")
     }
 }
 
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_said_in_words_that_have_an_effect() {
+    fn a_rule_is_translated_to_an_effective_one() {
         for (rule, said) in [
             ("Write(./secret/**)", Some("Edit(./secret/**)")),
             ("Edit(secret/**)", Some("Edit(./secret/**)")),

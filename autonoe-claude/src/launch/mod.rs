@@ -16,9 +16,9 @@ mod staging_folders;
 pub(crate) use command_line::{Folders, bare_environment};
 pub(crate) use offered_tools::OfferedTools;
 pub use options::{ClaudeOptions, ConfigFolder, SettingSources};
-pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, furnish};
+pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, create_session_directory};
 pub(crate) use project_path::check_project_path;
-pub(crate) use session_defaults::completed;
+pub(crate) use session_defaults::with_defaults;
 pub(crate) use settings::Settings;
 pub(crate) use staging_folders::StagingFolders;
 

@@ -1,6 +1,7 @@
 //! Built-in tools that a session offers to the agent.
 
-use autonoe_core::{PermissionRule, SessionSpec, ToolKind};
+use autonoe_core::gate::PermissionRule;
+use autonoe_core::{SessionSpec, ToolKind};
 
 use super::ClaudeOptions;
 
@@ -67,7 +68,10 @@ fn built_in(rule: &PermissionRule) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, Mode, ProjectPaths, RunId, SessionKey, Toolbox};
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
+    use autonoe_core::{Mode, RunId};
 
     use super::*;
 
@@ -82,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_offers_the_base_tools_and_what_rules_name() {
+    fn a_session_offers_the_base_tools_and_tools_named_by_rules() {
         let options = ClaudeOptions::new("claude", []);
         for (grants, argument) in [
             (Grants::none(), "Read,Write,Edit,Glob,Grep,Bash"),
@@ -105,7 +109,8 @@ mod tests {
 
     #[test]
     fn tools_of_the_options_replace_all_others() {
-        let options = ClaudeOptions::new("claude", []).with_tools(["Read"]);
+        let mut options = ClaudeOptions::new("claude", []);
+        options.tools = Some(vec!["Read".into()]);
 
         let tools = offered(&options, Grants::none().with_tool("Task"));
 

@@ -1,14 +1,15 @@
-//! Launch of Claude Code for one session.
+//! [`LaunchPlan`] of Claude Code for one session.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SessionPlace, program_claims};
-use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, ProjectPaths, Sandbox, SessionField,
-    SessionSpec, Support, TokenReports, ToldEvents,
+use autonoe_backend::{SandboxMounts, SessionDirectory, program_claims};
+use autonoe_core::agent::{
+    AgentErrorKind, EventCapabilities, HookCoverage, Sandbox, SessionField, Support, TokenReports,
 };
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::{AgentError, Capabilities, SessionSpec};
 use autonoe_process::{Launch, SessionParent};
 use serde_json::json;
 
@@ -20,10 +21,10 @@ use super::settings::own_sandbox;
 use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};
 use crate::wire::PermissionMode;
 
-/// What the names of the folders of sessions begin with.
+/// The prefix of the names of session folders.
 pub(crate) const FOLDER: &str = "autonoe-claude-";
 
-/// All that is needed to start the program for one session.
+/// Launch of the program for one session.
 pub(crate) struct LaunchPlan;
 
 /// A prepared launch, its settings and its files.
@@ -37,18 +38,19 @@ pub(crate) struct PreparedLaunch {
 }
 
 impl LaunchPlan {
-    /// Tells whether the session can be started at all.
+    /// Checks whether the session can be started.
     ///
     /// # Errors
     ///
-    /// The session asks for something that these options cannot give.
+    /// The session requires something that these options do not support.
     pub(crate) fn check(options: &ClaudeOptions, spec: &SessionSpec) -> Result<(), AgentError> {
         spec.refuse_unclaimed(&claims(options))?;
         check_project_path(&spec.cwd, None)?;
-        let has_walls = options.walls.are_needed(spec)?;
+        let has_walls = options.program.sandbox.is_needed(spec)?;
         if has_walls && options.own_sandbox == Sandbox::Required {
-            let message = "the sandbox of Claude Code cannot be made inside of bubblewrap";
-            let remedy = "leave one of the two out: all of Claude Code is in bubblewrap";
+            let message = "the sandbox of Claude Code does not work inside bubblewrap";
+            let remedy =
+                "switch one of the two off; bubblewrap already contains all of Claude Code";
             return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
         }
         let mode = options.permission_mode;
@@ -57,19 +59,22 @@ impl LaunchPlan {
             return Err(AgentError::new(
                 AgentErrorKind::Configuration,
                 format!(
-                    "in the mode {mode} Claude Code allows by itself, and the gate must decide"
+                    "in the permission mode {mode} Claude Code allows calls without the gate; \
+                     use dontAsk or plan"
                 ),
             ));
         }
         if spec.tools.definitions().next().is_some()
-            && spec.mcp_servers.contains_key(autonoe_core::Toolbox::SERVER)
+            && spec
+                .mcp_servers
+                .contains_key(autonoe_core::tool::Toolbox::SERVER)
         {
             return Err(AgentError::new(
                 AgentErrorKind::Configuration,
-                "the name autonoe is taken by our own tools; give the MCP server another one",
+                "the server name autonoe is reserved for Autonoe's tools; rename the MCP server",
             ));
         }
-        Settings::new(options, spec, &[], &options.temporary).map(drop)
+        Settings::new(options, spec, &[], &options.program.temporary).map(drop)
     }
 
     /// Prepares the launch with its folder.
@@ -81,11 +86,11 @@ impl LaunchPlan {
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<PreparedLaunch, AgentError> {
-        let place = furnish(options)?;
+        let place = create_session_directory(options)?;
         let settings = Settings::new(options, spec, &parents(options), place.temporary())?;
         let excludes = match own_sandbox(spec) {
             Sandbox::Required => {
-                let text = git_excludes(&spec.cwd, &options.environment);
+                let text = git_excludes(&spec.cwd, &options.program.environment);
                 Some(place.write("git-excludes", &text)?)
             }
             Sandbox::Off => None,
@@ -106,17 +111,18 @@ impl LaunchPlan {
             credentials.expand_references(&mut servers);
             files.mcp_servers = Some(place.write("mcp-servers.json", &servers.to_string())?);
         }
-        let inside = Inside {
-            program: options.program.clone(),
+        let inside = SandboxMounts {
+            program: options.program.path.clone(),
             writable: match &options.config {
-                ConfigFolder::OfTheUser | ConfigFolder::PerSession => Vec::new(),
-                ConfigFolder::Kept(kept) => vec![kept.clone()],
+                ConfigFolder::User | ConfigFolder::PerSession => Vec::new(),
+                ConfigFolder::Persistent(kept) => vec![kept.clone()],
             },
-            ..Inside::default()
+            ..SandboxMounts::default()
         };
         let arguments = arguments(options, spec, &settings, &files);
         let launch = options
-            .walls
+            .program
+            .sandbox
             .launch(spec, &claims(options), place, &inside)
             .await?;
         let launch = launch.args(arguments).envs(environment);
@@ -132,9 +138,9 @@ impl LaunchPlan {
     }
 }
 
-/// Returns what the backend can do with these options, on a machine where it works.
+/// Returns the capabilities of the backend with these options, on a machine where it works.
 ///
-/// Claude Code keeps its commands in a sandbox, and does not start where it cannot.
+/// Claude Code runs its commands in a sandbox, and does not start if it cannot create one.
 pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
     let claims = program_claims("claude")
         .with_hooks(HookCoverage::EveryTool)
@@ -142,14 +148,14 @@ pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
         .with_cost(Support::Yes)
         .with_tokens(TokenReports::EachTurn)
         .with_events(
-            ToldEvents::default()
+            EventCapabilities::default()
                 .with_model_calls(Support::Yes)
                 .with_model_chunks(Support::Yes)
                 .with_progress(Support::Yes),
         );
     let claims = match options.setting_sources {
         SettingSources::None => claims.with_project_memory_off(Support::Yes),
-        // With the settings of the project come its memory files.
+        // The settings of the project include its memory files.
         SettingSources::Project => {
             let remedy = "set `settingSources` of the backend to \"none\", or leave the project \
                           memory on";
@@ -158,43 +164,45 @@ pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
     };
     match options.config {
         // Conversations are kept beside the configuration.
-        ConfigFolder::OfTheUser | ConfigFolder::Kept(_) => claims.with_resume(Support::Yes),
+        ConfigFolder::User | ConfigFolder::Persistent(_) => claims.with_resume(Support::Yes),
         ConfigFolder::PerSession => {
-            let remedy = "set `config` of the backend to {\"kept\": \"<folder>\"}: with \
+            let remedy = "set `config` of the backend to {\"persistent\": \"<folder>\"}: with \
                           \"perSession\" Claude Code keeps no conversations";
             claims.with_remedy(SessionField::Resume, remedy)
         }
     }
 }
 
-/// Returns the parents of all folders of sessions: of those with these options, and of those with the
+/// Returns the parents of all session folders: of those with these options, and of those with the
 /// default ones.
 ///
-/// The latter is made if it does not exist: the sandbox of Claude Code makes only existing folders
-/// read-only, and other sessions may start later. If it cannot be made, it holds no session of this
-/// user.
+/// The latter is created if it does not exist: the sandbox of Claude Code makes only existing
+/// folders read-only, and other sessions may start later. If it cannot be created, it contains no
+/// session of this user.
 fn parents(options: &ClaudeOptions) -> Vec<PathBuf> {
     let shared = Path::new(ProjectPaths::TEMPORARY);
     if let Err(error) = SessionParent::open(shared) {
-        tracing::warn!(%error, "the folder of sessions cannot be made");
+        tracing::warn!(%error, "the folder of sessions cannot be created");
     }
-    let mut directories = vec![options.temporary.as_path(), shared];
+    let mut directories = vec![options.program.temporary.as_path(), shared];
     directories.dedup();
     let parent = |directory| SessionParent::in_directory(directory).path().to_owned();
     directories.into_iter().map(parent).collect()
 }
 
-/// Makes a folder with all that the environment of the program speaks of.
+/// Creates a folder with all files that the environment of the program refers to.
 ///
 /// # Errors
 ///
-/// It cannot be made.
-pub(crate) fn furnish(options: &ClaudeOptions) -> Result<SessionPlace, AgentError> {
-    SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+/// The folder cannot be created.
+pub(crate) fn create_session_directory(
+    options: &ClaudeOptions,
+) -> Result<SessionDirectory, AgentError> {
+    SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         fs::create_dir(folder.join("config"))?;
         match &options.config {
-            ConfigFolder::Kept(kept) => fs::create_dir_all(kept),
-            ConfigFolder::OfTheUser | ConfigFolder::PerSession => Ok(()),
+            ConfigFolder::Persistent(kept) => fs::create_dir_all(kept),
+            ConfigFolder::User | ConfigFolder::PerSession => Ok(()),
         }
     })
 }

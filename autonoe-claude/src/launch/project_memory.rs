@@ -33,7 +33,8 @@ fn is_contained(project: &Path) -> bool {
     if !is_inside {
         tracing::warn!(
             project = %project.display(),
-            "the memory files of the project are not loaded: one is a symbolic link out of it"
+            "the memory files of the project are not loaded: one is a symlink to a file outside \
+             the project"
         );
     }
     is_inside

@@ -1,10 +1,12 @@
-//! Paths that the program cannot work in.
+//! Checks for project paths that the program cannot work in.
 
 use std::path::{Component, Path};
 
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
 
-/// Folders whose files the program never writes without asking a person, whatever a hook decides.
+/// Folders whose files the program never writes without the approval of a user, whatever a hook
+/// decides.
 const PROTECTED: [&str; 9] = [
     ".git",
     ".vscode",
@@ -22,9 +24,10 @@ const NO_BACKSLASH: [u32; 3] = [2, 1, 197];
 
 /// Checks that sessions can work in `path`, an absolute path.
 ///
-/// The program asks a person before it writes to a path that could mean another file on Windows, or
-/// to a path in a protected folder. No hook and no setting changes that, so an agent could neither
-/// write a file nor run a command. `version` is the version of the program, if it is known.
+/// The program requests the approval of a user before it writes to a path that could mean another
+/// file on Windows, or to a path in a protected folder. No hook and no setting changes that, so an
+/// agent could neither write a file nor run a command. `version` is the version of the program, if
+/// it is known.
 ///
 /// # Errors
 ///

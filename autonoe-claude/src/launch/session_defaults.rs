@@ -1,27 +1,22 @@
-//! What a session gets that says nothing about it.
+//! Default values of a session from [`ClaudeOptions`].
 
-use autonoe_core::{Sandbox, SessionSpec};
+use autonoe_core::SessionSpec;
+use autonoe_core::agent::Sandbox;
 
 use super::ClaudeOptions;
 
-/// Returns `spec` with what `options` say filled in.
+/// Returns `spec` with the defaults of `options`.
 ///
-/// What a session says for itself wins, but a limit of the options stays one: of two budgets
-/// or two numbers of turns the smaller counts, and a sandbox that is always required is.
-pub(crate) fn completed(options: &ClaudeOptions, mut spec: SessionSpec) -> SessionSpec {
-    spec.model = spec.model.or_else(|| options.model.clone());
+/// Values of the session take precedence, but limits of the options stay in force: the smaller of
+/// two budgets or numbers of turns counts, and a sandbox that the options require is always
+/// required.
+pub(crate) fn with_defaults(options: &ClaudeOptions, mut spec: SessionSpec) -> SessionSpec {
+    options.program.complete(&mut spec);
     spec.thinking = spec.thinking.or(options.thinking);
     spec.max_turns = smaller(spec.max_turns, options.max_turns);
     spec.budget.cost_usd = smaller(spec.budget.cost_usd, options.max_cost);
     if options.own_sandbox == Sandbox::Required {
         spec.sandbox = Sandbox::Required;
-    }
-    for (name, server) in &options.mcp_servers {
-        if !spec.mcp_servers.contains_key(name) {
-            spec.mcp_servers.insert(name.clone(), server.clone());
-            // The run may have left out an optional server of this name.
-            spec.optional_servers.remove(name);
-        }
     }
     spec
 }
@@ -32,10 +27,11 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{
-        CostUsd, Gate, Grants, McpServer, OptionalServers, ProjectPaths, RunId, SessionKey,
-        ThinkingBudget, Toolbox,
-    };
+    use autonoe_core::agent::{OptionalServers, ThinkingBudget};
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::{McpServer, Toolbox};
+    use autonoe_core::{CostUsd, RunId};
 
     use super::*;
 
@@ -59,17 +55,19 @@ mod tests {
     }
 
     fn options() -> ClaudeOptions {
-        ClaudeOptions::new("claude", [])
-            .with_model("sonnet")
-            .with_thinking(ThinkingBudget::default())
-            .with_max_turns(20)
-            .with_max_cost(dollars("2"))
-            .with_mcp_server("search", server("of the options"))
+        let mut options = ClaudeOptions::new("claude", []);
+        options.program.model = Some("sonnet".into());
+        let servers = &mut options.program.mcp_servers;
+        servers.insert("search".into(), server("of the options"));
+        options.thinking = Some(ThinkingBudget::default());
+        options.max_turns = Some(20);
+        options.max_cost = Some(dollars("2"));
+        options
     }
 
     #[test]
-    fn a_session_that_says_nothing_gets_what_the_options_say() {
-        let spec = completed(&options(), spec());
+    fn a_session_without_values_gets_those_of_the_options() {
+        let spec = with_defaults(&options(), spec());
 
         assert_eq!(spec.model.as_deref(), Some("sonnet"));
         assert_eq!(spec.thinking, Some(ThinkingBudget::default()));
@@ -84,14 +82,14 @@ mod tests {
         let mut asked = spec();
         asked.optional_servers = OptionalServers::from_iter(["search", "docs"]);
 
-        let spec = completed(&options(), asked);
+        let spec = with_defaults(&options(), asked);
 
         assert!(!spec.optional_servers.contains("search"));
         assert!(spec.optional_servers.contains("docs"));
     }
 
     #[test]
-    fn what_a_session_says_wins() {
+    fn values_of_a_session_take_precedence() {
         let mut asked = spec();
         asked.model = Some("opus".into());
         asked.max_turns = Some(5);
@@ -100,7 +98,7 @@ mod tests {
             .mcp_servers
             .insert("search".into(), server("of the session"));
 
-        let spec = completed(&options(), asked);
+        let spec = with_defaults(&options(), asked);
 
         assert_eq!(spec.model.as_deref(), Some("opus"));
         assert_eq!(spec.max_turns, Some(5));
@@ -114,7 +112,10 @@ mod tests {
         asked.max_turns = Some(50);
         asked.budget.cost_usd = Some(dollars("9"));
 
-        let spec = completed(&options().with_own_sandbox(Sandbox::Required), asked);
+        let mut options = options();
+        options.own_sandbox = Sandbox::Required;
+
+        let spec = with_defaults(&options, asked);
 
         assert_eq!(spec.max_turns, Some(20));
         assert_eq!(spec.budget.cost_usd, Some(dollars("2")));

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, ProjectPaths, Sandbox, SessionSpec};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::{AgentError, SessionSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,14 +79,14 @@ impl Settings {
         if !effective.sandbox.covers(&self.sandbox) {
             return Some("the settings of the sandbox are not in force");
         }
-        // A settings file of the project may refuse more.
+        // A settings file of the project may deny more.
         let denied = &effective.permissions.deny;
         let all = self
             .permissions
             .deny
             .iter()
             .all(|rule| denied.contains(rule));
-        (!all).then_some("a rule that refuses calls is not in force")
+        (!all).then_some("a deny rule is not in force")
     }
 }
 
@@ -99,11 +101,11 @@ pub(super) fn own_sandbox(spec: &SessionSpec) -> Sandbox {
     }
 }
 
-/// Returns whether everything that is protected keeps its place if all of `/tmp` is writable.
+/// Returns whether all protected folders keep their place if the whole of `/tmp` is writable.
 ///
-/// What the sandbox makes read-only is a mount, which cannot be moved. The folders around it can, and
-/// others put in their place. So the project, whose state is protected, must not be in `/tmp`, and
-/// a parent of sessions lies directly in it, or elsewhere.
+/// The sandbox makes folders read-only by mounts, which cannot be moved. The folders around a mount
+/// can be moved, and others put in their place. So the project, whose state is protected, must not
+/// be in `/tmp`, and a parent of sessions must be directly in it, or elsewhere.
 fn stays_in_place(project: &Path, parents: &[PathBuf]) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let temporary = real(Path::new(ProjectPaths::TEMPORARY));
@@ -158,7 +160,7 @@ impl SandboxSettings {
     fn off() -> Self {
         Self {
             enabled: false,
-            // The gate decides; a sandbox is no reason to let a command run.
+            // The gate decides; a sandbox alone does not allow a command.
             auto_allow_bash_if_sandboxed: false,
             fail_if_unavailable: false,
             allow_unsandboxed_commands: false,
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_tmp_is_writable_only_while_what_is_protected_keeps_its_place() {
+    fn all_of_tmp_is_writable_only_if_protected_folders_cannot_move() {
         for (project, parent, is_writable) in [
             ("/no-srv/project", "/tmp/autonoe-1000", true),
             ("/no-srv/project", "/no-var/autonoe-1000", true),

@@ -1,4 +1,4 @@
-//! Files and folders that the program leaves in projects.
+//! [`StagingFolders`] and mount points that the program leaves in projects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl StagingFolders {
     }
 }
 
-/// Returns whether the folder of settings does not exist, or holds only what the program leaves.
+/// Returns whether the settings folder does not exist, or contains only leftovers of the program.
 fn is_disposable(settings: &Path) -> bool {
     if fs::symlink_metadata(settings).is_err() {
         return true;
@@ -154,7 +154,7 @@ mod tests {
         let (_folder, project) = folder();
         let mount_points = [".bashrc", ".claude/agents"].map(|name| project.join(name));
 
-        // The second session starts with what a killed host left.
+        // The second session starts with the leftovers of a killed host.
         for _ in 0..2 {
             create(&project.join(".claude"));
             for path in &mount_points {

@@ -1,11 +1,13 @@
-//! The whole launch, for a person to review.
+//! Snapshots of the whole launch.
 
 use std::path::Path;
 
-use autonoe_core::{
-    Budget, Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, ThinkingBudget,
-    Toolbox, TraceContext,
-};
+use autonoe_core::agent::{Sandbox, ThinkingBudget};
+use autonoe_core::event::TraceContext;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{Budget, RunId, SessionSpec};
 
 use super::command_line::{Files, arguments};
 use super::command_line::{Folders, environment};
@@ -40,7 +42,7 @@ fn folders() -> Folders<'static> {
     }
 }
 
-fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
+fn render_launch(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
     let parents = ["/tmp/autonoe-1000".into()];
     let settings = Settings::new(options, spec, &parents, Path::new("/tmp/session"));
     let settings = settings.expect("rules that Claude Code has");
@@ -50,7 +52,7 @@ fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
 // Shows: spec/5.4/rules-for-the-program
 #[test]
 fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
-    insta::assert_snapshot!(shown(&options(), &spec(), &Files::default()));
+    insta::assert_snapshot!(render_launch(&options(), &spec(), &Files::default()));
 }
 
 // Shows: framework/models/correlation-across-processes
@@ -86,13 +88,13 @@ fn everything_that_can_be_chosen_is_in_the_arguments() {
     spec.thinking = Some(ThinkingBudget::default());
     spec.max_turns = Some(7);
     spec.budget = Budget::default().with_cost("1.5".parse().expect("an amount"));
-    spec.resume = Some(autonoe_core::AgentSessionId::new("0000"));
+    spec.resume = Some(autonoe_core::time::AgentSessionId::new("0000"));
     let files = Files {
         system_prompt: Some("/tmp/session/system-prompt.md".into()),
         mcp_servers: Some("/tmp/session/mcp-servers.json".into()),
     };
 
-    insta::assert_snapshot!(shown(&options, &spec, &files));
+    insta::assert_snapshot!(render_launch(&options, &spec, &files));
 }
 
 #[test]
@@ -120,7 +122,8 @@ fn a_mode_in_which_the_program_allows_by_itself_is_refused() {
         (PermissionMode::Default, false),
         (PermissionMode::AcceptEdits, false),
     ] {
-        let options = options().with_permission_mode(mode);
+        let mut options = options();
+        options.permission_mode = mode;
         assert_eq!(
             LaunchPlan::check(&options, &spec()).is_ok(),
             is_fine,

@@ -1,13 +1,14 @@
 //! Content of an MCP answer, from the output of a tool.
 
-use autonoe_core::{Attachment, ToolError, ToolOutput};
+use autonoe_core::tool::Attachment;
+use autonoe_core::{ToolError, ToolOutput};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// Returns the answer of a tool that succeeded.
 ///
-/// There is no `structuredContent`: it would take the place of the text.
+/// There is no `structuredContent`: it would replace the text.
 pub(super) fn output(output: &ToolOutput) -> Value {
     let mut content = vec![text(&output.output)];
     content.extend(output.attachments.iter().map(attachment));
@@ -24,7 +25,7 @@ pub(super) fn failure(error: &ToolError) -> Value {
     json!({"content": content, "isError": true})
 }
 
-/// Returns the answer of a call that was refused.
+/// Returns the answer of a denied call.
 pub(super) fn refusal(reason: &str) -> Value {
     json!({"content": [text(reason)], "isError": true})
 }

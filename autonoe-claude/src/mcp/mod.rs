@@ -1,8 +1,7 @@
-//! Our tools as an MCP server, spoken through the control talk.
+//! MCP server for our tools, over the control protocol of the program.
 //!
-//! The server keeps nothing between two messages: one build of the program
-//! sends `initialize` twice at once with the same JSON-RPC ids. Whoever calls pairs
-//! questions and answers by the id of the control request.
+//! The server is stateless: one build of the program sends `initialize` twice at once with the same
+//! JSON-RPC ids. The caller matches requests and answers by the id of the control request.
 
 mod content;
 mod server;

@@ -1,11 +1,12 @@
-//! Answers to the messages of an MCP client.
+//! [`McpServer`], which answers the messages of an MCP client.
 
-use autonoe_core::{ToolContext, ToolDefinition, ToolEffect, Toolbox};
+use autonoe_core::ToolContext;
+use autonoe_core::tool::{ToolDefinition, ToolEffect, Toolbox};
 use serde_json::{Map, Value, json};
 
 use super::content;
 
-/// The version of the protocol that is spoken when the client names none.
+/// The protocol version if the client names none.
 const PROTOCOL: &str = "2025-11-25";
 
 /// Our tools as an MCP server.
@@ -13,26 +14,26 @@ pub(crate) struct McpServer {
     tools: Toolbox,
 }
 
-/// What a message asks for.
+/// The meaning of a message.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
-    /// Nothing more than this answer.
+    /// The message needs no more than this answer.
     Answer(Value),
-    /// A tool is to be called.
+    /// A tool call.
     Call(ToolCallRequest),
-    /// The call of the JSON-RPC id is not wanted any more.
+    /// The call with this JSON-RPC id is cancelled.
     Cancelled(Value),
 }
 
-/// A tool that is to be called.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ToolCallRequest {
     /// The JSON-RPC id, for the answer.
     pub(crate) id: Value,
-    /// The tool, by its bare name.
+    /// The tool, without the prefix of its server.
     pub(crate) tool: String,
     pub(crate) arguments: Value,
-    /// The call, as the agent names it.
+    /// The agent's id of the call.
     pub(crate) call_id: Option<String>,
 }
 
@@ -41,7 +42,7 @@ impl McpServer {
         Self { tools }
     }
 
-    /// Reads a message.
+    /// Handles a message.
     pub(crate) fn receive(&self, message: &Value) -> Incoming {
         let id = message.get("id").cloned();
         let params = &message["params"];
@@ -55,12 +56,12 @@ impl McpServer {
                 let reason = format!("there is no method {method:?}");
                 Incoming::Answer(failure(&id, -32601, &reason))
             }
-            // Notifications want an answer of some kind, too.
+            // Notifications need an answer, too.
             (_, None) => Incoming::Answer(json!({"jsonrpc": "2.0", "result": {}})),
         }
     }
 
-    /// Calls a tool, which gets only arguments that fit, and returns the answer.
+    /// Calls a tool, and returns the answer. The tool gets only valid arguments.
     pub(crate) async fn call(&self, request: &ToolCallRequest, context: ToolContext) -> Value {
         let arguments = request.arguments.clone();
         let answer = match self.tools.call(&request.tool, arguments, context).await {
@@ -76,7 +77,7 @@ impl McpServer {
     }
 }
 
-/// Answers a call that may not happen.
+/// Returns the answer to a denied call.
 pub(crate) fn refusal(id: &Value, reason: &str) -> Value {
     result(id, &content::refusal(reason))
 }
@@ -95,9 +96,9 @@ fn listed(tool: &ToolDefinition) -> Value {
         "name": tool.name,
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        // Calls of tools that only read come side by side.
+        // The program runs calls of read-only tools concurrently.
         "annotations": {"readOnlyHint": tool.effect == ToolEffect::ReadOnly},
-        // Newer builds leave tools out of the prompt otherwise, until they are searched for.
+        // Otherwise newer builds leave tools out of the prompt until the agent searches for them.
         "_meta": {"anthropic/alwaysLoad": true},
     })
 }

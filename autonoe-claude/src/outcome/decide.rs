@@ -1,13 +1,12 @@
-//! The decision.
+//! Decides the [`Outcome`] of a session.
 
 use super::{ApiFailure, Evidence, Exit, HostAction, Outcome, TurnResult};
-use super::{is_quota_text, last_words, reset_time};
+use super::{exit_text, is_quota_text, reset_time, stderr_excerpt};
 
-/// Decides how a session ended.
+/// Decides the outcome of a session.
 ///
-/// A turn without a result never counts as completed, whatever the process
-/// exited with. What the process did after its last result is about its
-/// shutdown, not about the work.
+/// A turn without a result never counts as completed, whatever the exit code of the process. The
+/// behaviour of the process after its last result concerns its shutdown, not the work.
 ///
 /// ```
 /// use autonoe_claude::outcome::{Evidence, Exit, Outcome, outcome};
@@ -34,14 +33,18 @@ fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
         return match evidence.exit {
             Some(exit) if evidence.live_tasks > 0 && evidence.host == HostAction::Nothing => {
                 let tasks = evidence.live_tasks;
-                crashed(evidence, &format!("{exit} while {tasks} of its tasks ran"))
+                let exit = exit_text(exit);
+                crashed(
+                    evidence,
+                    &format!("{exit} while {tasks} of its background tasks were running"),
+                )
             }
             _ => Outcome::Completed,
         };
     }
     if result.subtype == "error_during_execution" {
-        if result.startup_failure_reason.is_some() || !evidence.begun {
-            let message = said(result, "Claude Code could not start");
+        if result.startup_failure_reason.is_some() || !evidence.has_started {
+            let message = error_text(result, "Claude Code could not start");
             return Outcome::StartFailed { message };
         }
         if let Some(stopped) = stopped(evidence) {
@@ -59,7 +62,7 @@ fn with_result(evidence: &Evidence, result: &TurnResult) -> Outcome {
     }
 }
 
-/// Returns what it means that the host stopped the session, if it did.
+/// Returns the outcome if the host stopped the session.
 fn stopped(evidence: &Evidence) -> Option<Outcome> {
     match evidence.host {
         HostAction::Nothing => None,
@@ -92,7 +95,7 @@ fn retried(evidence: &Evidence) -> String {
         ApiFailure::InvalidRequest | ApiFailure::Other => "did not answer a request",
     };
     let status = call.status.map(http_status).unwrap_or_default();
-    match last_words(&evidence.stderr) {
+    match stderr_excerpt(&evidence.stderr) {
         Some(words) => format!("the model service {problem}{status}: {words}"),
         None => format!("the model service {problem}{status}"),
     }
@@ -102,7 +105,7 @@ fn http_status(status: u64) -> String {
     format!(" (HTTP {status})")
 }
 
-/// Says what a failure of a call means; `None` if it is the agent's own.
+/// Returns the outcome of a failed model call; `None` if the agent caused the failure.
 fn by_failure(failure: Option<ApiFailure>, message: String) -> Option<Outcome> {
     Some(match failure? {
         ApiFailure::Authentication => Outcome::Authentication { message },
@@ -113,7 +116,7 @@ fn by_failure(failure: Option<ApiFailure>, message: String) -> Option<Outcome> {
     })
 }
 
-/// Returns that the quota is spent, if that is so.
+/// Returns the outcome if the quota is spent.
 fn quota(evidence: &Evidence, result: &TurnResult) -> Option<Outcome> {
     let rejected = evidence.rejected.as_ref();
     let by_event = rejected.is_some_and(|quota| quota.claim.is_some());
@@ -123,19 +126,19 @@ fn quota(evidence: &Evidence, result: &TurnResult) -> Option<Outcome> {
     if !by_event && !by_name && !by_text {
         return None;
     }
-    let told = rejected.and_then(|quota| quota.resets_at);
+    let reported = rejected.and_then(|quota| quota.resets_at);
     Some(Outcome::QuotaSpent {
-        message: said(result, SPENT),
-        resets_at: told.or_else(|| reset_time(&result.text, evidence.now)),
+        message: error_text(result, SPENT),
+        resets_at: reported.or_else(|| reset_time(&result.text, evidence.now)),
     })
 }
 
 const SPENT: &str = "the quota of the subscription is spent";
 
-/// Says what a failed call of the model means.
+/// Returns the outcome of a turn that ended with a failed model call.
 fn failed_call(evidence: &Evidence, result: &TurnResult) -> Outcome {
-    let failure = ApiFailure::resolve(evidence.blamed, result.api_error_status);
-    let message = with_status(said(result, "a model call failed"), result);
+    let failure = ApiFailure::resolve(evidence.reported_failure, result.api_error_status);
+    let message = with_status(error_text(result, "a model call failed"), result);
     by_failure(failure, message).unwrap_or_else(|| failed(result))
 }
 
@@ -148,7 +151,7 @@ fn with_status(message: String, result: &TurnResult) -> String {
 }
 
 fn failed(result: &TurnResult) -> Outcome {
-    let mut messages = result.complaints();
+    let mut messages = result.error_messages();
     if let Some(last) = messages.pop() {
         messages.push(with_status(last, result));
     }
@@ -156,14 +159,14 @@ fn failed(result: &TurnResult) -> Outcome {
         let reason = result
             .terminal_reason
             .as_deref()
-            .unwrap_or("no reason told");
+            .unwrap_or("no reason given");
         messages.push(format!("{} ({reason})", result.subtype));
     }
     Outcome::Failed { messages }
 }
 
-fn said(result: &TurnResult, otherwise: &str) -> String {
-    match result.complaints() {
+fn error_text(result: &TurnResult, otherwise: &str) -> String {
+    match result.error_messages() {
         complaints if complaints.is_empty() => otherwise.to_owned(),
         complaints => complaints.join("; "),
     }
@@ -181,11 +184,14 @@ fn without_result(evidence: &Evidence) -> Outcome {
             resets_at: quota.resets_at,
         };
     }
-    match (evidence.exit, evidence.begun) {
+    match (evidence.exit, evidence.has_started) {
         (Some(exit @ Exit::Code(1..)), false) => Outcome::StartFailed {
-            message: ended(evidence, &exit.to_string()),
+            message: ended(evidence, &exit_text(exit)),
         },
-        (Some(exit), _) => crashed(evidence, &format!("{exit} in the middle of a turn")),
+        (Some(exit), _) => {
+            let exit = exit_text(exit);
+            crashed(evidence, &format!("{exit} in the middle of a turn"))
+        }
         (None, _) => crashed(evidence, "did not finish its turn"),
     }
 }
@@ -197,7 +203,7 @@ fn crashed(evidence: &Evidence, how: &str) -> Outcome {
 }
 
 fn ended(evidence: &Evidence, how: &str) -> String {
-    match last_words(&evidence.stderr) {
+    match stderr_excerpt(&evidence.stderr) {
         Some(words) => format!("Claude Code {how}: {words}"),
         None => format!("Claude Code {how}"),
     }

@@ -9,37 +9,37 @@ use crate::wire::{ApiRetry, RateLimitEvent, ResultMessage};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// How the last turn ended; `None` if it has no result.
+    /// The result of the last turn; `None` if it has none.
     pub result: Option<TurnResult>,
-    /// The quota that a call of the last turn ran into.
+    /// The quota that rejected a call of the last turn.
     pub rejected: Option<RejectedQuota>,
     /// The failure that the program last reported in place of an answer of the model.
-    pub blamed: Option<ApiFailure>,
+    pub reported_failure: Option<ApiFailure>,
     /// The failed model call that the program is retrying, if nothing followed it.
     pub retrying: Option<RetriedCall>,
-    /// Whether a turn ever began.
-    pub begun: bool,
-    /// How many tasks of the session live.
+    /// Whether a turn ever started.
+    pub has_started: bool,
+    /// The number of running tasks of the session.
     pub live_tasks: usize,
-    /// How the process ended; `None` if it still runs or was not waited for.
+    /// The exit of the process; `None` if it still runs or was not waited for.
     pub exit: Option<Exit>,
-    /// The end of what the program wrote to its standard error.
+    /// The end of the program's standard error.
     pub stderr: String,
-    /// What the host did to it.
+    /// The action of the host.
     pub host: HostAction,
     /// The current time. A text of the program may have a time of day without a date.
     pub now: Timestamp,
 }
 
 impl Evidence {
-    /// Makes the evidence of a session of which nothing is known.
+    /// Creates the evidence of a session without any facts.
     pub fn new(now: Timestamp) -> Self {
         Self {
             result: None,
             rejected: None,
-            blamed: None,
+            reported_failure: None,
             retrying: None,
-            begun: false,
+            has_started: false,
             live_tasks: 0,
             exit: None,
             stderr: String::new(),
@@ -49,7 +49,7 @@ impl Evidence {
     }
 }
 
-/// What the host did to a session.
+/// The action of the host on a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HostAction {
     /// The host let the session run.
@@ -61,25 +61,25 @@ pub enum HostAction {
     GaveUp,
 }
 
-/// How a turn ended, without what it cost.
+/// The result of a turn, without its cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnResult {
-    /// `success`, or what stopped it.
+    /// `success`, or the cause of the end.
     pub subtype: String,
     /// Whether it failed.
     pub is_error: bool,
-    /// The text of the failure, or what the agent said last.
+    /// The text of the failure, or the last text of the agent.
     pub text: String,
-    /// What went wrong.
+    /// The error messages.
     pub errors: Vec<String>,
-    /// Why it ended.
+    /// The reason of the end.
     pub terminal_reason: Option<String>,
     /// The HTTP status of the failure.
     pub api_error_status: Option<u64>,
     /// The name of the failure.
     pub api_error: Option<String>,
-    /// Why it could not start.
+    /// The reason why it could not start.
     pub startup_failure_reason: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl From<&ResultMessage<'_>> for TurnResult {
         let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
         let subtype = owned(&result.subtype).unwrap_or_default();
         Self {
-            // A result that does not say that it succeeded did not.
+            // A result without a status is a failure, unless its subtype is `success`.
             is_error: result.is_error.unwrap_or(subtype != "success"),
             subtype,
             text: owned(&result.result).unwrap_or_default(),
@@ -111,8 +111,8 @@ impl TurnResult {
         self.subtype == "success" && !self.is_error
     }
 
-    /// Returns what went wrong, in the words of the program.
-    pub fn complaints(&self) -> Vec<String> {
+    /// Returns the error messages of the program.
+    pub fn error_messages(&self) -> Vec<String> {
         let mut all: Vec<String> = self.errors.clone();
         if all.is_empty() && !self.text.trim().is_empty() {
             all.push(self.text.clone());
@@ -121,13 +121,13 @@ impl TurnResult {
     }
 }
 
-/// A quota that a call ran into.
+/// A quota that rejected a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectedQuota {
-    /// Which quota; without one it is the server protecting itself.
+    /// The name of the quota; `None` if the server limits requests on its own behalf.
     pub claim: Option<String>,
-    /// When it comes back.
+    /// When it resets.
     pub resets_at: Option<Timestamp>,
 }
 
@@ -161,7 +161,7 @@ impl From<&ApiRetry<'_>> for RetriedCall {
     }
 }
 
-/// What a call of the model failed of, by the program's name for it.
+/// The cause of a failed model call, by the program's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ApiFailure {
@@ -175,14 +175,14 @@ pub enum ApiFailure {
     RateLimit,
     /// The service is overloaded or failing.
     Server,
-    /// The call makes no sense to the service.
+    /// The service considers the request invalid.
     InvalidRequest,
     /// Something else.
     Other,
 }
 
 impl ApiFailure {
-    /// Reads the name that the program has for it.
+    /// Parses the program's name of a failure.
     pub fn from_name(name: &str) -> Self {
         match name {
             "authentication_failed" => Self::Authentication,
@@ -204,7 +204,7 @@ impl ApiFailure {
         }
     }
 
-    /// Reads the HTTP status of the failure.
+    /// Returns the failure of an HTTP status.
     fn from_status(status: u64) -> Self {
         match status {
             401 | 403 => Self::Authentication,

@@ -38,8 +38,8 @@ pub fn is_quota_text(text: &str) -> bool {
 /// # Ok::<(), jiff::Error>(())
 /// ```
 pub fn reset_time(text: &str, now: Timestamp) -> Option<Timestamp> {
-    let (_, told) = text.rsplit_once("resets ")?;
-    let (when, zone) = told.split_once('(')?;
+    let (_, reset) = text.rsplit_once("resets ")?;
+    let (when, zone) = reset.split_once('(')?;
     let (zone, _) = zone.split_once(')')?;
     let zone = TimeZoneDatabase::bundled().get(zone.trim()).ok()?;
     let mut parts = when.split(',').map(str::trim);
@@ -58,9 +58,9 @@ pub fn reset_time(text: &str, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// How long ago a reset may have been that a text tells without its day.
+/// Maximum age of a reset whose text has no day.
 ///
-/// The texts drop the seconds, so that a reset in this very minute looks past.
+/// The texts omit the seconds, so a reset in the current minute seems to be past.
 const JUST_NOW: SignedDuration = SignedDuration::from_mins(10);
 
 fn next_time_of_day(time: Time, zone: &TimeZone, now: Timestamp) -> Option<Timestamp> {
@@ -92,7 +92,7 @@ fn at(when: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_timestamp(when).ok()
 }
 
-/// Reads `4am`, `4:25am`, `12pm`.
+/// Parses `4am`, `4:25am`, `12pm`.
 fn time_of_day(text: &str) -> Option<Time> {
     let text = text.to_ascii_lowercase();
     let (clock, afternoon) = match text.strip_suffix("am") {
@@ -108,7 +108,7 @@ fn time_of_day(text: &str) -> Option<Time> {
     Time::new(hour % 12 + afternoon, minute, 0, 0).ok()
 }
 
-/// Reads `Nov 18`.
+/// Parses `Nov 18`.
 fn month_and_day(text: &str) -> Option<(i8, i8)> {
     const MONTHS: [&str; 12] = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -128,9 +128,9 @@ mod tests {
         reset_time(text, now).map(|time| time.to_string())
     }
 
-    /// Texts of the program, on a Sunday at a quarter past nine.
+    /// Checks texts of the program, on a Sunday at a quarter past nine.
     #[test]
-    fn the_texts_of_both_builds_tell_the_time_of_their_events() {
+    fn the_texts_of_both_builds_have_the_reset_time_of_their_events() {
         for (text, expected) in [
             // The text of the specification.
             (
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_a_time_tells_none() {
+    fn a_text_without_a_time_has_no_reset_time() {
         for text in [
             "You've hit your session limit",
             "You've hit your session limit · resets soon (UTC)",

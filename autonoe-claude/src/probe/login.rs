@@ -1,42 +1,43 @@
-//! Asks the program whether it is logged in.
+//! Probe of the program's login.
 
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind};
+use autonoe_backend::ShortAnswer;
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
 use serde::Deserialize;
 
-use super::ask::{Answer, ask};
+use super::short_answer::run_for_answer;
 use crate::launch::{ClaudeOptions, SettingSources};
 use crate::outcome::LOG_IN;
 
-/// How long the program may take to say whether it is logged in. Without an answer, the run begins.
+/// Time limit of the probe. Without an answer, the run starts.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Whether the program has credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Login {
-    /// It has some. Whether they are accepted is seen when they are used.
+    /// It has some. Whether they are valid shows when they are used.
     Found,
     /// It has none.
     Missing,
-    /// It was not asked, or gave no answer that is understood.
+    /// It was not probed, or its answer is unknown.
     #[default]
     Unknown,
 }
 
-/// When it is noticed that the program is not logged in.
+/// When a missing login is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LoginCheck {
-    /// When its first session asks the model: credentials may come with a session.
+    /// When the first session calls the model: credentials may come with a session.
     #[default]
     InSession,
-    /// When the backend is probed, before a run begins: all that the program starts with is in
-    /// its environment.
+    /// When the backend is probed, before a run starts: the environment contains all credentials.
     ///
-    /// Settings of the project may hold credentials; where they count, it is noticed in the
-    /// session all the same.
+    /// Settings of the project may contain credentials. If they apply, a missing login is detected
+    /// in the session.
     AtProbe,
 }
 
@@ -47,30 +48,30 @@ pub(super) async fn probe_login(options: &ClaudeOptions) -> Login {
     if options.login_check != LoginCheck::AtProbe || !counts {
         return Login::Unknown;
     }
-    match ask(options, &["auth", "status", "--json"], LIMIT).await {
+    match run_for_answer(options, &["auth", "status", "--json"], LIMIT).await {
         Ok(answer) => read(&answer),
         Err(error) => {
-            tracing::debug!(%error, "the login of Claude Code is not known");
+            tracing::debug!(%error, "the login state of Claude Code is unknown");
             Login::Unknown
         }
     }
 }
 
-/// Reads the answer. Only a clear word counts: who is refused here cannot run at all.
-fn read(answer: &Answer) -> Login {
+/// Parses the answer. Only a clear answer counts, because a run without a login does not start.
+fn read(answer: &ShortAnswer) -> Login {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Status {
         logged_in: bool,
     }
-    match serde_json::from_str::<Status>(&answer.said) {
+    match serde_json::from_str::<Status>(&answer.stdout) {
         Ok(Status { logged_in: true }) => Login::Found,
         Ok(Status { logged_in: false }) => Login::Missing,
         Err(_) => Login::Unknown,
     }
 }
 
-/// Says that the program has no credentials.
+/// Returns the error of missing credentials.
 pub(crate) fn not_logged_in() -> AgentError {
     let message = "Claude Code is not logged in, and there is no key for it";
     AgentError::new(AgentErrorKind::Authentication, message).with_remedy(LOG_IN)
@@ -94,9 +95,9 @@ mod tests {
             ("error: unknown command 'auth'", Login::Unknown),
             ("2.1.300 (Claude Code)", Login::Unknown),
         ] {
-            let answer = Answer {
-                said: said.to_owned(),
-                ..Answer::default()
+            let answer = ShortAnswer {
+                stdout: said.to_owned(),
+                ..ShortAnswer::default()
             };
             assert_eq!(read(&answer), expected, "{said}");
         }

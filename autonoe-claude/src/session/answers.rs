@@ -1,38 +1,32 @@
-//! Answers to what the program asks.
+//! [`Answers`] to the control requests of the program.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{GateDecision, SessionSpec, ToolCall, ToolContext, Toolbox};
-use futures::FutureExt;
+use autonoe_backend::{AnswerTasks, FAILED_CHECK, decide_call};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{SessionSpec, ToolCall, ToolContext};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::origins::Origins;
+use super::call_parents::CallParents;
 use crate::mcp::{Incoming, McpServer, ToolCallRequest, refusal};
 use crate::wire::{
-    Block, ControlRequest, HookCallback, McpMessage, Message, OutgoingLine, Question,
+    Block, ControlRequest, HookCallback, McpMessage, Message, OutgoingLine, RequestContent,
 };
 
-/// Why a call is refused that no hook could decide about.
-const FAILED: &str = "a check of this call failed, so it is not allowed";
-
-/// Answers to what the program asks, each given by a task of its own.
+/// Answers the control requests of the program, each in a task of its own.
 ///
-/// Every question gets one, whatever happens: for a hook, no answer and a
-/// failure both mean that the tool runs.
+/// Every request gets an answer, whatever happens: if a hook does not answer or fails, the program
+/// runs the tool.
 pub(super) struct Answers {
     shared: Arc<Shared>,
     writer: mpsc::UnboundedSender<OutgoingLine>,
-    limit: Duration,
-    /// Questions under way, by their id.
-    open: HashMap<String, AbortHandle>,
-    /// Calls of our tools under way, by the id of their JSON-RPC message.
+    /// Running answers, by the id of their request.
+    open: AnswerTasks<String>,
+    /// Running calls of our tools, by the id of their JSON-RPC message.
     calls: HashMap<String, CancellationToken>,
     over: CancellationToken,
 }
@@ -40,17 +34,18 @@ pub(super) struct Answers {
 struct Shared {
     spec: SessionSpec,
     mcp: McpServer,
-    /// Set once the session has shown that it is what was asked for.
+    limit: Duration,
+    /// Set once the session has shown that it has the requested settings.
     trusted: std::sync::atomic::AtomicBool,
-    /// Calls of our tools that the gate allowed and that have not happened yet, with the sub-agents
-    /// that make them.
+    /// Calls of our tools that the gate allowed and that have not run yet, with the sub-agents that
+    /// make them.
     allowed: Mutex<HashMap<String, Option<String>>>,
-    origins: Mutex<Origins>,
+    origins: Mutex<CallParents>,
     denied: mpsc::UnboundedSender<String>,
 }
 
 impl Answers {
-    /// Makes answers for a session. Ids of calls that were refused go to `denied`.
+    /// Creates the answers of a session. Ids of denied calls are sent to `denied`.
     pub(super) fn new(
         spec: SessionSpec,
         writer: mpsc::UnboundedSender<OutgoingLine>,
@@ -61,67 +56,66 @@ impl Answers {
             shared: Arc::new(Shared {
                 mcp: McpServer::new(spec.tools.clone()),
                 spec,
+                limit,
                 trusted: std::sync::atomic::AtomicBool::new(false),
                 allowed: Mutex::default(),
                 origins: Mutex::default(),
                 denied,
             }),
             writer,
-            limit,
-            open: HashMap::new(),
+            open: AnswerTasks::default(),
             calls: HashMap::new(),
             over: CancellationToken::new(),
         }
     }
 
-    /// From now on calls may be allowed.
+    /// From now on, calls may be allowed.
     pub(super) fn trust(&self) {
         self.shared
             .trusted
             .store(true, std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// Takes note of what the program says of calls that it may ask about.
-    pub(super) fn notice(&self, message: &Message<'_>) {
+    /// Observes messages about calls that the program may send requests for.
+    pub(super) fn observe(&self, message: &Message<'_>) {
         self.shared
             .origins()
-            .notice(message, |tool| self.shared.serves(tool));
-        let Message::Assistant(said) = message else {
+            .observe(message, |tool| self.shared.serves(tool));
+        let Message::Assistant(assistant) = message else {
             return;
         };
-        if let Some(parent) = said.parent_tool_use_id.as_deref() {
-            for block in &said.blocks {
+        if let Some(parent) = assistant.parent_tool_use_id.as_deref() {
+            for block in &assistant.blocks {
                 if let Block::ToolUse(tool) = block {
-                    self.shared.spec.events.call_within(&tool.id, parent);
+                    self.shared.spec.events.set_call_parent(&tool.id, parent);
                 }
             }
         }
     }
 
-    /// Answers a question, sooner or later.
+    /// Answers a request, when it is decided.
     pub(super) fn answer(&mut self, request: &ControlRequest<'_>) {
         let id = request.request_id.to_string();
-        self.open.retain(|_, task| !task.is_finished());
-        match &request.question {
-            Question::Hook(hook) => self.hook(id, hook),
-            Question::Mcp(message) => self.mcp(id, message),
-            Question::CanUseTool(_) => self.send(OutgoingLine::tool_denied(&id, FAILED)),
-            Question::Unknown { subtype, .. } => match subtype.as_deref() {
-                Some("hook_callback") => self.send(OutgoingLine::hook_denies(&id, FAILED)),
-                Some("can_use_tool") => self.send(OutgoingLine::tool_denied(&id, FAILED)),
+        match &request.content {
+            RequestContent::Hook(hook) => self.hook(id, hook),
+            RequestContent::Mcp(message) => self.mcp(id, message),
+            RequestContent::CanUseTool(_) => {
+                self.send(OutgoingLine::tool_denied(&id, FAILED_CHECK));
+            }
+            RequestContent::Unknown { subtype, .. } => match subtype.as_deref() {
+                Some("hook_callback") => self.send(OutgoingLine::hook_denies(&id, FAILED_CHECK)),
+                Some("can_use_tool") => self.send(OutgoingLine::tool_denied(&id, FAILED_CHECK)),
                 _ => self.send(OutgoingLine::failure(
                     &id,
-                    "this host does not know the request",
+                    "this host does not support the request",
                 )),
             },
         }
     }
 
-    /// Stops working on a question that the program has withdrawn.
+    /// Stops the answer to a request that the program has withdrawn.
     pub(super) fn withdraw(&mut self, request_id: &str) {
-        if let Some(task) = self.open.remove(request_id) {
-            task.abort();
-        }
+        self.open.abort(&request_id.to_owned());
     }
 
     fn send(&self, line: OutgoingLine) {
@@ -130,15 +124,14 @@ impl Answers {
 
     fn hook(&mut self, id: String, hook: &HookCallback<'_>) {
         let Some(call) = self.shared.call_of(hook) else {
-            return self.send(OutgoingLine::hook_denies(&id, FAILED));
+            return self.send(OutgoingLine::hook_denies(&id, FAILED_CHECK));
         };
         let shared = self.shared.clone();
-        let (refused, answered) = (id.clone(), id.clone());
-        let otherwise = move || OutgoingLine::hook_denies(&refused, FAILED);
-        self.work(id, otherwise, Some(self.limit), async move {
+        let denial = OutgoingLine::hook_denies(&id, FAILED_CHECK);
+        self.work(id.clone(), denial, async move {
             match shared.decide(&call).await {
-                Ok(()) => OutgoingLine::hook_allows(&answered),
-                Err(reason) => OutgoingLine::hook_denies(&answered, &reason),
+                Ok(()) => OutgoingLine::hook_allows(&id),
+                Err(reason) => OutgoingLine::hook_denies(&id, &reason),
             }
         });
     }
@@ -150,7 +143,7 @@ impl Answers {
             .and_then(|message| message.value())
             .filter(|_| is_ours)
         else {
-            return self.send(OutgoingLine::failure(&id, "there is no such server here"));
+            return self.send(OutgoingLine::failure(&id, "unknown server"));
         };
         match self.shared.mcp.receive(&message) {
             Incoming::Answer(answer) => self.send(OutgoingLine::mcp_response(&id, &answer)),
@@ -158,8 +151,8 @@ impl Answers {
                 if let Some(cancelled) = self.calls.remove(&call.to_string()) {
                     cancelled.cancel();
                 }
-                let noted = json!({"jsonrpc": "2.0", "result": {}});
-                self.send(OutgoingLine::mcp_response(&id, &noted));
+                let acknowledged = json!({"jsonrpc": "2.0", "result": {}});
+                self.send(OutgoingLine::mcp_response(&id, &acknowledged));
             }
             Incoming::Call(request) => self.tool(id, request),
         }
@@ -170,52 +163,42 @@ impl Answers {
         self.calls.retain(|_, cancelled| !cancelled.is_cancelled());
         self.calls.insert(request.id.to_string(), cancelled.clone());
         let shared = self.shared.clone();
-        let (refused, answered) = (id.clone(), id.clone());
-        let message_id = request.id.clone();
-        let otherwise = move || OutgoingLine::mcp_response(&refused, &refusal(&message_id, FAILED));
-        // A tool of ours takes as long as it takes; it can be cancelled.
-        self.work(id, otherwise, None, async move {
-            // When it is over, nobody needs to be able to cancel it.
+        let denial = OutgoingLine::mcp_response(&id, &refusal(&request.id, FAILED_CHECK));
+        // Our tools have no time limit; they can be cancelled.
+        self.work(id.clone(), denial, async move {
+            // A finished call must not be cancelled any more.
             let _over = cancelled.clone().drop_guard();
             let answer = shared.call_tool(&request, cancelled).await;
-            OutgoingLine::mcp_response(&answered, &answer)
+            OutgoingLine::mcp_response(&id, &answer)
         });
     }
 
-    /// Works on a question and sends the answer: `otherwise` if that fails or takes too long, and
-    /// none if the question is withdrawn.
+    /// Runs an answer and sends it: `denial` if it panics, and none if the request is withdrawn.
     fn work(
         &mut self,
         id: String,
-        otherwise: impl FnOnce() -> OutgoingLine + Send + 'static,
-        limit: Option<Duration>,
+        denial: OutgoingLine,
         work: impl Future<Output = OutgoingLine> + Send + 'static,
     ) {
-        let writer = self.writer.clone();
-        let task = tokio::spawn(async move {
-            let work = AssertUnwindSafe(work).catch_unwind();
-            let answer = match limit {
-                Some(limit) => tokio::time::timeout(limit, work).await.ok(),
-                None => Some(work.await),
-            };
-            let answer = answer.and_then(Result::ok).unwrap_or_else(otherwise);
-            let _ = writer.send(answer);
-        });
-        self.open.insert(id, task.abort_handle());
+        let (writer, writer_of_denial) = (self.writer.clone(), self.writer.clone());
+        let answer = async move {
+            let _ = writer.send(work.await);
+        };
+        let otherwise = move || {
+            let _ = writer_of_denial.send(denial);
+        };
+        self.open.spawn(id, answer, otherwise);
     }
 }
 
 impl Drop for Answers {
     fn drop(&mut self) {
         self.over.cancel();
-        for task in self.open.values() {
-            task.abort();
-        }
     }
 }
 
 impl Shared {
-    /// Makes the call that a hook is asked about.
+    /// Creates the tool call of a hook request.
     fn call_of(&self, hook: &HookCallback<'_>) -> Option<ToolCall> {
         let input = hook.input.as_ref()?;
         let arguments = match input.tool_input {
@@ -225,15 +208,15 @@ impl Shared {
         let call_id = input.tool_use_id.as_deref()?;
         let name = input.tool_name.as_deref()?;
         let mut call = self.spec.tool_call(call_id, name, arguments);
-        // Where a shell command went earlier, relative paths start now.
+        // Relative paths start at the directory to which an earlier shell command changed.
         if let Some(directory) = input.cwd.as_deref() {
             call = call.in_dir(directory);
         }
-        // The gate tells of the call; before that it has its place below the sub-agent's.
+        // The gate emits events of the call, so its place below the sub-agent's call is set before.
         if let Some(agent) = input.agent_id.as_deref()
             && let Some(parent) = self.origins().call_of_agent(agent)
         {
-            self.spec.events.call_within(call_id, parent);
+            self.spec.events.set_call_parent(call_id, parent);
         }
         if let Some(agent) = input.agent_type.as_deref().or(input.agent_id.as_deref()) {
             call = call.by_agent(agent);
@@ -245,23 +228,22 @@ impl Shared {
         if !self.trusted.load(std::sync::atomic::Ordering::SeqCst) {
             return Err("the session is not ready, so nothing is allowed".into());
         }
-        match self.spec.gate.decide(call).await {
-            GateDecision::Allow { .. } => {
-                if self.serves(&call.name) {
-                    self.allowed().insert(call.id.clone(), call.agent.clone());
-                }
-                Ok(())
+        let decided = decide_call(&self.spec.gate, call, self.limit).await;
+        match &decided {
+            Ok(()) if self.serves(&call.name) => {
+                self.allowed().insert(call.id.clone(), call.agent.clone());
             }
-            GateDecision::Deny { reason, .. } => {
-                // It will not come back for it.
+            Ok(()) => {}
+            Err(_) => {
+                // The program will not call the tool.
                 self.origins().take_message(&call.id);
                 let _ = self.denied.send(call.id.clone());
-                Err(reason)
             }
         }
+        decided
     }
 
-    /// Tells whether a tool is served here, so that its calls come back.
+    /// Returns whether we serve a tool, so that its calls are sent to us.
     fn serves(&self, name: &str) -> bool {
         let mut tools = self.spec.tools.definitions();
         tools.any(|tool| Toolbox::qualified_name(&tool.name) == name)
@@ -269,12 +251,13 @@ impl Shared {
 
     async fn call_tool(&self, request: &ToolCallRequest, cancelled: CancellationToken) -> Value {
         let call_id = request.call_id.clone().unwrap_or_default();
-        let asked = match call_id.is_empty() {
-            true => None,
-            false => self.allowed().remove(&call_id),
+        let allowed_call = if call_id.is_empty() {
+            None
+        } else {
+            self.allowed().remove(&call_id)
         };
-        // The hook was asked before; if not, it is asked now.
-        if asked.is_none() {
+        // Usually the hook request came before. Otherwise the gate decides now.
+        if allowed_call.is_none() {
             let name = Toolbox::qualified_name(&request.tool);
             let call = self
                 .spec
@@ -290,13 +273,13 @@ impl Shared {
         if let Some(message) = message {
             context = context.with_message_id(message);
         }
-        if let Some(Some(agent)) = asked {
+        if let Some(Some(agent)) = allowed_call {
             context = context.with_agent(agent);
         }
         self.mcp.call(request, context).await
     }
 
-    fn origins(&self) -> std::sync::MutexGuard<'_, Origins> {
+    fn origins(&self) -> std::sync::MutexGuard<'_, CallParents> {
         self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

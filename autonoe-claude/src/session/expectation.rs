@@ -1,6 +1,8 @@
 //! [`Expectation`] about the mode, settings, tools and servers of a session.
 
-use autonoe_core::{AgentError, AgentErrorKind, OptionalServers, SessionSpec, Toolbox};
+use autonoe_core::agent::{AgentErrorKind, OptionalServers};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentError, SessionSpec};
 use serde_json::Value;
 
 use crate::launch::{ClaudeOptions, OfferedTools, Settings};
@@ -15,12 +17,12 @@ pub(super) struct Expectation {
     mode: PermissionMode,
     settings: Settings,
     tools: OfferedTools,
-    /// Tools that the program takes away because a rule refuses all of their calls.
+    /// Tools that the program does not offer because a rule denies all of their calls.
     refused: Vec<String>,
     servers: Vec<String>,
     /// The servers that may be missing.
     optional: OptionalServers,
-    /// Our own tools, by the names that agents know.
+    /// Our own tools, by their qualified names.
     ours: Vec<String>,
     has_begun: bool,
 }
@@ -89,7 +91,7 @@ impl Expectation {
             let state = state_of(Toolbox::SERVER, init);
             if state != "connected" {
                 return Err(not_as_requested(&format!(
-                    "the server of our tools is {state}"
+                    "the MCP server of Autonoe's tools is {state}"
                 )));
             }
         }
@@ -99,9 +101,9 @@ impl Expectation {
         Ok(())
     }
 
-    /// Checks what may be lost later without harm, but must be there at the start.
+    /// Checks for requirements that may be lost later without harm, but must be met at the start.
     fn check_first_init(&self, init: &Init<'_>) -> Result<(), AgentError> {
-        // Without a tool of ours an agent works for nothing: it cannot say that it is done.
+        // Without our tools an agent works in vain: it cannot report that it is done.
         let requested = self.tools.required().iter().chain(&self.ours);
         for tool in requested.filter(|tool| !self.refused.contains(tool)) {
             if !init.tools.iter().any(|has| has == tool) {
@@ -111,12 +113,12 @@ impl Expectation {
         for server in self.servers.iter().filter(|it| !self.optional.contains(it)) {
             let state = state_of(server, init);
             if !["connected", "pending"].contains(&state) {
-                // It may be there again the next time, unlike what a person must mend.
+                // The server may be available the next time, unlike a wrong configuration.
                 return Err(AgentError::new(
                     AgentErrorKind::Other,
                     format!(
-                        "the MCP server {server:?} of the session is {state}; \
-                         see that its command can be started, or leave it out of mcpServers"
+                        "the MCP server {server:?} of the session is {state}; check that its \
+                         command can be started, or leave it out of mcpServers"
                     ),
                 ));
             }
@@ -136,7 +138,7 @@ fn state_of<'i>(server: &str, init: &'i Init<'_>) -> &'i str {
 fn not_as_requested(what: &str) -> AgentError {
     AgentError::new(
         AgentErrorKind::Configuration,
-        format!("Claude Code did not start as it was asked to: {what}"),
+        format!("Claude Code did not start as requested: {what}"),
     )
 }
 
@@ -144,7 +146,9 @@ fn not_as_requested(what: &str) -> AgentError {
 mod tests {
     use std::path::Path;
 
-    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey};
+    use autonoe_core::RunId;
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
     use serde_json::json;
 
     use super::*;
@@ -180,7 +184,7 @@ mod tests {
             r#"{{"type":"system","subtype":"init","permissionMode":"{mode}","tools":{tools},"mcp_servers":{servers}}}"#
         ))
         .expect("a message");
-        let Message::Init(init) = line.read() else {
+        let Message::Init(init) = line.parse() else {
             panic!("no start of a turn");
         };
         expectation
@@ -193,7 +197,7 @@ mod tests {
     const TOOLS: &str = r#"["Bash","Edit","Glob","Grep","Read","Write","mcp__autonoe__list"]"#;
 
     #[test]
-    fn a_turn_that_starts_as_asked_is_trusted() {
+    fn a_turn_with_the_requested_settings_is_trusted() {
         let more = TOOLS.replace(']', r#","mcp__autonoe__create","mcp__ext__search"]"#);
 
         assert_eq!(check("dontAsk", &more, SERVERS), Ok(()));
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not() {
+    fn other_settings_are_not_trusted() {
         let fetch = TOOLS.replace(']', r#","WebFetch"]"#);
         let without = TOOLS.replace(r#","mcp__autonoe__list""#, "");
         let foreign = TOOLS.replace(']', r#","mcp__other__x"]"#);
@@ -247,8 +251,8 @@ mod tests {
                 SERVERS,
                 "no tool \"mcp__autonoe__list\"",
             ),
-            ("dontAsk", TOOLS, "[]", "our tools is not there"),
-            ("dontAsk", TOOLS, &ours_failed, "our tools is failed"),
+            ("dontAsk", TOOLS, "[]", "Autonoe's tools is not there"),
+            ("dontAsk", TOOLS, &ours_failed, "Autonoe's tools is failed"),
             (
                 "dontAsk",
                 TOOLS,

@@ -1,12 +1,14 @@
-//! Failures of the MCP servers of a session.
+//! [`McpFailure`] of an MCP server of the session.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{AgentError, AgentErrorKind, McpServer};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::tool::McpServer;
 use serde_json::Value;
 
 use super::mcp_log::McpLog;
-use crate::outcome::{harmless, last_words};
+use crate::outcome::{sanitize, stderr_excerpt};
 
 /// An MCP server of the session that the program could not connect to.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +45,14 @@ impl<'a> McpFailure<'a> {
         let (target, remedy) = match self.server {
             McpServer::Stdio { command, .. } => (
                 format!("program {command:?}"),
-                "run the program by hand to see why it ends",
+                "run the program yourself to see why it exits",
             ),
             McpServer::Remote { url, .. } => (
                 without_secrets(url),
-                match self.needs_auth {
-                    true => "set the credentials of the server in its \"headers\"",
-                    false => "check the address of the server",
+                if self.needs_auth {
+                    "set the credentials of the server in its \"headers\""
+                } else {
+                    "check the address of the server"
                 },
             ),
             _ => ("of an unknown kind".to_owned(), "use another server"),
@@ -59,9 +62,10 @@ impl<'a> McpFailure<'a> {
              out the browser, too"
         );
         let mut message = format!("the MCP server {:?} ({target})", self.name);
-        message += match self.needs_auth {
-            true => " refused the credentials",
-            false => " failed",
+        message += if self.needs_auth {
+            " refused the credentials"
+        } else {
+            " failed"
         };
         message += &match (log.http_status, self.needs_auth) {
             (Some(status), _) => format!(" with HTTP {status}"),
@@ -73,9 +77,9 @@ impl<'a> McpFailure<'a> {
                 McpServer::Remote { url, .. } => reason.replace(url, &without_secrets(url)),
                 _ => reason.to_owned(),
             };
-            message = format!("{message}: {}", harmless(&reason));
+            message = format!("{message}: {}", sanitize(&reason));
         }
-        if let Some(words) = log.stderr.as_deref().and_then(last_words) {
+        if let Some(words) = log.stderr.as_deref().and_then(stderr_excerpt) {
             message = format!("{message}; its standard error ended with: {words}");
         }
         // The server may be available the next time, so this is not a configuration error.

@@ -1,4 +1,4 @@
-//! The program's log of an MCP server.
+//! [`McpLog`], the program's log of an MCP server.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -58,7 +58,7 @@ impl McpLog {
         }
     }
 
-    /// Reads the text of a log; `None` while the failure is not in it.
+    /// Parses the text of a log; `None` while the failure is not in it.
     fn parse(text: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Entry {
@@ -106,9 +106,10 @@ fn folder(
         path.filter(|path| path.is_absolute())
     };
     let home = variable("HOME");
-    let caches = match cfg!(target_os = "macos") {
-        true => home?.join("Library/Caches"),
-        false => variable("XDG_CACHE_HOME").or_else(|| Some(home?.join(".cache")))?,
+    let caches = if cfg!(target_os = "macos") {
+        home?.join("Library/Caches")
+    } else {
+        variable("XDG_CACHE_HOME").or_else(|| Some(home?.join(".cache")))?
     };
     let project = file_name(directory.to_str()?)?;
     let server = file_name(server)?;
@@ -210,9 +211,10 @@ mod tests {
         let found = |list: &[(&str, &str)], path| folder(&variables(list), path, "my_db");
         let below = "claude-cli-nodejs/-srv-my-sh-p-x/mcp-logs-my-db";
 
-        let of_home = match cfg!(target_os = "macos") {
-            true => "/home/me/Library/Caches",
-            false => "/home/me/.cache",
+        let of_home = if cfg!(target_os = "macos") {
+            "/home/me/Library/Caches"
+        } else {
+            "/home/me/.cache"
         };
         let home = ("HOME", "/home/me");
         assert_eq!(

@@ -1,48 +1,55 @@
-//! From nothing to a program that waits for a prompt.
+//! Starts Claude Code, until it is ready for a prompt.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use autonoe_backend::sweep;
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, StreamEvent, Toolbox};
-use autonoe_process::Started;
+use autonoe_backend::{
+    AfterQuery, CommandQueue, PendingRequests, Program, Query, ready_within,
+    remove_abandoned_sessions, run_turn, shutdown_program, wait_for_exit,
+};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
+use autonoe_process::{Exit, ShutdownPolicy, Started};
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::answers::Answers;
 use super::expectation::Expectation;
 use super::mcp_failure::McpFailure;
 use super::mcp_log::McpLog;
-use super::talk::Pending;
-use super::talk::{Silence, Talk};
-use crate::events::{Busy, ModelCalls, Translator};
+use super::transport::{Answer, EndOfInput, Transport};
+use super::turn::ClaudeTurn;
+use crate::events::{ActivityTracker, ModelCalls, Translator};
 use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, PreparedLaunch, StagingFolders};
-use crate::outcome::Exit;
-use crate::probe::{Manner, stranger};
+use crate::probe::{Mismatch, not_claude_error};
 use crate::wire::{HookMatcher, Initialize, Line, Message, Request};
 
-/// How much longer than we the program waits for an answer of a hook.
+/// Extra time that the program waits for an answer of a hook, beyond our own limit.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// How long a program that closed its output may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(5);
+/// Time limit for the program to exit on request, before the ladder starts.
+const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
-/// How often the program is asked whether its servers are there.
-const GLANCE: Duration = Duration::from_millis(100);
+/// The prefix of the ids of our requests.
+const REQUEST: &str = "autonoe_";
 
-/// A program that lives, and all that belongs to the talk with it.
-pub(crate) struct Live {
-    pub(super) talk: Talk,
-    pub(super) answers: Answers,
-    pub(super) pending: Pending,
+/// Poll interval for the state of MCP servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A running program, and the state of the connection to it.
+pub(crate) struct Connection {
+    pub(super) transport: Transport,
+    answers: Answers,
+    pending: PendingRequests<Answer>,
     pub(super) translator: Translator,
-    pub(super) staging: StagingFolders,
+    staging: StagingFolders,
     /// When the program was started.
     started: SystemTime,
-    busy: Busy,
+    busy: ActivityTracker,
     model_calls: ModelCalls,
     denied: mpsc::UnboundedReceiver<String>,
     expectation: Expectation,
@@ -52,18 +59,14 @@ pub(crate) struct Live {
     server_file: Option<PathBuf>,
 }
 
-impl Live {
-    /// Starts the program. It must be [ready](Self::ready) before it is asked anything.
-    ///
-    /// # Errors
-    ///
-    /// It could not be started. Nothing of it lives then.
-    pub(super) async fn launch(
-        options: &ClaudeOptions,
-        spec: &SessionSpec,
-    ) -> Result<Self, AgentError> {
-        // A killed host could not do it.
-        sweep(&options.temporary, FOLDER).await;
+impl Program for Connection {
+    type Options = ClaudeOptions;
+
+    const NAME: &str = "Claude Code";
+
+    async fn launch(options: &ClaudeOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+        // A killed host could not remove its sessions.
+        remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
         let PreparedLaunch {
             launch,
             settings,
@@ -75,61 +78,84 @@ impl Live {
             process,
             stdin,
             stdout,
-        } = launch
-            .start()
-            .await
-            .map_err(|error| stranger(&options.program, &Manner::Unstartable(&error)))?;
-        let talk = Talk::new(process, stdin, stdout);
-        let (tell_denied, denied) = mpsc::unbounded_channel();
+        } = launch.start().await.map_err(|error| {
+            not_claude_error(&options.program.path, &Mismatch::CannotStart(&error))
+        })?;
+        let talk = Transport::new(process, stdin, stdout);
+        let (denied_tx, denied) = mpsc::unbounded_channel();
         let answers = Answers::new(
             spec.clone(),
             talk.writer(),
-            tell_denied,
-            options.answer_limit,
+            denied_tx,
+            options.program.answer_limit,
         );
         Ok(Self {
-            talk,
+            transport: talk,
             answers,
-            pending: Pending::default(),
+            pending: PendingRequests::default(),
             translator: Translator::new(),
             staging,
             started,
-            busy: Busy::new(spec.events.clone()),
+            busy: ActivityTracker::new(spec.events.clone()),
             model_calls: ModelCalls::new(spec.events.clone()),
             denied,
             expectation,
             has_result: false,
-            program: options.program.clone(),
+            program: options.program.path.clone(),
             server_file,
         })
     }
 
-    /// Waits until the program is ready for a prompt, and is what was asked for.
-    ///
-    /// # Errors
-    ///
-    /// It is not. It may still live then.
-    pub(super) async fn ready(
+    async fn ready(
         &mut self,
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        let limit = options.start_limit;
-        let ready = tokio::time::timeout(limit, self.initialize(options, spec)).await;
-        ready.unwrap_or_else(|_elapsed| {
-            Err(AgentError::new(
-                AgentErrorKind::Timeout,
-                format!("Claude Code was not ready after {limit:?}"),
-            ))
-        })
+        let limit = options.program.start_limit;
+        ready_within(Self::NAME, limit, self.initialize(options, spec)).await
     }
 
+    async fn turn(
+        &mut self,
+        options: &ClaudeOptions,
+        _spec: &SessionSpec,
+        query: Query,
+        commands: &mut CommandQueue,
+    ) -> AfterQuery {
+        let turn = ClaudeTurn::start(self, options, &query.prompt);
+        run_turn(turn, query, commands).await
+    }
+
+    async fn end(self) {
+        let Self {
+            transport: talk,
+            answers,
+            mut pending,
+            staging,
+            ..
+        } = self;
+        // From now on, nothing is allowed.
+        drop(answers);
+        let (id, _answer) = pending.add();
+        talk.send(Request::EndSession.to_line(&request_id(id)));
+        let _ = tokio::time::timeout(EXIT_LIMIT, talk.process.exited()).await;
+        shutdown_program(
+            Self::NAME,
+            talk.into_process(),
+            ShutdownPolicy::interrupt_first(),
+        )
+        .await;
+        staging.remove();
+    }
+}
+
+impl Connection {
     async fn initialize(
         &mut self,
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        let limit = options.answer_limit + SLACK;
+        let limit = options.program.answer_limit + SLACK;
         let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX);
         let has_tools = spec.tools.definitions().next().is_some();
         let initialize = Initialize {
@@ -143,8 +169,8 @@ impl Live {
                 .collect(),
             append_system_prompt: None,
         };
-        self.ask(Request::Initialize(initialize)).await?;
-        let settings = self.ask(Request::GetSettings).await?;
+        self.send_request(&Request::Initialize(initialize)).await?;
+        let settings = self.send_request(&Request::GetSettings).await?;
         self.expectation.check_settings(settings.as_ref())?;
         self.wait_for_servers(options, spec).await?;
         self.remove_server_file()
@@ -157,17 +183,17 @@ impl Live {
         };
         fs::remove_file(&file).map_err(|error| {
             let message = format!("the file {file:?} with MCP servers cannot be removed");
-            AgentError::new(AgentErrorKind::Other, message).because(error)
+            AgentError::new(AgentErrorKind::Other, message).with_source(error)
         })
     }
 
     /// Waits until the program has connected to every server of the session.
     ///
-    /// It does not wait by itself: a turn that begins earlier has none of their tools.
+    /// The program does not wait on its own: a turn that starts earlier has none of their tools.
     ///
     /// # Errors
     ///
-    /// A server failed that the session needs.
+    /// A required server failed.
     async fn wait_for_servers(
         &mut self,
         options: &ClaudeOptions,
@@ -175,9 +201,9 @@ impl Live {
     ) -> Result<(), AgentError> {
         let mut servers = spec.mcp_servers.clone();
         while self.expectation.has_servers() {
-            let status = self.ask(Request::McpStatus).await?;
+            let status = self.send_request(&Request::McpStatus).await?;
             if let Some(failure) = McpFailure::find(status.as_ref(), &servers) {
-                let (environment, since) = (&options.environment, self.started);
+                let (environment, since) = (&options.program.environment, self.started);
                 let log = McpLog::read(environment, &spec.cwd, failure.name, since).await;
                 let (name, error) = (failure.name.to_owned(), failure.error(&log));
                 if !spec.may_start_without(&name, &error) {
@@ -189,24 +215,30 @@ impl Live {
             if !self.expectation.is_connecting(status.as_ref()) {
                 break;
             }
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(())
     }
 
-    /// Asks the program something before the first prompt, and waits for the answer.
-    async fn ask(&mut self, request: Request) -> Result<Option<Value>, AgentError> {
-        let (id, mut answer) = self.pending.ask();
-        self.talk.send(request.to_line(&id));
+    /// Sends a request, and returns the receiver of its answer.
+    pub(super) fn request(&mut self, request: &Request) -> oneshot::Receiver<Answer> {
+        let (id, answer) = self.pending.add();
+        self.transport.send(request.to_line(&request_id(id)));
+        answer
+    }
+
+    /// Sends a request before the first prompt, and waits for the answer.
+    async fn send_request(&mut self, request: &Request) -> Result<Option<Value>, AgentError> {
+        let mut answer = self.request(request);
         loop {
-            match self.talk.next().await {
+            match self.transport.recv().await {
                 Ok(lines) => {
                     let mut events = Vec::new();
                     for line in &lines {
-                        self.take(line, &mut events)?;
+                        self.handle(line, &mut events)?;
                     }
                 }
-                Err(silence) => return Err(self.broke_off(silence).await),
+                Err(silence) => return Err(self.exit_error(silence).await),
             }
             if let Ok(answer) = answer.try_recv() {
                 return answer.map_err(|error| {
@@ -217,39 +249,46 @@ impl Live {
                 });
             }
             if self.has_result {
-                // It ends by itself; what it said is in the result.
-                return Err(self.broke_off(Silence::Ended).await);
+                // The program exits on its own; its message is in the result.
+                return Err(self.exit_error(EndOfInput::Ended).await);
             }
         }
     }
 
-    /// Takes note of a line, and adds what it means to `events`.
+    /// Handles a line, and adds its events to `events`.
     ///
     /// # Errors
     ///
-    /// The session is not what was asked for.
-    pub(super) fn take(
+    /// The session does not have the requested settings.
+    pub(super) fn handle(
         &mut self,
         line: &Line,
         events: &mut Vec<StreamEvent>,
     ) -> Result<(), AgentError> {
-        let message = line.read();
+        let message = line.parse();
         match &message {
             Message::ControlRequest(request) => {
                 self.answers.answer(request);
-                self.talk.stay_awake();
+                self.transport.poll_soon();
             }
             Message::ControlCancel(cancel) => self.answers.withdraw(&cancel.request_id),
-            Message::ControlResponse(response) => self.pending.answered(response),
+            Message::ControlResponse(response) => {
+                let id = response.request_id.strip_prefix(REQUEST);
+                if let Some(id) = id.and_then(|id| id.parse().ok()) {
+                    let answer = response.answer.as_ref();
+                    let answer = answer.map(|_| response.value());
+                    self.pending.answer(id, answer.map_err(ToString::to_string));
+                }
+            }
             message => {
                 if let Message::Init(init) = message {
                     self.expectation.check_init(init)?;
                     self.answers.trust();
                 }
-                self.answers.notice(message);
+                self.answers.observe(message);
                 self.has_result |= matches!(message, Message::Result(_));
                 while let Ok(call) = self.denied.try_recv() {
-                    self.translator.denied(&call);
+                    self.translator.record_denial(&call);
                 }
                 self.translator.observe(message, events);
                 self.busy.observe(message);
@@ -259,36 +298,37 @@ impl Live {
         Ok(())
     }
 
-    /// Returns why the program is not there any more.
-    async fn broke_off(&mut self, silence: Silence) -> AgentError {
-        if let Silence::TooLong(error) = silence {
+    /// Returns the error of a program whose output ended.
+    async fn exit_error(&mut self, silence: EndOfInput) -> AgentError {
+        if let EndOfInput::TooLong(error) = silence {
             return AgentError::new(AgentErrorKind::Protocol, error.to_string());
         }
-        let stranger = |manner| stranger(&self.program, &manner);
-        if let Silence::Nonsense = silence {
-            let stderr = &self.talk.process.stderr_tail();
-            return stranger(Manner::Nonsense { stderr });
+        let stranger = |manner| not_claude_error(&self.program, &manner);
+        if let EndOfInput::NotTheProtocol = silence {
+            let stderr = &self.transport.process.stderr_tail();
+            return stranger(Mismatch::NotTheProtocol { stderr });
         }
-        let exit = self.exit().await;
-        let stderr = &self.talk.process.stderr_tail();
-        // One that fails says why; the real one does so before it says anything else.
-        if let (false, Some(exit @ Exit::Code(0))) = (self.talk.has_heard(), exit) {
-            return stranger(Manner::Ended { exit, stderr });
+        let exit = wait_for_exit(&self.transport.process).await;
+        let stderr = &self.transport.process.stderr_tail();
+        // A failing program reports why; the real one does so before any other message.
+        if let (false, Some(exit @ Exit::Code(0))) = (self.transport.has_received_line(), exit) {
+            return stranger(Mismatch::Ended { exit, stderr });
         }
         let finished = self.translator.finish(exit, stderr, Timestamp::now());
         match finished.end {
-            Err(error) if !self.talk.has_heard() => {
+            Err(error) if !self.transport.has_received_line() => {
                 let message = format!("{error}; it was run as {:?}", self.program);
                 AgentError::new(error.kind(), message)
             }
             Err(error) => error,
-            Ok(_) => AgentError::new(AgentErrorKind::Crashed, "Claude Code ended before it began"),
+            Ok(_) => AgentError::new(
+                AgentErrorKind::Crashed,
+                "Claude Code exited before the session started",
+            ),
         }
     }
+}
 
-    /// Returns how the program ended, if it does so soon.
-    pub(super) async fn exit(&self) -> Option<Exit> {
-        let exited = tokio::time::timeout(LAST_BREATH, self.talk.process.exited()).await;
-        exited.ok().map(Exit::from)
-    }
+fn request_id(number: i64) -> String {
+    format!("{REQUEST}{number}")
 }

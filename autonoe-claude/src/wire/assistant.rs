@@ -1,68 +1,68 @@
-//! What the agent says, thinks or wants to do.
+//! [`Assistant`] messages: text, thoughts and tool calls of the agent.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
 use super::Json;
-use super::lenient::{Shape, field, list, object, shape_of_object};
+use super::lenient::{LenientValue, field, lenient_object, list, object};
 
-/// What the agent says, thinks or wants to do: one content block a line.
+/// Text, a thought or a tool call of the agent: one content block per line.
 ///
-/// The lines of one answer of the model share its id. How many tokens were used
-/// is not told here: what such a line says of them is from the start of the answer.
+/// The lines of one model answer share its id. The token usage is not included: the counts in such
+/// a line are from the start of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Assistant<'a> {
-    /// The answer of the model that the line is a part of.
+    /// The id of the model answer that the line belongs to.
     pub message_id: Option<Cow<'a, str>>,
     /// The model, or [`SYNTHETIC`](Self::SYNTHETIC).
     pub model: Option<Cow<'a, str>>,
-    /// What it consists of; one block in all that was recorded.
+    /// The content blocks; a single one in all recordings.
     pub blocks: Vec<Block<'a>>,
-    /// The call of the tool that started the sub-agent; `None` for the main agent.
+    /// The tool call that started the sub-agent; `None` for the main agent.
     pub parent_tool_use_id: Option<Cow<'a, str>>,
     /// The kind of the sub-agent, for example `general-purpose`.
     pub subagent_type: Option<Cow<'a, str>>,
     /// The conversation.
     pub session_id: Option<Cow<'a, str>>,
-    /// What failed, if this tells of a failure, for example `rate_limit`.
+    /// The failure, if the message reports one, for example `rate_limit`.
     pub error: Option<Cow<'a, str>>,
 }
 
 impl Assistant<'_> {
-    /// The model of what the program says in place of the agent.
+    /// The model name in messages of the program itself.
     pub const SYNTHETIC: &'static str = "<synthetic>";
 
-    /// Tells whether the program says this, not the agent.
+    /// Returns whether this is a message of the program, not of the agent.
     pub fn is_synthetic(&self) -> bool {
         self.model.as_deref() == Some(Self::SYNTHETIC)
     }
 }
 
-/// A part of what the agent says.
+/// A content block of the agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Block<'a> {
-    /// It says something.
+    /// Text.
     Text(Cow<'a, str>),
-    /// It thinks something.
+    /// A thought.
     Thinking(Cow<'a, str>),
-    /// It wants to use a tool.
+    /// A tool call.
     ToolUse(ToolUse<'a>),
-    /// Something else, of this type.
+    /// Any other block, with its type.
     Other(Option<Cow<'a, str>>),
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolUse<'a> {
-    /// Pairs the call with its result.
+    /// The id of the call, which its result names.
     pub id: Cow<'a, str>,
     /// The tool.
     pub name: Cow<'a, str>,
-    /// What it is called with.
+    /// The input.
     pub input: Option<Json<'a>>,
 }
 
@@ -92,9 +92,9 @@ struct RawMessage<'a> {
     content: Vec<Block<'a>>,
 }
 
-shape_of_object!(RawMessage<'de>);
+lenient_object!(RawMessage<'de>);
 
-/// All fields of all blocks: their type may come after them.
+/// All fields of all blocks, because their type may follow them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RawBlock<'a> {
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for Assistant<'de> {
     }
 }
 
-impl<'de> Shape<'de> for Block<'de> {
+impl<'de> LenientValue<'de> for Block<'de> {
     fn from_object<A: serde::de::MapAccess<'de>>(fields: A) -> Result<Option<Self>, A::Error> {
         let Some(block) = object::<RawBlock<'de>, A>(fields)? else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The talk between program and host.
+//! Control protocol between program and host.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,52 +9,52 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::Json;
-use super::lenient::{field, shape_of_object};
-use super::peek::string_under;
+use super::lenient::{field, lenient_object};
+use super::type_scan::find_string;
 
-/// A question of the program. Every one must be answered, and by its id.
+/// A request of the program. Every one must be answered, by its id.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ControlRequest<'a> {
-    /// Pairs the question with its answer.
+    /// The id that the answer must name.
     pub request_id: Cow<'a, str>,
-    /// What is asked.
-    pub question: Question<'a>,
+    /// The content of the request.
+    pub content: RequestContent<'a>,
 }
 
-/// What the program asks.
+/// The content of a request of the program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Question<'a> {
-    /// A hook is to decide or to take notice.
+pub enum RequestContent<'a> {
+    /// A call of a hook.
     Hook(HookCallback<'a>),
-    /// Whether a tool may be used, after its own rules could not tell.
+    /// A permission request for a tool, which the program's own rules did not decide.
     CanUseTool(CanUseTool<'a>),
     /// A message for one of our MCP servers.
     Mcp(McpMessage<'a>),
-    /// Something else, or one of the above that cannot be read.
+    /// Any other request, or one of the above that cannot be parsed.
     Unknown {
-        /// What it says that it is.
+        /// The subtype that it names.
         subtype: Option<Cow<'a, str>>,
-        /// All of it.
+        /// The whole request.
         request: Option<Json<'a>>,
     },
 }
 
-/// A hook is to decide or to take notice.
+/// A call of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct HookCallback<'a> {
-    /// Which hook: the id that it was announced with.
+    /// The id with which the hook was registered.
     #[serde(borrow, deserialize_with = "field")]
     pub callback_id: Option<Cow<'a, str>>,
-    /// What it is about.
+    /// The input of the hook.
     #[serde(borrow, deserialize_with = "field")]
     pub input: Option<HookInput<'a>>,
 }
 
-/// What a hook is asked about.
+/// The input of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -65,16 +65,16 @@ pub struct HookInput<'a> {
     /// The conversation.
     #[serde(borrow, deserialize_with = "field")]
     pub session_id: Option<Cow<'a, str>>,
-    /// The directory that the agent is in.
+    /// The working directory of the agent.
     #[serde(borrow, deserialize_with = "field")]
     pub cwd: Option<Cow<'a, str>>,
-    /// The permission mode that is in force.
+    /// The permission mode in force.
     #[serde(borrow, deserialize_with = "field")]
     pub permission_mode: Option<Cow<'a, str>>,
     /// The tool.
     #[serde(borrow, deserialize_with = "field")]
     pub tool_name: Option<Cow<'a, str>>,
-    /// What it is called with.
+    /// The input of the tool.
     #[serde(borrow)]
     pub tool_input: Option<Json<'a>>,
     /// The call.
@@ -88,9 +88,9 @@ pub struct HookInput<'a> {
     pub agent_type: Option<Cow<'a, str>>,
 }
 
-shape_of_object!(HookInput<'de>);
+lenient_object!(HookInput<'de>);
 
-/// A question whether a tool may be used.
+/// A permission request for a tool.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -98,7 +98,7 @@ pub struct CanUseTool<'a> {
     /// The tool.
     #[serde(borrow, deserialize_with = "field")]
     pub tool_name: Option<Cow<'a, str>>,
-    /// What it is called with.
+    /// The input.
     #[serde(borrow)]
     pub input: Option<Json<'a>>,
     /// The call.
@@ -116,13 +116,13 @@ pub struct McpMessage<'a> {
     pub server_name: Option<Cow<'a, str>>,
     /// The JSON-RPC message.
     ///
-    /// Its id pairs nothing: one build uses the same ids twice at a time. The
-    /// id of the control request does.
+    /// Its id must not be used to match answers: one build uses the same ids twice at a time. Use
+    /// the id of the control request.
     #[serde(borrow)]
     pub message: Option<Json<'a>>,
 }
 
-/// A question of which only the id is understood.
+/// A request of which only the id is parsed.
 #[derive(Deserialize)]
 pub(super) struct RawRequest<'a> {
     #[serde(borrow)]
@@ -141,17 +141,18 @@ struct Subtype<'a> {
 impl<'a> RawRequest<'a> {
     fn subtype(&self) -> Option<Cow<'a, str>> {
         let request = self.request?;
-        // All builds spell it plainly and before the rest, which need not be read twice then.
-        match string_under(request.as_str(), "subtype") {
+        // All builds write it without escapes and before the rest, so the request need not be
+        // parsed twice.
+        match find_string(request.as_str(), "subtype") {
             Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
             _ => request.view::<Subtype<'_>>().ok()?.subtype,
         }
     }
 
-    /// Takes the question as one that nobody knows, so that it can at least be answered.
+    /// Converts to an unknown request, so that it can at least be answered.
     pub(super) fn unknown(self) -> ControlRequest<'a> {
         ControlRequest {
-            question: Question::Unknown {
+            content: RequestContent::Unknown {
                 subtype: self.subtype(),
                 request: self.request,
             },
@@ -161,23 +162,24 @@ impl<'a> RawRequest<'a> {
 }
 
 impl<'de> Deserialize<'de> for ControlRequest<'de> {
-    /// Fails for a known question that cannot be read.
+    /// Fails for a known request that cannot be parsed.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawRequest::deserialize(deserializer)?;
         let question = match (raw.subtype().as_deref(), raw.request) {
-            (Some("hook_callback"), Some(request)) => request.view().map(Question::Hook),
-            (Some("can_use_tool"), Some(request)) => request.view().map(Question::CanUseTool),
-            (Some("mcp_message"), Some(request)) => request.view().map(Question::Mcp),
+            (Some("hook_callback"), Some(request)) => request.view().map(RequestContent::Hook),
+            (Some("can_use_tool"), Some(request)) => request.view().map(RequestContent::CanUseTool),
+            (Some("mcp_message"), Some(request)) => request.view().map(RequestContent::Mcp),
             _ => return Ok(raw.unknown()),
         };
         Ok(Self {
             request_id: raw.request_id,
-            question: question.map_err(Error::custom)?,
+            content: question.map_err(Error::custom)?,
         })
     }
 }
 
-/// A question that is read in one go: it is known, and says first what it is, as all builds do.
+/// A request that is parsed in one pass: it is known, and starts with its subtype, as in all
+/// builds.
 #[derive(Deserialize)]
 pub(super) struct PlainRequest<'a> {
     #[serde(borrow)]
@@ -186,13 +188,13 @@ pub(super) struct PlainRequest<'a> {
     request: PlainQuestion<'a>,
 }
 
-struct PlainQuestion<'a>(Question<'a>);
+struct PlainQuestion<'a>(RequestContent<'a>);
 
 impl<'a> From<PlainRequest<'a>> for ControlRequest<'a> {
     fn from(plain: PlainRequest<'a>) -> Self {
         Self {
             request_id: plain.request_id,
-            question: plain.request.0,
+            content: plain.request.0,
         }
     }
 }
@@ -214,9 +216,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for PlainQuestion<'a> {
                 };
                 let rest = MapAccessDeserializer::new(object);
                 match subtype {
-                    "hook_callback" => HookCallback::deserialize(rest).map(Question::Hook),
-                    "can_use_tool" => CanUseTool::deserialize(rest).map(Question::CanUseTool),
-                    "mcp_message" => McpMessage::deserialize(rest).map(Question::Mcp),
+                    "hook_callback" => HookCallback::deserialize(rest).map(RequestContent::Hook),
+                    "can_use_tool" => CanUseTool::deserialize(rest).map(RequestContent::CanUseTool),
+                    "mcp_message" => McpMessage::deserialize(rest).map(RequestContent::Mcp),
                     _ => Err(Error::custom("it is not known")),
                 }
                 .map(PlainQuestion)
@@ -227,13 +229,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for PlainQuestion<'a> {
     }
 }
 
-/// The answer to a question of the host.
+/// The answer to a request of the host.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ControlResponse<'a> {
-    /// The question.
+    /// The id of the request.
     pub request_id: Cow<'a, str>,
-    /// The answer. A success may have none; a failure has a sentence.
+    /// The answer. A success may have none; a failure has a message.
     pub answer: Result<Option<Json<'a>>, Cow<'a, str>>,
 }
 
@@ -265,7 +267,7 @@ impl<'de> Deserialize<'de> for ControlResponse<'de> {
         } = RawResponse::deserialize(deserializer)?.response;
         let answer = match subtype.as_deref() {
             Some("success") => Ok(response),
-            _ => Err(error.unwrap_or(Cow::Borrowed("the program did not say why"))),
+            _ => Err(error.unwrap_or(Cow::Borrowed("the program gave no reason"))),
         };
         Ok(Self { request_id, answer })
     }
@@ -278,11 +280,11 @@ impl ControlResponse<'_> {
     }
 }
 
-/// The answer to a question is not wanted any more: stop, and send nothing.
+/// The program has withdrawn a request: stop, and send no answer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct ControlCancel<'a> {
-    /// The question.
+    /// The id of the request.
     #[serde(borrow)]
     pub request_id: Cow<'a, str>,
 }
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_question_reads_the_same_in_one_go() {
+    fn a_plain_request_parses_the_same_in_one_pass() {
         for line in [
             r#"{"type":"control_request","request_id":"1","request":{"subtype":"hook_callback","callback_id":"hook_0","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":7}}}"#,
             r#"{"request":{"subtype":"hook_callback"},"request_id":"1"}"#,
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_left_to_the_careful_reader() {
+    fn unusual_requests_are_left_to_the_two_pass_parser() {
         for line in [
             r#"{"request_id":"1","request":{"callback_id":"hook_0","subtype":"hook_callback"}}"#,
             r#"{"request_id":"1","request":{"subtype":"hook\u005fcallback"}}"#,

@@ -1,8 +1,7 @@
-//! Reads fields that may be missing, null, or of another shape than expected.
+//! Lenient deserialization of fields that may be missing, null, or of another type than expected.
 //!
-//! What a field should be is known from recordings, not from a promise. A field
-//! of another shape therefore reads as if it were not there, and the message
-//! around it is still read.
+//! The types of fields are known from recordings, not from a specification. A field of another type
+//! is therefore treated as missing, and the rest of the message is still parsed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +10,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A value that is read from one shape of JSON and is absent in all others.
-pub(super) trait Shape<'de>: Sized {
+/// A value that is parsed from one type of JSON and is absent for all others.
+pub(super) trait LenientValue<'de>: Sized {
     fn from_text(_: Cow<'de, str>) -> Option<Self> {
         None
     }
@@ -50,15 +49,15 @@ fn drain_object<'de, A: MapAccess<'de>>(mut object: A) -> Result<(), A::Error> {
     Ok(())
 }
 
-/// Reads a field as a `T` if it has the shape of one.
-pub(super) fn field<'de, T: Shape<'de>, D: Deserializer<'de>>(
+/// Parses a field as a `T` if it has the right type.
+pub(super) fn field<'de, T: LenientValue<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     deserializer.deserialize_any(Any(PhantomData))
 }
 
-/// Reads a field as a list of what in it has the shape of a `T`.
-pub(super) fn list<'de, T: Shape<'de>, D: Deserializer<'de>>(
+/// Parses a field as a list of the elements that have the type of a `T`.
+pub(super) fn list<'de, T: LenientValue<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
     field::<Many<T>, D>(deserializer).map(|many| many.map_or_else(Vec::new, |many| many.0))
@@ -66,7 +65,7 @@ pub(super) fn list<'de, T: Shape<'de>, D: Deserializer<'de>>(
 
 struct Any<T>(PhantomData<T>);
 
-impl<'de, T: Shape<'de>> Visitor<'de> for Any<T> {
+impl<'de, T: LenientValue<'de>> Visitor<'de> for Any<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,25 +114,25 @@ impl<'de, T: Shape<'de>> Visitor<'de> for Any<T> {
     }
 }
 
-impl<'de> Shape<'de> for Cow<'de, str> {
+impl<'de> LenientValue<'de> for Cow<'de, str> {
     fn from_text(text: Cow<'de, str>) -> Option<Self> {
         Some(text)
     }
 }
 
-impl Shape<'_> for bool {
+impl LenientValue<'_> for bool {
     fn from_bool(value: bool) -> Option<Self> {
         Some(value)
     }
 }
 
-impl Shape<'_> for f64 {
+impl LenientValue<'_> for f64 {
     fn from_number(value: f64) -> Option<Self> {
         Some(value)
     }
 }
 
-impl Shape<'_> for u64 {
+impl LenientValue<'_> for u64 {
     fn from_count(count: u64) -> Option<Self> {
         Some(count)
     }
@@ -148,10 +147,10 @@ impl Shape<'_> for u64 {
     }
 }
 
-/// A list of what in it has the shape of a `T`.
+/// A list of the elements that have the type of a `T`.
 struct Many<T>(Vec<T>);
 
-impl<'de, T: Shape<'de>> Shape<'de> for Many<T> {
+impl<'de, T: LenientValue<'de>> LenientValue<'de> for Many<T> {
     fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
         let mut many = Vec::new();
         while let Some(Element(element)) = list.next_element()? {
@@ -161,26 +160,26 @@ impl<'de, T: Shape<'de>> Shape<'de> for Many<T> {
     }
 }
 
-/// An element of a list that may have any shape.
+/// An element of a list that may have any type.
 pub(super) struct Element<T>(pub(super) Option<T>);
 
-impl<'de, T: Shape<'de>> Deserialize<'de> for Element<T> {
+impl<'de, T: LenientValue<'de>> Deserialize<'de> for Element<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         field(deserializer).map(Self)
     }
 }
 
-/// Reads an object by its derived reader.
+/// Parses an object by its derived `Deserialize`.
 pub(super) fn object<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     object: A,
 ) -> Result<Option<T>, A::Error> {
     T::deserialize(MapAccessDeserializer::new(object)).map(Some)
 }
 
-/// Makes the derived reader of an object its [`Shape`].
-macro_rules! shape_of_object {
+/// Implements [`Shape`] for objects by their derived `Deserialize`.
+macro_rules! lenient_object {
     ($($object:ty),+) => {$(
-        impl<'de> $crate::wire::lenient::Shape<'de> for $object {
+        impl<'de> $crate::wire::lenient::LenientValue<'de> for $object {
             fn from_object<A: serde::de::MapAccess<'de>>(
                 object: A,
             ) -> Result<Option<Self>, A::Error> {
@@ -189,7 +188,7 @@ macro_rules! shape_of_object {
         }
     )+};
 }
-pub(super) use shape_of_object;
+pub(super) use lenient_object;
 
 #[cfg(test)]
 mod tests {
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_keeps_what_has_the_right_shape() {
+    fn a_list_keeps_elements_of_the_right_type() {
         assert_eq!(
             read(r#"{"list":["x",1,null,{"y":2},"z"]}"#).list,
             ["x", "z"]

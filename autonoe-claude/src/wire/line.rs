@@ -1,4 +1,4 @@
-//! One line, and what it is about.
+//! [`Line`] of the program and its [`Kind`].
 
 use std::fmt;
 use std::ops::Range;
@@ -7,15 +7,14 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::peek::peek;
 use super::repair::repair;
+use super::type_scan::peek;
 
-/// One line that the program wrote: what it is about, and its text.
+/// One line of the program: its kind and its text.
 ///
-/// It is cheap to make: only the names of its type and subtype are looked for,
-/// and the rest is looked at when somebody [reads](Self::read) it. It shares the
-/// memory that it was read into with its neighbours, so it should not be kept
-/// for long.
+/// It is cheap to create: only its type and subtype are located, and the rest is parsed on
+/// `read`. It shares its buffer with neighbouring lines, so it should not be kept for
+/// long.
 ///
 /// ```
 /// use autonoe_claude::wire::{Kind, Line};
@@ -35,7 +34,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Takes the bytes of one line, or gives them back if they are no object.
+    /// Creates a line from bytes, or returns them if they are not an object.
     pub(super) fn new(bytes: Bytes) -> Result<Self, Bytes> {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
         match bytes.iter().position(|byte| !blank(byte)) {
@@ -54,11 +53,11 @@ impl Line {
         }
     }
 
-    /// Takes `text` as one line.
+    /// Creates a line from `text`.
     ///
     /// # Errors
     ///
-    /// It does not start with `{`, or it is more than one line.
+    /// The text does not start with `{`, or it is more than one line.
     pub fn from_text(text: impl Into<String>) -> Result<Self, NotAMessage> {
         let text = text.into();
         if memchr::memchr(b'\n', text.as_bytes()).is_some() {
@@ -67,12 +66,12 @@ impl Line {
         Self::new(Bytes::from(text)).map_err(|_| NotAMessage)
     }
 
-    /// Returns what the line is about.
+    /// Returns the kind of the line.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the name of its type, as it is spelled; empty if it has none.
+    /// Returns its unparsed type; empty if it has none.
     pub fn type_name(&self) -> &str {
         self.text(&self.name)
     }
@@ -82,7 +81,7 @@ impl Line {
         self.subtype.as_ref().map(|place| self.text(place))
     }
 
-    /// Returns the whole line as it came, without its end.
+    /// Returns the whole line unchanged, without its line feed.
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
@@ -92,8 +91,8 @@ impl Line {
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Reads the line as a `T`; if it cannot be read as it is, as it is repaired.
-    pub(super) fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+    /// Parses the line as a `T`, and retries with invalid Unicode repaired.
+    pub(super) fn parse_as<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         // One check of the whole line is faster than one of each string.
         let read = match std::str::from_utf8(&self.raw) {
             Ok(text) => serde_json::from_str(text),
@@ -119,27 +118,27 @@ impl fmt::Debug for Line {
     }
 }
 
-/// What a line is about: its `type`.
+/// The kind of a line, from its `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Something about the session; the subtype says what.
+    /// A message about the session, as named by the subtype.
     System,
-    /// What the agent says, thinks or wants to do.
+    /// Text, a thought or a tool call of the agent.
     Assistant,
-    /// What the agent is told, results of tools above all.
+    /// A message to the agent, mostly results of tools.
     User,
     /// The end of a turn.
     Result,
-    /// What is left of a quota.
+    /// The state of a quota.
     RateLimitEvent,
-    /// A question to the host that must be answered.
+    /// A request to the host, which must be answered.
     ControlRequest,
-    /// The answer to a question of the host.
+    /// The answer to a request of the host.
     ControlResponse,
-    /// The end of a question: its answer is not wanted any more.
+    /// The withdrawal of a request.
     ControlCancelRequest,
-    /// A part of what the agent is about to say.
+    /// A streamed chunk of a model answer.
     StreamEvent,
     /// Anything else.
     Other,
@@ -161,7 +160,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether it belongs to the talk between program and host, which must not wait.
+    /// Returns whether it belongs to the control protocol, which must not wait.
     pub fn is_control(self) -> bool {
         matches!(
             self,
@@ -170,7 +169,7 @@ impl Kind {
     }
 }
 
-/// A text is not one line that starts with `{`.
+/// Error of a text that is not one line starting with `{`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a message is one line that starts with a brace")]
+#[error("a message must be one line that starts with a brace")]
 pub struct NotAMessage;

@@ -1,29 +1,28 @@
-//! Bytes in, lines out.
+//! [`LineReader`], which splits bytes into lines.
 
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr_iter, memrchr};
 
 use super::Line;
 
-/// Cuts what the program writes into lines.
+/// Splits the output of the program into lines.
 ///
-/// Bytes may come in any portions: the lines are the same. Only the byte `\n`
-/// ends a line, because U+2028 and its like occur inside of strings. A line that
-/// does not start with `{` is no message; it is skipped and counted.
+/// Bytes may arrive in any chunks: the lines are the same. Only the byte `
+/// ` ends a line, because U+2028 and similar characters occur inside of strings. A line that does
+/// not start with `{` is not a message; it is skipped and counted.
 ///
-/// A line that is longer than the limit is an error for good: it could have
-/// been a question that waits for an answer, so going on without it would not
-/// be safe. The lines before it are still handed out.
+/// A line that is longer than the limit is a permanent error: it could have been a request that
+/// waits for an answer, so it is not safe to continue. The lines before it are still returned.
 ///
 /// ```
 /// use autonoe_claude::wire::{Kind, LineReader};
 ///
 /// let mut reader = LineReader::new();
 /// reader.feed(b"{\"type\":\"assist");
-/// assert!(reader.take()?.is_empty());
+/// assert!(reader.take_lines()?.is_empty());
 ///
 /// reader.feed(b"ant\"}\nnot a message\n{\"type\":");
-/// let lines = reader.take()?;
+/// let lines = reader.take_lines()?;
 ///
 /// assert_eq!(lines.len(), 1);
 /// assert_eq!(lines[0].kind(), Kind::Assistant);
@@ -33,29 +32,29 @@ use super::Line;
 #[derive(Debug)]
 pub struct LineReader {
     buffer: BytesMut,
-    /// How much of the buffer is known to hold no end of a line.
+    /// The length of the buffer's prefix without a line feed.
     scanned: usize,
     limit: usize,
     skipped: u64,
     failed: bool,
 }
 
-/// The least room for a read.
-const LEAST_ROOM: usize = 16 * 1024;
+/// Minimum free capacity for a read.
+const MIN_CAPACITY: usize = 16 * 1024;
 
-/// The room that is made when less than that is left: several reads share it.
-const ROOM: usize = 64 * 1024;
+/// Capacity that is reserved when less is free: several reads share it.
+const RESERVED_CAPACITY: usize = 64 * 1024;
 
 impl LineReader {
-    /// The longest line that is read unless another limit is set: 64 MiB.
+    /// Default limit of a line: 64 MiB.
     pub const LIMIT: usize = 64 * 1024 * 1024;
 
-    /// Makes a reader with the limit [`LIMIT`](Self::LIMIT).
+    /// Creates a reader with the limit [`LIMIT`](Self::LIMIT).
     pub fn new() -> Self {
         Self::with_limit(Self::LIMIT)
     }
 
-    /// Makes a reader of lines of up to `limit` bytes.
+    /// Creates a reader of lines of up to `limit` bytes.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -66,27 +65,27 @@ impl LineReader {
         }
     }
 
-    /// Returns the buffer to read into, with room for a large read.
+    /// Returns the buffer to read into, with capacity for a large read.
     ///
-    /// Add to its end and then [`take`](Self::take) the lines.
+    /// Append to it and then `take` the lines.
     pub fn buffer(&mut self) -> &mut BytesMut {
-        if self.buffer.capacity() - self.buffer.len() < LEAST_ROOM {
-            self.buffer.reserve(ROOM);
+        if self.buffer.capacity() - self.buffer.len() < MIN_CAPACITY {
+            self.buffer.reserve(RESERVED_CAPACITY);
         }
         &mut self.buffer
     }
 
-    /// Adds `bytes` to what was read.
+    /// Appends `bytes` to the buffer.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Returns the lines that are complete, in order; none is no error.
+    /// Returns the complete lines, in order. An empty result is not an error.
     ///
     /// # Errors
     ///
-    /// A line is longer than the limit. Every later call says so again.
-    pub fn take(&mut self) -> Result<Vec<Line>, LineTooLong> {
+    /// A line is longer than the limit. Every later call returns the error again.
+    pub fn take_lines(&mut self) -> Result<Vec<Line>, LineTooLong> {
         self.check()?;
         let Some(last) = memrchr(b'\n', self.buffer.get(self.scanned..).unwrap_or_default()) else {
             self.scanned = self.buffer.len();
@@ -101,37 +100,37 @@ impl LineReader {
         if self.buffer.len() > self.limit {
             self.fail();
         }
-        // What came before a line that is too long is handed out first.
+        // Lines before one that is too long are returned first.
         if lines.is_empty() {
             self.check()?;
         }
         Ok(lines)
     }
 
-    /// Returns the last line, for input that ended without an end of line.
+    /// Returns the last line, for input that ended without a line feed.
     ///
-    /// A message that was cut off is among what this returns; it cannot be
-    /// mistaken for a whole one, because it cannot be read.
+    /// A truncated message is included. It cannot be mistaken for a whole one, because parsing it
+    /// fails.
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take).
+    /// Returns the errors of `take`.
     pub fn finish(&mut self) -> Result<Vec<Line>, LineTooLong> {
-        let mut lines = self.take()?;
+        let mut lines = self.take_lines()?;
         if !self.failed && !self.buffer.is_empty() {
             let rest = self.buffer.split().freeze();
             self.scanned = 0;
-            self.keep(rest, &mut lines);
+            self.push_line(rest, &mut lines);
         }
         Ok(lines)
     }
 
-    /// Returns how many lines were no messages.
+    /// Returns the number of lines that were not messages.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// Returns how many bytes wait for the end of their line.
+    /// Returns the number of bytes of the incomplete line.
     pub fn pending(&self) -> usize {
         self.buffer.len()
     }
@@ -144,19 +143,22 @@ impl LineReader {
                 self.fail();
                 break;
             }
-            self.keep(complete.slice(start..end), &mut lines);
+            self.push_line(complete.slice(start..end), &mut lines);
             start = end + 1;
         }
         lines
     }
 
-    fn keep(&mut self, bytes: Bytes, lines: &mut Vec<Line>) {
+    fn push_line(&mut self, bytes: Bytes, lines: &mut Vec<Line>) {
         match Line::new(bytes) {
             Ok(line) => lines.push(line),
             Err(other) => {
                 self.skipped += 1;
-                let shown = other.get(..other.len().min(200)).unwrap_or_default();
-                tracing::debug!(line = %shown.escape_ascii(), "skipped a line that is no message");
+                let head = other.get(..other.len().min(200)).unwrap_or_default();
+                tracing::debug!(
+                    line = %head.escape_ascii(),
+                    "skipped a line that is not a message"
+                );
             }
         }
     }
@@ -169,7 +171,7 @@ impl LineReader {
 
     fn check(&mut self) -> Result<(), LineTooLong> {
         if self.failed {
-            // What is fed after the failure must not pile up.
+            // Input after the failure must not accumulate.
             self.buffer.clear();
             return Err(LineTooLong { limit: self.limit });
         }
@@ -183,11 +185,11 @@ impl Default for LineReader {
     }
 }
 
-/// A line is longer than the limit.
+/// Error of a line that is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Claude Code wrote a line of more than {limit} bytes")]
 pub struct LineTooLong {
-    /// The longest line that is read.
+    /// The limit in bytes.
     pub limit: usize,
 }
 
@@ -206,7 +208,7 @@ mod tests {
 
         reader.feed("{\"a\":\"\u{2028}\u{2029}\u{85}\r\"}\r\n{}\n".as_bytes());
 
-        let lines = reader.take().expect("short lines");
+        let lines = reader.take_lines().expect("short lines");
         assert_eq!(
             texts(&lines),
             ["{\"a\":\"\u{2028}\u{2029}\u{85}\r\"}\r", "{}"]
@@ -214,12 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_skipped_and_counted() {
+    fn lines_that_are_not_messages_are_skipped_and_counted() {
         let mut reader = LineReader::new();
 
         reader.feed(b"\n[SandboxDebug] noise\n   \r\n\"text\"\n \t{\"type\":\"user\"}\n");
 
-        let lines = reader.take().expect("short lines");
+        let lines = reader.take_lines().expect("short lines");
         assert_eq!(texts(&lines), ["{\"type\":\"user\"}"]);
         assert_eq!(reader.skipped(), 4);
     }
@@ -231,12 +233,12 @@ mod tests {
         reader.feed(b"{12}\n{}\n{123}\n{}\n");
 
         assert_eq!(
-            texts(&reader.take().expect("the first two")),
+            texts(&reader.take_lines().expect("the first two")),
             ["{12}", "{}"]
         );
-        assert_eq!(reader.take().unwrap_err(), LineTooLong { limit: 4 });
+        assert_eq!(reader.take_lines().unwrap_err(), LineTooLong { limit: 4 });
         reader.feed(b"{}\n");
-        assert_eq!(reader.take().unwrap_err(), LineTooLong { limit: 4 });
+        assert_eq!(reader.take_lines().unwrap_err(), LineTooLong { limit: 4 });
         assert_eq!(reader.finish().unwrap_err(), LineTooLong { limit: 4 });
     }
 
@@ -246,20 +248,20 @@ mod tests {
 
         for _ in 0..100_000 {
             reader.feed(&[b'{'; 100]);
-            let _ = reader.take();
+            let _ = reader.take_lines();
             assert!(reader.pending() <= 1100);
         }
 
-        assert!(reader.take().is_err());
+        assert!(reader.take_lines().is_err());
     }
 
     #[test]
-    fn the_rest_without_an_end_of_line_is_handed_out_at_the_end() {
+    fn the_rest_without_a_line_feed_is_returned_at_the_end() {
         let mut reader = LineReader::new();
 
         reader.feed(b"{\"type\":\"user\"}\n{\"type\":\"result\",\"sub");
 
-        assert_eq!(reader.take().expect("one line").len(), 1);
+        assert_eq!(reader.take_lines().expect("one line").len(), 1);
         assert_eq!(
             texts(&reader.finish().expect("the rest")),
             ["{\"type\":\"result\",\"sub"]

@@ -1,4 +1,4 @@
-//! Mends texts that a strict reader refuses.
+//! Repairs text with invalid Unicode, which a strict parser refuses.
 
 use std::fmt;
 
@@ -6,46 +6,46 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Returns `raw` with everything replaced that is no Unicode, or `None` if there is nothing.
+/// Returns `raw` with invalid Unicode replaced, or `None` if it is valid.
 ///
-/// The program cuts texts by UTF-16 units, and a model can write what it likes
-/// into the input of a tool: half of a surrogate pair then stands in the line as
-/// an escape (`\ud83d`), which is JSON to the program and none to us. Each half
-/// becomes U+FFFD, which is also what a process that is given the text gets to see.
+/// The program cuts texts by UTF-16 units, and a model can write any escape into the input of a
+/// tool. A line may therefore contain half of a surrogate pair as an escape (`\ud83d`), which is
+/// valid JSON for the program but not for us. Each half becomes U+FFFD, which is also what a
+/// process receives as its input.
 pub(super) fn repair(raw: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(raw);
-    let mut mended = String::with_capacity(text.len());
+    let mut repaired = String::with_capacity(text.len());
     let mut rest: &str = &text;
     while let Some(place) = rest.find('\\') {
         let (before, from) = rest.split_at(place);
-        mended.push_str(before);
-        let taken = match surrogate(from) {
+        repaired.push_str(before);
+        let consumed = match surrogate(from) {
             Some(Half::Low) => {
-                mended.push_str("\\ufffd");
+                repaired.push_str("\\ufffd");
                 ESCAPE
             }
             Some(Half::High) => match from.get(ESCAPE..).and_then(surrogate) {
                 Some(Half::Low) => {
-                    mended.push_str(&from[..2 * ESCAPE]);
+                    repaired.push_str(&from[..2 * ESCAPE]);
                     2 * ESCAPE
                 }
                 _ => {
-                    mended.push_str("\\ufffd");
+                    repaired.push_str("\\ufffd");
                     ESCAPE
                 }
             },
             None => {
-                // The backslash and what it stands before, so that the second
-                // of two backslashes does not start an escape.
+                // Copy the backslash with the next character, so that the second of two backslashes
+                // does not start an escape.
                 let next = from.chars().nth(1).map_or(0, char::len_utf8);
-                mended.push_str(&from[..1 + next]);
+                repaired.push_str(&from[..1 + next]);
                 1 + next
             }
         };
-        rest = &from[taken..];
+        rest = &from[consumed..];
     }
-    mended.push_str(rest);
-    (mended.as_bytes() != raw).then_some(mended)
+    repaired.push_str(rest);
+    (repaired.as_bytes() != raw).then_some(repaired)
 }
 
 /// The length of an escape such as `\ud83d`.
@@ -57,7 +57,7 @@ enum Half {
     Low,
 }
 
-/// Returns which half of a pair the escape is that `text` starts with, if it is one.
+/// Returns the half of a surrogate pair that `text` starts with, if it starts with such an escape.
 fn surrogate(text: &str) -> Option<Half> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -70,7 +70,7 @@ fn surrogate(text: &str) -> Option<Half> {
     }
 }
 
-/// A part of a message that is kept as the text it came in, and read when it is needed.
+/// A part of a message that is kept as text, and parsed when it is needed.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(transparent)]
 pub struct Json<'a>(#[serde(borrow)] &'a RawValue);
@@ -81,9 +81,9 @@ impl<'a> Json<'a> {
         self.0.get()
     }
 
-    /// Returns the value; `None` if it is nested too deeply to be read.
+    /// Returns the value; `None` if it is nested too deeply to be parsed.
     ///
-    /// What is no Unicode in it is replaced.
+    /// Invalid Unicode is replaced.
     pub fn value(self) -> Option<Value> {
         let text = self.as_str();
         serde_json::from_str(text)
@@ -94,7 +94,7 @@ impl<'a> Json<'a> {
             .ok()
     }
 
-    /// Reads the part as a `T`.
+    /// Parses the part as a `T`.
     pub(super) fn view<T: Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_str())
     }

@@ -1,37 +1,37 @@
-//! The end of a turn.
+//! [`ResultMessage`] at the end of a turn, and its token usage.
 
 use std::borrow::Cow;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde::Deserialize;
 use serde::de::MapAccess;
 
 use super::Json;
-use super::lenient::{Element, Shape, field, list, object, shape_of_object};
+use super::lenient::{Element, LenientValue, field, lenient_object, list, object};
 
-/// The end of a turn. More turns may follow without being asked for.
+/// The end of a turn. The program may start more turns on its own.
 ///
-/// A failure of the model's API comes as subtype `success` with `is_error`.
+/// A failure of the model's API is reported as subtype `success` with `is_error`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ResultMessage<'a> {
-    /// `success`, or what stopped it, for example `error_max_turns`.
+    /// `success`, or the cause of the end, for example `error_max_turns`.
     #[serde(borrow, deserialize_with = "field")]
     pub subtype: Option<Cow<'a, str>>,
     /// Whether the turn failed.
     #[serde(deserialize_with = "field")]
     pub is_error: Option<bool>,
-    /// What the agent said last, or the text of the failure; with `success` only.
+    /// The last text of the agent, or the text of the failure; with `success` only.
     #[serde(borrow, deserialize_with = "field")]
     pub result: Option<Cow<'a, str>>,
-    /// What went wrong; with `error_*` only.
+    /// The error messages; with `error_*` only.
     #[serde(borrow, deserialize_with = "list")]
     pub errors: Vec<Cow<'a, str>>,
-    /// How many turns of the model it took; 0 if it did not get so far.
+    /// The number of model turns; 0 if there was none.
     #[serde(deserialize_with = "field")]
     pub num_turns: Option<u64>,
-    /// Why the turn ended, for example `aborted_tools`.
+    /// The reason of the end, for example `aborted_tools`.
     #[serde(borrow, deserialize_with = "field")]
     pub terminal_reason: Option<Cow<'a, str>>,
     /// The HTTP status of the failure.
@@ -40,30 +40,30 @@ pub struct ResultMessage<'a> {
     /// The name of the failure (newer builds), for example `usage_limit_reached`.
     #[serde(borrow, deserialize_with = "field")]
     pub api_error: Option<Cow<'a, str>>,
-    /// Why it could not start (newer builds).
+    /// The reason why it could not start (newer builds).
     #[serde(borrow, deserialize_with = "field")]
     pub startup_failure_reason: Option<Cow<'a, str>>,
     /// The conversation.
     #[serde(borrow, deserialize_with = "field")]
     pub session_id: Option<Cow<'a, str>>,
-    /// What the process has cost so far, in dollars.
+    /// The cost of the process so far, in dollars.
     #[serde(deserialize_with = "field")]
     pub total_cost_usd: Option<f64>,
-    /// The tokens of the turn, those of sub-agents left out.
+    /// The tokens of the turn, without those of sub-agents.
     #[serde(deserialize_with = "field")]
     pub usage: Option<TurnUsage>,
     /// The tokens of all models since the process started.
     #[serde(rename = "modelUsage", deserialize_with = "field")]
     pub model_usage: Option<ModelUsage>,
-    /// The calls that were refused.
+    /// The denied calls.
     #[serde(borrow, deserialize_with = "list")]
     pub permission_denials: Vec<DeniedCall<'a>>,
-    /// The answer in the form that was asked for.
+    /// The answer in the requested format.
     #[serde(borrow)]
     pub structured_output: Option<Json<'a>>,
 }
 
-/// A call that was refused.
+/// A denied call.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub struct DeniedCall<'a> {
     pub tool_use_id: Option<Cow<'a, str>>,
 }
 
-shape_of_object!(DeniedCall<'de>);
+lenient_object!(DeniedCall<'de>);
 
 /// The tokens of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,10 +123,10 @@ struct RawModel {
     thinking_tokens: Option<u64>,
 }
 
-shape_of_object!(RawOutputDetails);
-shape_of_object!(RawModel);
+lenient_object!(RawOutputDetails);
+lenient_object!(RawModel);
 
-/// Counts tokens; those of thinking are among the output, and become their own.
+/// Builds the usage. Thinking tokens are part of the output, and are counted separately.
 fn tokens(
     input: Option<u64>,
     output: Option<u64>,
@@ -145,7 +145,7 @@ fn tokens(
     }
 }
 
-impl<'de> Shape<'de> for TurnUsage {
+impl<'de> LenientValue<'de> for TurnUsage {
     fn from_object<A: MapAccess<'de>>(fields: A) -> Result<Option<Self>, A::Error> {
         let raw: Option<RawTurnUsage> = object(fields)?;
         Ok(raw.map(|raw| {
@@ -154,13 +154,14 @@ impl<'de> Shape<'de> for TurnUsage {
                 raw.output_tokens,
                 raw.cache_read_input_tokens,
                 raw.cache_creation_input_tokens,
-                raw.output_tokens_details.and_then(|of| of.thinking_tokens),
+                raw.output_tokens_details
+                    .and_then(|details| details.thinking_tokens),
             ))
         }))
     }
 }
 
-impl<'de> Shape<'de> for ModelUsage {
+impl<'de> LenientValue<'de> for ModelUsage {
     fn from_object<A: MapAccess<'de>>(mut models: A) -> Result<Option<Self>, A::Error> {
         let mut sum: Option<TokenUsage> = None;
         while let Some((_, model)) =

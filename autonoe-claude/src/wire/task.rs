@@ -1,12 +1,12 @@
-//! Tasks: commands in the background, long commands, sub-agents.
+//! Messages about tasks: background commands, long commands, sub-agents.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::lenient::{field, list, shape_of_object};
+use super::lenient::{field, lenient_object, list};
 
-/// A task started.
+/// The start of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -17,10 +17,10 @@ pub struct TaskStarted<'a> {
     /// The call that started it.
     #[serde(borrow, deserialize_with = "field")]
     pub tool_use_id: Option<Cow<'a, str>>,
-    /// What it is, for example `local_bash`.
+    /// The type of the task, for example `local_bash`.
     #[serde(borrow, deserialize_with = "field")]
     pub task_type: Option<Cow<'a, str>>,
-    /// What it does, in words of the agent.
+    /// The agent's description of the task.
     #[serde(borrow, deserialize_with = "field")]
     pub description: Option<Cow<'a, str>>,
     /// Whether the call that started it has returned already (newer builds).
@@ -28,7 +28,7 @@ pub struct TaskStarted<'a> {
     pub is_backgrounded: Option<bool>,
 }
 
-/// A task is at work. A sign of life.
+/// A heartbeat of a running task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -36,12 +36,12 @@ pub struct TaskProgress<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
     pub task_id: Option<Cow<'a, str>>,
-    /// What it does.
+    /// The current activity.
     #[serde(borrow, deserialize_with = "field")]
     pub description: Option<Cow<'a, str>>,
 }
 
-/// Something about a task changed.
+/// A change of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -49,13 +49,13 @@ pub struct TaskUpdated<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
     pub task_id: Option<Cow<'a, str>>,
-    /// What changed.
+    /// The changed fields.
     #[serde(borrow, deserialize_with = "field")]
     pub patch: Option<TaskPatch<'a>>,
 }
 
 impl TaskUpdated<'_> {
-    /// Tells whether the task is over. A status that is not known is not taken for an end.
+    /// Returns whether the task is finished. An unknown status is not an end.
     pub fn is_end(&self) -> bool {
         let patch = self.patch.as_ref();
         matches!(
@@ -65,7 +65,7 @@ impl TaskUpdated<'_> {
     }
 }
 
-/// What changed about a task.
+/// The changed fields of a task.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -75,9 +75,9 @@ pub struct TaskPatch<'a> {
     pub status: Option<Cow<'a, str>>,
 }
 
-shape_of_object!(TaskPatch<'de>);
+lenient_object!(TaskPatch<'de>);
 
-/// A task is over, and the agent is told.
+/// A task is finished, and the agent is informed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -85,22 +85,22 @@ pub struct TaskNotification<'a> {
     /// The task.
     #[serde(borrow, deserialize_with = "field")]
     pub task_id: Option<Cow<'a, str>>,
-    /// How it ended: `completed`, `failed`, `killed` or `stopped`.
+    /// The status: `completed`, `failed`, `killed` or `stopped`.
     #[serde(borrow, deserialize_with = "field")]
     pub status: Option<Cow<'a, str>>,
-    /// How it ended, in a sentence.
+    /// A sentence about the end.
     #[serde(borrow, deserialize_with = "field")]
     pub summary: Option<Cow<'a, str>>,
 }
 
-/// The tasks that live in the background now (newer builds).
+/// The running background tasks (newer builds).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct BackgroundTasks<'a> {
-    /// All of them; those of before that are missing are over.
+    /// All of them. Earlier ones that are missing are finished.
     #[serde(borrow, deserialize_with = "list")]
     pub tasks: Vec<TaskStarted<'a>>,
 }
 
-shape_of_object!(TaskStarted<'de>);
+lenient_object!(TaskStarted<'de>);

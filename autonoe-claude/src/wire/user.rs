@@ -1,49 +1,49 @@
-//! What the agent is told.
+//! [`User`] messages to the agent, mostly results of tools.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde::de::{MapAccess, SeqAccess};
 
-use super::lenient::{Element, Shape, field, list, object, shape_of_object};
+use super::lenient::{Element, LenientValue, field, lenient_object, list, object};
 
-/// What the agent is told: results of tools above all, and remarks of the program.
+/// A message to the agent: mostly results of tools, and remarks of the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct User<'a> {
-    /// What it consists of. A plain text is one block.
+    /// The content blocks. A plain text is one block.
     pub blocks: Vec<UserBlock<'a>>,
-    /// The call of the tool that started the sub-agent; `None` for the main agent.
+    /// The tool call that started the sub-agent; `None` for the main agent.
     pub parent_tool_use_id: Option<Cow<'a, str>>,
-    /// What became of the calls, where the program tells it (newer builds).
+    /// The decisions about calls, if the program reports them (newer builds).
     pub decisions: Vec<CallDecision<'a>>,
 }
 
-/// A part of what the agent is told.
+/// A content block of a message to the agent.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum UserBlock<'a> {
-    /// A remark, for example that it was interrupted.
+    /// A remark, for example about an interrupt.
     Text(Cow<'a, str>),
-    /// What came of a call.
+    /// The result of a call.
     ToolResult(ToolResult<'a>),
-    /// Something else, of this type.
+    /// Any other block, with its type.
     Other(Option<Cow<'a, str>>),
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
     /// The call.
     pub tool_use_id: Cow<'a, str>,
-    /// What the agent is given, as text; what is no text is named in brackets.
+    /// The output as text; other content is represented by its type in brackets.
     pub output: Cow<'a, str>,
-    /// Whether the call failed; missing means that it did not.
+    /// Whether the call failed; `false` if it is missing.
     pub is_error: bool,
 }
 
-/// What was decided about a call.
+/// The decision about a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallDecision<'a> {
@@ -54,7 +54,7 @@ pub struct CallDecision<'a> {
 }
 
 impl User<'_> {
-    /// Tells whether the program says that the call was refused.
+    /// Returns whether the program reports that the call was denied.
     pub fn was_rejected(&self, call: &str) -> bool {
         self.decisions.iter().any(|about| {
             about.id.as_deref() == Some(call) && about.decision.as_deref() == Some("reject")
@@ -96,7 +96,7 @@ struct RawDecision<'a> {
     decision: Option<Cow<'a, str>>,
 }
 
-/// All fields of all blocks: their type may come after them.
+/// All fields of all blocks, because their type may follow them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RawBlock<'a> {
@@ -112,15 +112,15 @@ struct RawBlock<'a> {
     is_error: Option<bool>,
 }
 
-shape_of_object!(RawMessage<'de>);
-shape_of_object!(RawMeta<'de>);
-shape_of_object!(RawDecision<'de>);
-shape_of_object!(RawBlock<'de>);
+lenient_object!(RawMessage<'de>);
+lenient_object!(RawMeta<'de>);
+lenient_object!(RawDecision<'de>);
+lenient_object!(RawBlock<'de>);
 
 /// A text, or a list of blocks.
 struct Content<'a>(Vec<UserBlock<'a>>);
 
-impl<'de> Shape<'de> for Content<'de> {
+impl<'de> LenientValue<'de> for Content<'de> {
     fn from_text(text: Cow<'de, str>) -> Option<Self> {
         Some(Self(vec![UserBlock::Text(text)]))
     }
@@ -134,7 +134,7 @@ impl<'de> Shape<'de> for Content<'de> {
     }
 }
 
-impl<'de> Shape<'de> for UserBlock<'de> {
+impl<'de> LenientValue<'de> for UserBlock<'de> {
     fn from_object<A: MapAccess<'de>>(fields: A) -> Result<Option<Self>, A::Error> {
         let Some(block) = object::<RawBlock<'de>, A>(fields)? else {
             return Ok(None);
@@ -151,10 +151,10 @@ impl<'de> Shape<'de> for UserBlock<'de> {
     }
 }
 
-/// The output of a tool: a text, or a list of blocks that becomes one text.
+/// The output of a tool: a text, or a list of blocks that are joined to one text.
 struct Output<'a>(Cow<'a, str>);
 
-impl<'de> Shape<'de> for Output<'de> {
+impl<'de> LenientValue<'de> for Output<'de> {
     fn from_text(text: Cow<'de, str>) -> Option<Self> {
         Some(Self(text))
     }

@@ -1,9 +1,9 @@
-//! Any bytes, in any portions.
+//! Property tests of the line reader with any bytes, in any chunks.
 
 use autonoe_claude::wire::{Line, LineReader, Message};
 use proptest::prelude::*;
 
-/// What a reader made of its input.
+/// The result of a reader.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     lines: Vec<Vec<u8>>,
@@ -11,7 +11,7 @@ struct Read {
     failed: bool,
 }
 
-/// Feeds `bytes` in portions, and looks for lines after each.
+/// Feeds `bytes` in chunks, and takes the lines after each.
 fn read(bytes: &[u8], portions: &[usize], limit: usize) -> Read {
     let mut reader = LineReader::with_limit(limit);
     let mut read = Read::default();
@@ -21,7 +21,7 @@ fn read(bytes: &[u8], portions: &[usize], limit: usize) -> Read {
         let (now, later) = rest.split_at(portions.next().unwrap_or(1).clamp(1, rest.len()));
         rest = later;
         reader.feed(now);
-        while note(&mut read, reader.take()) {}
+        while note(&mut read, reader.take_lines()) {}
         assert!(reader.pending() <= limit, "more waits than may come");
     }
     note(&mut read, reader.finish());
@@ -29,7 +29,7 @@ fn read(bytes: &[u8], portions: &[usize], limit: usize) -> Read {
     read
 }
 
-/// Notes what was read; `false` when there is nothing more for now.
+/// Records the result; `false` if there is nothing more for now.
 fn note(read: &mut Read, lines: Result<Vec<Line>, impl std::error::Error>) -> bool {
     match lines {
         Ok(lines) => {
@@ -45,7 +45,7 @@ fn note(read: &mut Read, lines: Result<Vec<Line>, impl std::error::Error>) -> bo
     }
 }
 
-/// The same, as simply as it can be said.
+/// Returns the same by the simplest algorithm.
 fn expected(bytes: &[u8], limit: usize) -> Read {
     let mut read = Read::default();
     let mut parts: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
@@ -66,7 +66,7 @@ fn expected(bytes: &[u8], limit: usize) -> Read {
     read
 }
 
-/// Bytes of the kinds that matter to a reader of lines.
+/// Bytes of the kinds that matter to a line reader.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
         3 => Just(b'\n'),
@@ -107,7 +107,7 @@ proptest! {
                 ).as_bytes());
                 asked.push(number.to_string());
             } else {
-                // An object that starts among the noise would be a message of its own.
+                // An object that starts in the noise would be a message of its own.
                 written.extend_from_slice(noise.trim_start_matches(['{', ' ', '\t', '\r']).as_bytes());
             }
             written.push(b'\n');
@@ -117,7 +117,7 @@ proptest! {
 
         let heard: Vec<String> = lines.iter().map(|line| {
             let line = Line::from_text(String::from_utf8(line.clone()).expect("text")).expect("a line");
-            match line.read() {
+            match line.parse() {
                 Message::ControlRequest(request) => request.request_id.to_string(),
                 other => panic!("{other:?}"),
             }
@@ -135,7 +135,7 @@ proptest! {
 
         for _ in 0..50 {
             reader.buffer().extend_from_slice(&chunk);
-            let _ = reader.take();
+            let _ = reader.take_lines();
             prop_assert!(reader.pending() <= limit);
             prop_assert!(reader.buffer().capacity() <= 1 << 20);
         }

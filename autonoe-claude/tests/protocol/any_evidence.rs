@@ -1,4 +1,4 @@
-//! Any evidence leads to an outcome, and never to a success that nobody told.
+//! Property tests: any evidence leads to an outcome, and never to an unreported success.
 
 use autonoe_claude::outcome::{
     ApiFailure, Evidence, Exit, HostAction, Outcome, RetriedCall, TurnResult, outcome,
@@ -34,7 +34,7 @@ fn result() -> impl Strategy<Value = TurnResult> {
                 "api_error_status": status, "terminal_reason": reason,
             });
             let line = Line::from_text(text.to_string()).expect("a line");
-            let Message::Result(result) = line.read() else {
+            let Message::Result(result) = line.parse() else {
                 panic!("{line:?}")
             };
             TurnResult::from(&*result)
@@ -72,14 +72,14 @@ fn evidence() -> impl Strategy<Value = Evidence> {
             |(result, blamed, retrying, host, exit, begun, live_tasks)| {
                 let mut evidence = Evidence::new("2026-11-15T00:30:00Z".parse().expect("a time"));
                 evidence.result = result;
-                evidence.blamed = blamed;
+                evidence.reported_failure = blamed;
                 evidence.retrying = retrying.map(|failure| RetriedCall {
                     failure,
                     status: None,
                 });
                 evidence.host = host;
                 evidence.exit = exit;
-                evidence.begun = begun;
+                evidence.has_started = begun;
                 evidence.live_tasks = live_tasks;
                 evidence
             },
@@ -88,7 +88,7 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 
 proptest! {
     #[test]
-    fn only_a_result_that_says_so_is_a_success(evidence in evidence()) {
+    fn only_a_successful_result_is_a_success(evidence in evidence()) {
         let told = evidence
             .result
             .as_ref()
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_the_host_stopped_is_interrupted(evidence in evidence()) {
+    fn only_sessions_that_the_host_stopped_are_interrupted(evidence in evidence()) {
         if outcome(&evidence) == Outcome::Interrupted {
             prop_assert_eq!(evidence.host, HostAction::Stopped);
         }

@@ -1,4 +1,4 @@
-//! Recorded lines that were damaged, and lines that nobody ever wrote.
+//! Property tests with damaged recorded lines and with random lines.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::transcript::program_lines;
 
 static RECORDED: LazyLock<Vec<String>> = LazyLock::new(program_lines);
 
-/// Something that happens to the bytes of a line.
+/// A damage to the bytes of a line.
 #[derive(Clone, Debug)]
 enum Damage {
     Sets(Index, u8),
@@ -71,24 +71,24 @@ fn damaged(line: &str, damages: &[Damage]) -> Vec<u8> {
     bytes
 }
 
-/// Takes lines all the way, and returns whether the session came to a successful end.
+/// Processes lines completely, and returns whether the session ended successfully.
 fn goes_all_the_way(bytes: &[u8], exit: Option<Exit>) -> bool {
     let mut reader = LineReader::new();
     reader.feed(bytes);
     let lines = reader.finish().expect("short lines");
     let mut translator = Translator::new();
-    translator.prompted();
+    translator.start_query();
     let mut events = Vec::new();
     for line in &lines {
-        translator.observe(&line.read(), &mut events);
-        let _ = translator.standing();
+        translator.observe(&line.parse(), &mut events);
+        let _ = translator.phase();
     }
     let now = "2026-11-15T00:00:00Z".parse().expect("a time");
     let finished = translator.finish(exit, "", now);
     matches!(finished.end, Ok(StreamEvent::End { .. }))
 }
 
-/// Any JSON with keys and texts of the protocol in it.
+/// Any JSON that contains keys and texts of the protocol.
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
         "type",
@@ -200,7 +200,7 @@ proptest! {
             .take(many)
             .take_while(|line| Line::from_text(line.as_str()).is_ok_and(|line| line.type_name() != "result"));
         let mut bytes: Vec<u8> = until_result.flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
-        // A result that is cut off is none.
+        // A truncated result does not count.
         let result = br#"{"type":"result","subtype":"success","is_error":false}"#;
         bytes.extend_from_slice(&result[..cut.index(result.len())]);
         let rejected = bytes.windows(8).any(|part| part == b"rejected");
@@ -234,7 +234,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_host_does_in_between_does_no_harm(
+    fn actions_of_the_host_in_between_do_no_harm(
         steps in prop::collection::vec((any::<Index>(), 0_u8..12), 1..60),
     ) {
         let mut translator = Translator::new();
@@ -242,19 +242,19 @@ proptest! {
         let now = "2026-11-15T00:00:00Z".parse().expect("a time");
         for (line, action) in steps {
             match action {
-                0 => translator.prompted(),
-                1 => translator.stopped(HostAction::Stopped),
-                2 => translator.stopped(HostAction::GaveUp),
-                3 => translator.denied("toolu"),
+                0 => translator.start_query(),
+                1 => translator.record_stop(HostAction::Stopped),
+                2 => translator.record_stop(HostAction::GaveUp),
+                3 => translator.record_denial("toolu"),
                 4 => {
                     let _ = translator.finish(Some(Exit::Signal(9)), "bye", now);
                 }
                 _ => {
                     let line = Line::from_text(line.get(RECORDED.as_slice()).as_str()).expect("a line");
-                    translator.observe(&line.read(), &mut events);
+                    translator.observe(&line.parse(), &mut events);
                 }
             }
-            let _ = translator.standing();
+            let _ = translator.phase();
         }
     }
 }

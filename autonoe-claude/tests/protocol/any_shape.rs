@@ -1,4 +1,4 @@
-//! Recorded messages in which something has another shape than it had.
+//! Recorded messages in which one value has another type.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::transcript::program_lines;
 
-/// Large parts of messages that nobody looks into here.
+/// Large parts of messages that are not parsed.
 const UNREAD: [&str; 8] = [
     "/response/response",
     "/event",
@@ -19,7 +19,7 @@ const UNREAD: [&str; 8] = [
     "/request/input/tool_input",
 ];
 
-/// Returns one recorded message of each shape.
+/// Returns one recorded message of each kind.
 fn messages() -> Vec<Value> {
     let mut shapes = BTreeSet::new();
     let lines = program_lines().into_iter();
@@ -38,7 +38,7 @@ fn messages() -> Vec<Value> {
         .collect()
 }
 
-/// Returns the places of all values in `value`, at most two elements of each list.
+/// Returns the paths of all values in `value`, with at most two elements of each list.
 fn paths(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
     let mut put = |key: String, inner: &Value| {
@@ -61,7 +61,7 @@ fn paths(value: &Value) -> Vec<String> {
 
 fn read(message: &Value) -> (Kind, Option<String>, String) {
     let line = Line::from_text(message.to_string()).expect("a line");
-    let id = match line.read() {
+    let id = match line.parse() {
         Message::Unreadable { reason } => format!("unreadable: {reason}"),
         Message::ControlRequest(request) => request.request_id.to_string(),
         Message::ControlResponse(response) => response.request_id.to_string(),
@@ -71,7 +71,7 @@ fn read(message: &Value) -> (Kind, Option<String>, String) {
     (line.kind(), line.subtype().map(str::to_owned), id)
 }
 
-/// The places without which a message is not what it was.
+/// Returns whether a path is essential for the kind of a message.
 fn carries_the_meaning(path: &str) -> bool {
     matches!(
         path,

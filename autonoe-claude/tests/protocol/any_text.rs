@@ -1,13 +1,13 @@
-//! Any text, in both directions.
+//! Property tests with any text, in both directions.
 
-use autonoe_claude::outcome::{is_quota_text, last_words, reset_time};
+use autonoe_claude::outcome::{is_quota_text, reset_time, stderr_excerpt};
 use autonoe_claude::wire::{Block, Line, Message, OutgoingLine, Request};
 use jiff::tz::TimeZoneDatabase;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Returns what was sent, after checking that it is one line.
+/// Returns the sent value, after checking that it is one line.
 fn sent(line: &OutgoingLine) -> Value {
     let bytes = line.as_bytes();
     let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
@@ -15,7 +15,7 @@ fn sent(line: &OutgoingLine) -> Value {
     serde_json::from_slice(bytes).expect("JSON")
 }
 
-/// A time of day as the program spells it.
+/// Formats a time of day like the program.
 fn spelled(hour: i8, minute: i8) -> String {
     let half = if hour < 12 { "am" } else { "pm" };
     let hour = match hour % 12 {
@@ -30,7 +30,7 @@ fn spelled(hour: i8, minute: i8) -> String {
 
 proptest! {
     #[test]
-    fn what_is_sent_is_one_line_and_says_what_it_was_given(text in any::<String>(), id in any::<String>()) {
+    fn outgoing_messages_are_one_line_with_the_given_values(text in any::<String>(), id in any::<String>()) {
         prop_assert_eq!(&sent(&OutgoingLine::prompt(&text))["message"]["content"], &json!(text));
         let denied = sent(&OutgoingLine::hook_denies(&id, &text));
         prop_assert_eq!(&denied["response"]["request_id"], &json!(id));
@@ -63,7 +63,7 @@ proptest! {
             r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{escaped}"}}]}}}}"#
         )).expect("a line");
 
-        let Message::Assistant(said) = line.read() else { panic!("{line:?}") };
+        let Message::Assistant(said) = line.parse() else { panic!("{line:?}") };
 
         let expected = String::from_utf16_lossy(&units);
         prop_assert_eq!(said.blocks, [Block::Text(expected.into())]);
@@ -72,7 +72,8 @@ proptest! {
     #[test]
     fn a_reset_within_a_day_is_found_in_any_zone(
         now in 1_700_000_000_i64..1_900_000_000,
-        // A day may have 23 hours, and what is almost a day away looks just past.
+        // A day may have 23 hours, and a time almost a day away looks like one that has just
+        // passed.
         minutes in 1_i64..(22 * 60 + 45),
         zone in prop::sample::select(&["UTC", "America/New_York", "Asia/Kolkata", "Europe/Berlin", "Pacific/Chatham", "Etc/GMT+5"][..]),
     ) {
@@ -87,7 +88,7 @@ proptest! {
         prop_assert!(is_quota_text(&text));
         let found_local = tz.to_datetime(found);
         prop_assert_eq!((found_local.hour(), found_local.minute()), (local.hour(), local.minute()));
-        // An hour that the clocks repeat is told twice in the same words.
+        // An hour that daylight saving repeats has the same text twice.
         let off = found.duration_since(reset).abs();
         prop_assert!(off <= SignedDuration::from_mins(61), "{text}: {found}, not {reset}");
     }
@@ -118,7 +119,7 @@ proptest! {
 
         let _ = reset_time(&format!("resets {text}"), now);
         let _ = reset_time(&format!("resets {text} (UTC)"), now);
-        let _ = last_words(&text);
+        let _ = stderr_excerpt(&text);
         let _ = is_quota_text(&text);
     }
 }

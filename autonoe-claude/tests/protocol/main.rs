@@ -1,16 +1,16 @@
-//! The protocol, on recorded conversations and on anything else.
+//! Tests of the protocol, with recorded conversations and generated input.
 
 mod any_bytes;
 mod any_evidence;
 mod any_message;
 mod any_shape;
 mod any_text;
+mod descriptions;
+mod message_formats;
 mod model_calls;
-mod narration;
 mod outcomes;
 mod progress;
-mod reading;
 mod replay;
 mod transcript;
+mod transcript_text;
 mod turns;
-mod wording;

@@ -1,23 +1,25 @@
-//! Calls of the model that observers see.
+//! Model calls that observers receive.
 
 use std::sync::Arc;
 
 use autonoe_claude::events::ModelCalls;
 use autonoe_claude::wire::Line;
-use autonoe_core::{Events, RunObserver, SeededIds, SystemClock};
+use autonoe_core::RunObserver;
+use autonoe_core::event::Events;
+use autonoe_core::time::{SeededIds, SystemClock};
 use autonoe_testkit::EventLog;
 use serde_json::{Value, json};
 
 use crate::transcript::{Step, all};
 
-/// Returns the events of the calls in these lines of the program.
+/// Returns the events of the model calls in these lines of the program.
 fn observe<'a>(lines: impl IntoIterator<Item = &'a str>) -> Arc<EventLog> {
     let log = Arc::new(EventLog::new());
     let observers: Vec<Arc<dyn RunObserver>> = vec![log.clone()];
     let ids = Arc::new(SeededIds::new(1));
     let mut calls = ModelCalls::new(Events::new(observers, Arc::new(SystemClock), ids));
     for line in lines {
-        calls.observe(&Line::from_text(line).expect("a line").read());
+        calls.observe(&Line::from_text(line).expect("a line").parse());
     }
     drop(calls);
     log
@@ -53,8 +55,9 @@ fn stop(agent: Option<&str>) -> String {
     piece(&json!({"type": "message_stop"}), agent)
 }
 
+// Shows: framework/callbacks/messages-of-programs
 #[test]
-fn a_recorded_answer_is_seen_with_its_pieces_its_calls_and_its_tokens() {
+fn a_recorded_answer_is_reported_with_its_chunks_calls_and_tokens() {
     let transcripts: Vec<_> = all()
         .into_iter()
         .filter(|it| it.name.ends_with("l01_partial_messages"))
@@ -86,6 +89,7 @@ fn a_recorded_answer_is_seen_with_its_pieces_its_calls_and_its_tokens() {
                 "model_ended",
             ]
         );
+        assert_eq!(events[0]["messages"], 0, "the program does not report them");
         let chunks: Vec<_> = events[1..5]
             .iter()
             .map(|chunk| (chunk["part"].as_str(), chunk["text"].as_str()))
@@ -166,7 +170,7 @@ fn a_retry_ends_no_answer_for_it_may_be_of_another_agent() {
 }
 
 #[test]
-fn pieces_without_a_beginning_are_no_call() {
+fn chunks_without_a_start_are_not_a_call() {
     let lines = [text("a", None), stop(None), text("b", Some("toolu_1"))];
 
     assert!(observe(lines.iter().map(String::as_str)).json().is_empty());

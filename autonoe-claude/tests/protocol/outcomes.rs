@@ -1,4 +1,4 @@
-//! The table of outcomes.
+//! Table of evidence and outcomes.
 
 use autonoe_claude::outcome::{
     ApiFailure, Evidence, Exit, HostAction, Outcome, RejectedQuota, RetriedCall, TurnResult,
@@ -13,13 +13,13 @@ fn at(text: &str) -> Timestamp {
 
 fn evidence() -> Evidence {
     let mut evidence = Evidence::new(at("2026-11-15T00:30:00Z"));
-    evidence.begun = true;
+    evidence.has_started = true;
     evidence
 }
 
 fn result(fields: &str) -> TurnResult {
     let line = Line::from_text(format!("{{\"type\":\"result\",{fields}}}")).expect("a line");
-    let Message::Result(result) = line.read() else {
+    let Message::Result(result) = line.parse() else {
         panic!("{line:?}")
     };
     let result: &ResultMessage<'_> = &result;
@@ -31,7 +31,7 @@ fn rejected(fields: &str) -> Option<RejectedQuota> {
         "{{\"type\":\"rate_limit_event\",\"rate_limit_info\":{{\"status\":\"rejected\"{fields}}}}}"
     );
     let line = Line::from_text(text).expect("a line");
-    let Message::RateLimit(event) = line.read() else {
+    let Message::RateLimit(event) = line.parse() else {
         panic!("{line:?}")
     };
     let event: RateLimitEvent<'_> = event;
@@ -50,7 +50,7 @@ const QUOTA: &str = r#""subtype":"success","is_error":true,"api_error_status":42
 const QUOTA_TEXT: &str = "You've hit your session limit · resets 4am (UTC)";
 
 #[test]
-fn results_say_how_a_turn_ended() {
+fn results_determine_the_outcome_of_a_turn() {
     let failed = |message: &str| Outcome::Failed {
         messages: vec![message.to_owned()],
     };
@@ -73,13 +73,13 @@ fn results_say_how_a_turn_ended() {
         (ABORTED, failed("[ede_diagnostic]")),
         (
             r#""subtype":"error_max_structured_output_retries","is_error":true"#,
-            failed("error_max_structured_output_retries (no reason told)"),
+            failed("error_max_structured_output_retries (no reason given)"),
         ),
         (
             r#""subtype":"brand_new","is_error":false"#,
-            failed("brand_new (no reason told)"),
+            failed("brand_new (no reason given)"),
         ),
-        (r#""is_error":false"#, failed(" (no reason told)")),
+        (r#""is_error":false"#, failed(" (no reason given)")),
         (
             r#""subtype":"success","is_error":true,"result":"Prompt is too long","api_error_status":400,"terminal_reason":"prompt_too_long""#,
             failed("Prompt is too long (HTTP 400)"),
@@ -90,14 +90,14 @@ fn results_say_how_a_turn_ended() {
 }
 
 #[test]
-fn a_result_that_does_not_say_whether_it_failed_is_taken_by_its_subtype() {
+fn a_result_without_an_error_flag_is_judged_by_its_subtype() {
     assert!(!result(r#""subtype":"success""#).is_error);
     assert!(result(r#""subtype":"error_max_turns""#).is_error);
     assert!(result(r#""result":"done""#).is_error);
 }
 
 #[test]
-fn failures_of_the_service_are_told_apart_by_name_then_by_status() {
+fn failures_of_the_service_are_classified_by_name_then_by_status() {
     let failing = |status: &str| {
         with_result(&format!(
             r#""subtype":"success","is_error":true,"result":"why","api_error_status":{status}"#
@@ -184,14 +184,14 @@ fn failures_of_the_service_are_told_apart_by_name_then_by_status() {
         ),
     ] {
         let mut evidence = failing(status);
-        evidence.blamed = blamed;
+        evidence.reported_failure = blamed;
 
         assert_eq!(outcome(&evidence), expected, "{blamed:?} {status}");
     }
 }
 
 #[test]
-fn a_quota_is_told_by_its_event_first() {
+fn a_quota_is_recognized_by_its_event_first() {
     let mut evidence = with_result(QUOTA);
     evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
 
@@ -206,7 +206,7 @@ fn a_quota_is_told_by_its_event_first() {
 
 // Shows: spec/3.4/quota-texts-their-times
 #[test]
-fn a_quota_without_an_event_is_told_by_the_text_of_the_result() {
+fn a_quota_without_an_event_is_recognised_by_the_text_of_the_result() {
     assert_eq!(
         outcome(&with_result(QUOTA)),
         Outcome::QuotaSpent {
@@ -215,7 +215,7 @@ fn a_quota_without_an_event_is_told_by_the_text_of_the_result() {
         }
     );
 
-    // As the specification has it: without a status, and the program exits with 1.
+    // As in the specification: without a status, and with exit code 1.
     let text = "You've hit your limit · resets 6pm (UTC)";
     let fields = format!(r#""subtype":"success","is_error":true,"result":"{text}""#);
     let mut evidence = with_result(&fields);
@@ -246,7 +246,7 @@ fn a_quota_without_a_time_is_still_a_quota() {
 }
 
 #[test]
-fn a_quota_of_unknown_wording_is_told_by_its_name() {
+fn a_quota_with_an_unknown_text_is_recognized_by_its_name() {
     let evidence = with_result(
         r#""subtype":"success","is_error":true,"api_error_status":429,"api_error":"usage_limit_reached","result":"Tomorrow, please""#,
     );
@@ -260,19 +260,19 @@ fn too_many_calls_without_a_claim_are_no_quota() {
         r#""subtype":"success","is_error":true,"api_error_status":429,"result":"API Error: Server is temporarily limiting requests (not your usage limit)""#,
     );
     evidence.rejected = rejected(r#","resetsAt":1794712453"#);
-    evidence.blamed = Some(ApiFailure::RateLimit);
+    evidence.reported_failure = Some(ApiFailure::RateLimit);
 
     assert!(matches!(outcome(&evidence), Outcome::Transient { .. }));
 }
 
 #[test]
-fn what_an_agent_says_about_a_limit_is_no_quota() {
+fn text_of_an_agent_about_a_limit_is_not_a_quota() {
     let mut evidence = with_result(
         r#""subtype":"success","is_error":false,"result":"You've hit your session limit · resets 4am (UTC)""#,
     );
     assert_eq!(outcome(&evidence), Outcome::Completed);
 
-    // A turn that came to its end all the same, for example on extra usage.
+    // A turn that completed nevertheless, for example on extra usage.
     evidence.rejected = rejected(r#","rateLimitType":"five_hour","resetsAt":1794716700"#);
     assert_eq!(outcome(&evidence), Outcome::Completed);
 }
@@ -293,7 +293,7 @@ fn a_program_that_dies_of_its_quota_ran_into_its_quota() {
 }
 
 #[test]
-fn what_the_host_stopped_is_interrupted_unless_it_had_come_to_another_end() {
+fn a_stopped_session_is_interrupted_unless_it_had_another_outcome() {
     for (fields, expected) in [
         (Some(ABORTED), Outcome::Interrupted),
         (None, Outcome::Interrupted),
@@ -372,7 +372,7 @@ fn a_retry_is_classified_by_its_name_then_by_its_status() {
     ] {
         let text = format!(r#"{{"type":"system","subtype":"api_retry",{fields}}}"#);
         let line = Line::from_text(text).expect("a line");
-        let Message::ApiRetry(retry) = line.read() else {
+        let Message::ApiRetry(retry) = line.parse() else {
             panic!("{line:?}")
         };
 
@@ -411,13 +411,13 @@ fn a_failed_call_is_reported_with_its_status() {
 }
 
 #[test]
-fn a_program_that_could_not_start_says_why() {
+fn a_failed_start_has_a_message() {
     let mut by_result = with_result(
         r#""subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":["Sandbox required but unavailable"]"#,
     );
-    by_result.begun = false;
+    by_result.has_started = false;
     let mut by_stderr = evidence();
-    by_stderr.begun = false;
+    by_stderr.has_started = false;
     by_stderr.exit = Some(Exit::Code(1));
     by_stderr.stderr = "error: unknown option '--wat'\n".into();
     let mut silent = by_stderr.clone();
@@ -453,7 +453,7 @@ fn a_program_without_a_result_has_crashed_whatever_its_exit() {
         (
             Some(Exit::Signal(9)),
             false,
-            "Claude Code was ended by signal 9 in the middle of a turn: oops",
+            "Claude Code was killed by signal 9 in the middle of a turn: oops",
         ),
         (
             Some(Exit::Code(0)),
@@ -464,7 +464,7 @@ fn a_program_without_a_result_has_crashed_whatever_its_exit() {
     ] {
         let mut evidence = evidence();
         evidence.exit = exit;
-        evidence.begun = begun;
+        evidence.has_started = begun;
         evidence.stderr = "\noops\n".into();
 
         let expected = Outcome::Crashed {
@@ -475,7 +475,7 @@ fn a_program_without_a_result_has_crashed_whatever_its_exit() {
 }
 
 #[test]
-fn core_gets_an_error_that_says_whether_a_retry_may_help() {
+fn errors_for_core_are_marked_as_retryable_or_not() {
     let message = || "why".to_owned();
     for (outcome, code, retryable) in [
         (

@@ -1,25 +1,27 @@
-//! What people are shown while the program says nothing.
+//! Progress notes for users while the program is silent.
 
 use std::sync::Arc;
 
-use autonoe_claude::events::Busy;
+use autonoe_claude::events::ActivityTracker;
 use autonoe_claude::wire::Line;
-use autonoe_core::{Events, RunObserver, SeededIds, SystemClock};
+use autonoe_core::RunObserver;
+use autonoe_core::event::Events;
+use autonoe_core::time::{SeededIds, SystemClock};
 use autonoe_testkit::EventLog;
 
 use crate::transcript::{Step, all};
 
-/// Returns what is shown of the conversations whose names end like this.
-fn shown(scenario: &str) -> Vec<Vec<String>> {
+/// Returns the progress notes of the conversations whose names end like this.
+fn progress_texts(scenario: &str) -> Vec<Vec<String>> {
     let transcripts = all().into_iter().filter(|it| it.name.ends_with(scenario));
     let of = |steps: Vec<Step>| {
         let log = Arc::new(EventLog::new());
         let observers: Vec<Arc<dyn RunObserver>> = vec![log.clone()];
         let ids = Arc::new(SeededIds::new(1));
-        let mut busy = Busy::new(Events::new(observers, Arc::new(SystemClock), ids));
+        let mut busy = ActivityTracker::new(Events::new(observers, Arc::new(SystemClock), ids));
         for step in steps {
             if let Step::Program(line) = step {
-                busy.observe(&Line::from_text(&line).expect("a line").read());
+                busy.observe(&Line::from_text(&line).expect("a line").parse());
             }
         }
         let events = log.json().into_iter();
@@ -32,10 +34,10 @@ fn shown(scenario: &str) -> Vec<Vec<String>> {
 // Shows: framework/callbacks/on-spinner-start-message-on
 #[test]
 fn a_compaction_is_shown_as_long_as_it_takes() {
-    let shown = shown("l03b_compact_real");
+    let shown = progress_texts("l03b_compact_real");
 
     assert_eq!(shown.len(), 2, "one for each build");
     for events in shown {
-        assert_eq!(events, ["progress_shown", "progress_hidden"]);
+        assert_eq!(events, ["progress_started", "progress_ended"]);
     }
 }

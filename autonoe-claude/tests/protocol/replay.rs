@@ -1,20 +1,19 @@
-//! All recorded conversations, from bytes to the end of the session.
+//! Replay of all recorded conversations, from bytes to the end of the session.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_claude::wire::{Line, Message, Question};
-use autonoe_core::{
-    AgentClient, AgentError, CostUsd, MessageStream, NoControl, Prompt, Session, SessionControl,
-    SessionLimits, SessionResult, StreamEvent,
-};
+use autonoe_claude::wire::{Line, Message, RequestContent};
+use autonoe_core::agent::{NoControl, Prompt, SessionControl, SessionReport};
+use autonoe_core::run::{Session, SessionLimits};
+use autonoe_core::{AgentClient, AgentError, CostUsd, MessageStream, StreamEvent};
 use autonoe_testkit::VirtualClock;
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use crate::narration::{Query, narrate};
 use crate::transcript::{all, program_lines};
+use crate::transcript_text::{Query, narrate};
 
 /// Plays the events of a query to core.
 struct Recorded(Option<Query>);
@@ -37,7 +36,7 @@ impl AgentClient for Recorded {
     }
 }
 
-async fn session_result(query: Query) -> SessionResult {
+async fn session_result(query: Query) -> SessionReport {
     let session = Session::new(Arc::new(VirtualClock::new()), SessionLimits::default());
     let client = Box::new(Recorded(Some(query)));
     session
@@ -117,17 +116,17 @@ fn every_query_starts_answers_its_calls_once_and_adds_up() {
 }
 
 #[test]
-fn every_message_is_read_or_known_to_be_of_no_use() {
+fn every_message_is_parsed_or_known_to_be_irrelevant() {
     let mut unknown = Vec::new();
     for text in program_lines() {
         let line = Line::from_text(text).expect("a line");
-        match line.read() {
+        match line.parse() {
             Message::Unreadable { reason } => panic!("{reason}: {line:?}"),
             Message::Unknown => {
                 unknown.push(format!("{} {:?}", line.type_name(), line.subtype()));
             }
             Message::ControlRequest(request) => {
-                let known = !matches!(request.question, Question::Unknown { .. });
+                let known = !matches!(request.content, RequestContent::Unknown { .. });
                 assert!(known, "{request:?}");
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! Recorded conversations.
+//! [`Transcript`]s, the recorded conversations.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) struct Transcript {
     pub(crate) steps: Vec<Step>,
 }
 
-/// One thing that happened in a conversation.
+/// One step of a conversation.
 pub(crate) enum Step {
     /// The host wrote this line.
     Host(String),
@@ -20,7 +20,7 @@ pub(crate) enum Step {
     Program(String),
     /// The host did something else.
     Note(String),
-    /// The program ended with this code.
+    /// The program exited with this code.
     Exit(i32),
 }
 

@@ -1,9 +1,11 @@
-//! When a session is over, and what is told until then.
+//! The end of a session, and its events until then.
 
-use autonoe_claude::events::{Finished, Standing, Translator};
+use autonoe_claude::events::{FinishedSession, SessionPhase, Translator};
 use autonoe_claude::outcome::{Exit, HostAction};
 use autonoe_claude::wire::Line;
-use autonoe_core::{CostUsd, SessionOutcome, StreamEvent, ToolStatus};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{CostUsd, StreamEvent};
 
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#;
 const IDLE: &str = r#"{"type":"system","subtype":"session_state_changed","state":"idle"}"#;
@@ -56,7 +58,7 @@ fn listed(tasks: &[&str]) -> String {
     )
 }
 
-/// A session that was given a prompt.
+/// A session that has received a prompt.
 #[derive(Default)]
 struct Session {
     translator: Translator,
@@ -66,18 +68,18 @@ struct Session {
 impl Session {
     fn new() -> Self {
         let mut session = Self::default();
-        session.translator.prompted();
+        session.translator.start_query();
         session
     }
 
-    fn says(&mut self, text: impl Into<String>) -> Standing {
+    fn says(&mut self, text: impl Into<String>) -> SessionPhase {
         let line = Line::from_text(text).expect("a line");
-        self.translator.observe(&line.read(), &mut self.events);
-        self.translator.standing()
+        self.translator.observe(&line.parse(), &mut self.events);
+        self.translator.phase()
     }
 
-    /// Says each line, and compares how far the session is then.
-    fn goes<const N: usize>(&mut self, lines: [(&str, Standing); N]) {
+    /// Feeds each line, and compares the state of the session after it.
+    fn goes<const N: usize>(&mut self, lines: [(&str, SessionPhase); N]) {
         for (line, expected) in lines {
             assert_eq!(self.says(line), expected, "after {line}");
         }
@@ -85,7 +87,7 @@ impl Session {
 
     fn finish(mut self, exit: Option<Exit>) -> (Vec<StreamEvent>, Result<SessionOutcome, String>) {
         let now = "2026-11-15T00:00:00Z".parse().expect("a time");
-        let Finished { events, end, .. } = self.translator.finish(exit, "", now);
+        let FinishedSession { events, end, .. } = self.translator.finish(exit, "", now);
         self.events.extend(events);
         let end = end.map_err(|error| error.to_string()).map(|end| match end {
             StreamEvent::End { outcome, cost, .. } => {
@@ -98,7 +100,7 @@ impl Session {
     }
 }
 
-use Standing::{Over, Settling, Waiting, Working};
+use SessionPhase::{Over, Settling, Waiting, Working};
 
 #[test]
 fn a_result_with_no_task_is_the_end() {
@@ -138,7 +140,7 @@ fn the_end_waits_for_a_task_and_for_the_turn_that_follows_it_and_counts_its_cost
 }
 
 #[test]
-fn a_program_that_tells_its_state_is_over_when_it_is_idle_and_no_task_lives() {
+fn a_program_that_reports_its_state_is_over_when_it_is_idle_without_tasks() {
     let mut session = Session::new();
 
     session.goes([
@@ -158,7 +160,7 @@ fn a_program_that_tells_its_state_is_over_when_it_is_idle_and_no_task_lives() {
 }
 
 #[test]
-fn a_turn_that_follows_at_once_is_not_missed_when_the_program_tells_its_state() {
+fn a_turn_that_follows_at_once_is_not_missed_when_the_program_reports_its_state() {
     let mut session = Session::new();
 
     session.goes([
@@ -172,7 +174,7 @@ fn a_turn_that_follows_at_once_is_not_missed_when_the_program_tells_its_state() 
 }
 
 #[test]
-fn a_task_that_its_call_waits_for_owes_no_turn() {
+fn a_foreground_task_needs_no_further_turn() {
     let mut session = Session::new();
 
     session.goes([
@@ -186,7 +188,7 @@ fn a_task_that_its_call_waits_for_owes_no_turn() {
 }
 
 #[test]
-fn a_list_of_tasks_in_the_background_ends_those_that_it_had_and_lacks() {
+fn tasks_missing_from_a_later_list_have_ended() {
     let mut session = Session::new();
 
     session.goes([
@@ -216,7 +218,7 @@ fn a_list_of_tasks_in_the_background_ends_those_that_it_had_and_lacks() {
 }
 
 #[test]
-fn a_status_that_nobody_knows_ends_no_task() {
+fn an_unknown_status_ends_no_task() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(started("t", "c"));
@@ -229,7 +231,7 @@ fn a_status_that_nobody_knows_ends_no_task() {
 }
 
 #[test]
-fn what_a_sub_agent_says_between_turns_opens_no_turn() {
+fn output_of_a_sub_agent_between_turns_starts_no_turn() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(started("t", "c"));
@@ -247,12 +249,12 @@ fn what_a_sub_agent_says_between_turns_opens_no_turn() {
 }
 
 #[test]
-fn an_interrupted_session_is_over_with_its_result_whatever_lives() {
+fn an_interrupted_session_is_over_with_its_result_even_with_tasks() {
     let mut session = Session::new();
     session.says(RUNNING);
     session.says(INIT);
     session.says(started("t", "c"));
-    session.translator.stopped(HostAction::Stopped);
+    session.translator.record_stop(HostAction::Stopped);
 
     let standing = session.says(
         r#"{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":2,"terminal_reason":"aborted_tools","total_cost_usd":0.5}"#,
@@ -263,7 +265,7 @@ fn an_interrupted_session_is_over_with_its_result_whatever_lives() {
 }
 
 #[test]
-fn a_turn_that_failed_ends_the_session_whatever_lives() {
+fn a_failed_turn_ends_the_session_even_with_tasks() {
     for subtype in ["error_max_turns", "error_max_budget_usd", "success"] {
         let mut session = Session::new();
         session.says(RUNNING);
@@ -279,7 +281,7 @@ fn a_turn_that_failed_ends_the_session_whatever_lives() {
 }
 
 #[test]
-fn a_turn_that_breaks_off_is_not_completed_because_an_earlier_one_was() {
+fn an_interrupted_turn_is_not_completed_by_an_earlier_result() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(started("t", "c"));
@@ -291,12 +293,12 @@ fn a_turn_that_breaks_off_is_not_completed_because_an_earlier_one_was() {
 
     assert_eq!(
         end,
-        Err("Claude Code was ended by signal 9 in the middle of a turn".into())
+        Err("Claude Code was killed by signal 9 in the middle of a turn".into())
     );
 }
 
 #[test]
-fn a_program_that_goes_while_a_task_lives_has_not_completed() {
+fn a_program_that_exits_while_a_task_runs_has_not_completed() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(started("t", "c"));
@@ -306,19 +308,19 @@ fn a_program_that_goes_while_a_task_lives_has_not_completed() {
 
     assert_eq!(
         end,
-        Err("Claude Code exited with code 0 while 1 of its tasks ran".into())
+        Err("Claude Code exited with code 0 while 1 of its background tasks were running".into())
     );
 }
 
 #[test]
-fn a_program_that_the_host_ends_while_a_task_lives_has_completed() {
+fn a_program_that_the_host_ends_while_a_task_runs_has_completed() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(started("t", "c"));
     session.says(result("0.5"));
-    session.translator.stopped(HostAction::Stopped);
+    session.translator.record_stop(HostAction::Stopped);
 
-    assert_eq!(session.translator.standing(), Over);
+    assert_eq!(session.translator.phase(), Over);
     assert_eq!(
         session.finish(Some(Exit::Code(0))).1,
         Ok(SessionOutcome::Completed)
@@ -352,7 +354,7 @@ fn calls_without_a_result_get_one_at_the_end_in_their_order() {
 }
 
 #[test]
-fn a_call_is_told_once_and_answered_once() {
+fn a_call_is_reported_once_and_answered_once() {
     let mut session = Session::new();
     session.says(INIT);
 
@@ -370,9 +372,9 @@ fn a_call_is_told_once_and_answered_once() {
 }
 
 #[test]
-fn a_refused_call_is_told_as_denied() {
+fn a_denied_call_is_reported_as_denied() {
     let rejected = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"no","is_error":true}]},"tool_result_meta":[{"id":"c","permission_decision":{"decision":"reject"}}]}"#;
-    let by_the_host = |session: &mut Session| session.translator.denied("c");
+    let by_the_host = |session: &mut Session| session.translator.record_denial("c");
     let by_the_program = |session: &mut Session| {
         session.says(r#"{"type":"system","subtype":"permission_denied","tool_use_id":"c"}"#);
     };
@@ -410,18 +412,19 @@ fn a_denied_call_that_ran_is_a_warning() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(call("c"));
-    session.translator.denied("c");
+    session.translator.record_denial("c");
 
     session.says(answered("c"));
 
     assert!(session.events.iter().any(|event| matches!(
         event,
-        StreamEvent::Warning { message, .. } if message == "the call c was denied and ran all the same"
+        StreamEvent::Warning { message, .. } if message ==
+            "the call c was denied, but Claude Code ran it"
     )));
 }
 
 #[test]
-fn what_the_program_says_in_place_of_the_agent_is_no_word_of_the_agent() {
+fn text_of_the_program_is_not_text_of_the_agent() {
     let mut session = Session::new();
     session.says(INIT);
 
@@ -436,27 +439,27 @@ fn what_the_program_says_in_place_of_the_agent_is_no_word_of_the_agent() {
 }
 
 #[test]
-fn a_turn_that_was_cut_off_costs_an_unknown_amount() {
+fn an_interrupted_turn_has_an_unknown_cost() {
     let mut session = Session::new();
     session.says(INIT);
-    session.translator.stopped(HostAction::Stopped);
+    session.translator.record_stop(HostAction::Stopped);
 
     let (events, end) = session.finish(Some(Exit::Signal(15)));
 
     assert_eq!(end, Ok(SessionOutcome::Interrupted));
     let unknown = StreamEvent::end(SessionOutcome::Interrupted, None);
     assert_eq!(events.last(), Some(&unknown));
-    let usage = StreamEvent::usage(autonoe_core::TokenUsage::default(), None);
+    let usage = StreamEvent::usage(autonoe_core::agent::TokenUsage::default(), None);
     assert!(events.contains(&usage), "{events:?}");
 }
 
 #[test]
-fn a_second_prompt_starts_from_nothing() {
+fn a_second_prompt_starts_from_zero() {
     let mut session = Session::new();
     session.says(INIT);
     session.says(result("0.5"));
 
-    session.translator.prompted();
+    session.translator.start_query();
     session.events.clear();
     session.goes([(INIT, Working), (&result("0.75"), Over)]);
 

@@ -1,4 +1,4 @@
-//! The builds of Claude Code that are driven.
+//! [`Build`]s of Claude Code that the tests use.
 
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,11 @@ impl Build {
     }
 }
 
-/// Makes a test of each function for each build. Functions after `newer_only:` get a test for the
+/// Creates a test of each function for each build. Functions after `newer_only:` get a test for the
 /// newer build only.
 ///
 /// The older build needs the tests of the contract, of the protocol, of the protection that it
-/// provides itself, and of what it does differently. All else is ours and the same on both.
+/// provides itself, and of its different behaviour. Everything else is ours and the same on both.
 macro_rules! on_both_builds {
     ($($name:ident),+ $(,)? $(; newer_only: $($newer:ident),+ $(,)?)?) => {
         mod on_2_1_197 {
@@ -53,7 +53,7 @@ macro_rules! on_both_builds {
 }
 pub(crate) use on_both_builds;
 
-/// Makes a test of each function for the newer build.
+/// Creates a test of each function for the newer build.
 macro_rules! on_newer_build {
     ($($name:ident),+ $(,)?) => {
         mod on_2_1_325 {

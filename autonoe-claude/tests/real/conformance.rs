@@ -1,11 +1,11 @@
-//! Both builds keep the contract of every backend.
+//! Conformance of both builds to the backend contract.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_claude::ClaudeAgents;
+use autonoe_claude::ClaudeBackend;
 use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, ProbeCall, Scenario};
 use autonoe_testkit::model_server::anthropic::{
@@ -14,7 +14,7 @@ use autonoe_testkit::model_server::anthropic::{
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Login, PATIENCE, Setting};
+use crate::fixture::{Fixture, Login, TIMEOUT};
 
 /// Plays the scenarios of the suite with the real program and a scripted model.
 struct RealClaude {
@@ -38,7 +38,7 @@ impl AgentHarness for RealClaude {
             _ => Login::ApiKey,
         };
         let script = Script::by(move |request| answer(&scenario, request));
-        let setting = Setting::with_login(self.build, script, login).unverified();
+        let setting = Fixture::with_login(self.build, script, login).unverified();
         Some(Arc::new(Served {
             agents: setting.agents(),
             _setting: setting,
@@ -50,11 +50,11 @@ impl AgentHarness for RealClaude {
     }
 
     fn time_limit(&self) -> Duration {
-        PATIENCE
+        TIMEOUT
     }
 }
 
-/// Says what the model does next.
+/// Returns the next turn of the model.
 fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
     if !request.tool_results().is_empty() {
         return Turn::text("Done.");
@@ -74,7 +74,7 @@ fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
         Scenario::Hangs => Message::new()
             .says("working on it")
             .breaks(
-                autonoe_testkit::model_server::anthropic::Place::AfterBlock(0),
+                autonoe_testkit::model_server::anthropic::FaultPosition::AfterBlock(0),
                 autonoe_testkit::model_server::anthropic::StreamFault::Hang,
             )
             .into(),
@@ -86,10 +86,10 @@ fn answer(scenario: &Scenario, request: &MessagesRequest) -> Turn {
     }
 }
 
-/// Agents whose model lives as long as they do.
+/// Agents that own their model server.
 struct Served {
-    agents: ClaudeAgents,
-    _setting: Setting,
+    agents: ClaudeBackend,
+    _setting: Fixture,
 }
 
 #[async_trait]

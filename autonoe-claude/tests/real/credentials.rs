@@ -1,18 +1,19 @@
-//! Credentials in the environment of the backend, which do not reach tools.
+//! Credentials in the environment of the backend, which must not reach tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use autonoe_claude::{ClaudeAgents, ClaudeOptions};
-use autonoe_core::{AgentClientFactory, CredentialFilter, Sandbox, StreamEvent};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions};
+use autonoe_core::agent::{CredentialFilter, Sandbox};
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::Credential;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Login, Setting, events_of};
+use crate::fixture::{Fixture, Login, collect_events};
 
-/// Prints single variables, and then every credential that any environment has.
+/// Prints single variables, and then every credential in any environment.
 fn search(secret: &str) -> Turn {
     let command = format!(
         r#"echo "key=[$ANTHROPIC_API_KEY] login=[$CLAUDE_CODE_OAUTH_TOKEN]" \
@@ -26,14 +27,14 @@ fn search(secret: &str) -> Turn {
 }
 
 /// Runs one session whose tool searches for credentials, and returns the output of the tool.
-async fn tool_output(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox) -> String {
+async fn tool_output(setting: &Fixture, options: ClaudeOptions, sandbox: Sandbox) -> String {
     let mut spec = setting.spec([]);
     spec.sandbox = sandbox;
     spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
-    let agents = ClaudeAgents::new(options);
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Look.").await;
+    let (events, error) = collect_events(client.as_mut(), "Look.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -47,13 +48,13 @@ async fn tool_output(setting: &Setting, options: ClaudeOptions, sandbox: Sandbox
 }
 
 /// Returns the credentials that the program sent to its model.
-fn credentials(setting: &Setting) -> Vec<Option<Credential>> {
+fn credentials(setting: &Fixture) -> Vec<Option<Credential>> {
     let exchanges = setting.server.log().exchanges();
     let calls = exchanges.iter().filter(|it| it.path.contains("/messages"));
     calls.map(|it| it.headers.credential()).collect()
 }
 
-/// Returns a credential that no other test has.
+/// Returns a credential that no other test uses.
 fn secret() -> String {
     let folder = tempfile::tempdir().expect("a folder with a random name");
     let name = folder.path().file_name().expect("it has one");
@@ -61,10 +62,10 @@ fn secret() -> String {
 }
 
 /// Returns a setting whose tool searches for a credential, and that credential.
-fn setting(build: Build, login: Login) -> (Setting, String) {
+fn setting(build: Build, login: Login) -> (Fixture, String) {
     let secret = secret();
     let script = Script::new([search(&secret), Turn::text("Seen.")]);
-    (Setting::with_login(build, script, login), secret)
+    (Fixture::with_login(build, script, login), secret)
 }
 
 async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
@@ -76,7 +77,7 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             Credential::Bearer,
         ),
     ] {
-        // The older build shows each login once: it differs in how it reads them.
+        // The older build is tested once per login, because it reads them differently.
         let sandboxes = match (build, login) {
             (Build::OLDER, Login::ApiKey) => &[Sandbox::Required][..],
             (Build::OLDER, _) => &[Sandbox::Off],
@@ -87,10 +88,12 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             let mut options = setting.options();
             for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
                 options
+                    .program
                     .environment
                     .insert(name.into(), secret.clone().into());
             }
             options
+                .program
                 .environment
                 .insert("NPM_TOKEN".into(), "allowed".into());
 
@@ -116,7 +119,10 @@ async fn a_command_does_not_get_the_token_of_a_gateway(build: Build) {
         let (setting, secret) = setting(build, Login::None);
         let mut options = setting.options();
         let name = "ANTHROPIC_AUTH_TOKEN".into();
-        options.environment.insert(name, secret.clone().into());
+        options
+            .program
+            .environment
+            .insert(name, secret.clone().into());
 
         let output = tool_output(&setting, options, sandbox).await;
 
@@ -147,16 +153,19 @@ done
 // Shows: spec/4.1.2/browser-ends-with-its-session
 async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(build: Build) {
     let secret = secret();
-    // The shell prints a pattern that matches nothing as it is written.
+    // The shell prints a pattern without matches unchanged.
     let input = json!({"command": "echo ../tmp/*/mcp-servers.json", "description": "look"});
     let script = Script::new([Turn::tool("Bash", input), Turn::text("Seen.")]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     let server = setting.folder.join("server.sh");
     fs::write(&server, SERVER).expect("writable");
     fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let mut options = setting.options();
     let name = "GITHUB_TOKEN".into();
-    options.environment.insert(name, secret.clone().into());
+    options
+        .program
+        .environment
+        .insert(name, secret.clone().into());
     let server = json!({
         "command": server,
         "args": [setting.folder.join("token")],
@@ -165,10 +174,10 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
     let server = serde_json::from_value(server).expect("a server");
     let mut spec = setting.spec([]);
     spec.mcp_servers.insert("github".into(), server);
-    let agents = ClaudeAgents::new(options);
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Look.").await;
+    let (events, error) = collect_events(client.as_mut(), "Look.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

@@ -1,23 +1,24 @@
-//! Sessions that Claude Code does not finish by itself.
+//! Sessions that Claude Code does not finish on its own.
 
 use std::time::Duration;
 
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::anthropic::{Refusal, Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// How often the program retries a request by default.
+/// The default number of retries of the program.
 const MAX_RETRIES: usize = 10;
 
-async fn refused_credentials_are_told_at_once(build: Build) {
+async fn refused_credentials_are_reported_at_once(build: Build) {
     let script = Script::by(|_| Refusal::unauthorized().into());
-    let setting = Setting::new(build, script).unverified();
+    let setting = Fixture::new(build, script).unverified();
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
@@ -37,13 +38,13 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
         ),
         Turn::text("It serves."),
     ]);
-    let setting = Setting::new(build, script).unverified();
+    let setting = Fixture::new(build, script).unverified();
     let mut options = setting.options();
     options.background_grace = Duration::from_secs(2);
-    let agents = autonoe_claude::ClaudeAgents::new(options);
+    let agents = autonoe_claude::ClaudeBackend::new(options);
     let mut client = agents.create(setting.spec([])).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Serve.").await;
+    let (events, error) = collect_events(client.as_mut(), "Serve.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -63,6 +64,6 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
 }
 
 on_newer_build![
-    refused_credentials_are_told_at_once,
+    refused_credentials_are_reported_at_once,
     a_server_in_the_background_does_not_keep_a_session_open,
 ];

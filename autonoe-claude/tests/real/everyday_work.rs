@@ -3,14 +3,15 @@
 use std::fs;
 use std::process::Command;
 
-use autonoe_core::{
-    Gate, HookDecision, ProjectPaths, Sandbox, SessionSpec, StreamEvent, ToolStatus, hook_fn,
-};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::{Gate, ProjectPaths};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{HookDecision, SessionSpec, StreamEvent, hook_fn};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
 fn bash(command: &str) -> Turn {
     let input = json!({"command": command, "description": "as the script says"});
@@ -22,9 +23,9 @@ fn write(path: &str) -> Turn {
 }
 
 /// Returns a setting whose user has a name for commits.
-fn setting(build: Build, turns: impl IntoIterator<Item = Turn>) -> Setting {
+fn setting(build: Build, turns: impl IntoIterator<Item = Turn>) -> Fixture {
     let turns = turns.into_iter().chain([Turn::text("Done.")]);
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
     let config = "[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n";
     fs::write(setting.folder.join("home/.gitconfig"), config).expect("a file");
     fs::create_dir(setting.file(".autonoe")).expect("a directory");
@@ -32,14 +33,14 @@ fn setting(build: Build, turns: impl IntoIterator<Item = Turn>) -> Setting {
     setting
 }
 
-fn sandboxed(setting: &Setting) -> SessionSpec {
+fn sandboxed(setting: &Fixture) -> SessionSpec {
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
     spec
 }
 
-/// Adds rules to what a session grants.
-fn granting(mut spec: SessionSpec, setting: &Setting, rules: &[&str]) -> SessionSpec {
+/// Adds rules to the grants of a session.
+fn granting(mut spec: SessionSpec, setting: &Fixture, rules: &[&str]) -> SessionSpec {
     let rules = rules.iter().map(|rule| rule.parse().expect("a rule"));
     let grants = spec.gate.grants().clone().with_rules(rules);
     spec.gate = Gate::new(ProjectPaths::new(setting.project()), grants);
@@ -47,9 +48,9 @@ fn granting(mut spec: SessionSpec, setting: &Setting, rules: &[&str]) -> Session
 }
 
 /// Runs one session and returns its events.
-async fn run(setting: &Setting, spec: SessionSpec) -> Vec<StreamEvent> {
+async fn run(setting: &Fixture, spec: SessionSpec) -> Vec<StreamEvent> {
     let mut client = setting.client(spec);
-    let (events, error) = events_of(client.as_mut(), "Work.").await;
+    let (events, error) = collect_events(client.as_mut(), "Work.").await;
     client.dispose().await.expect("the session ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     setting.server.verify();
@@ -67,7 +68,7 @@ fn outputs(events: &[StreamEvent]) -> Vec<(&str, ToolStatus)> {
     events.iter().filter_map(output).collect()
 }
 
-fn git(setting: &Setting, arguments: &[&str]) -> String {
+fn git(setting: &Fixture, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
         .current_dir(setting.project())
@@ -180,8 +181,9 @@ async fn an_agent_gets_no_tools_that_are_not_granted(build: Build) {
 /// Text that no prompt of Claude Code contains.
 const MARK: &str = "xq7-setting";
 
-/// Writes files that would change what Claude Code does: settings, servers, skills, agents, commands.
-fn write_project_settings(setting: &Setting) {
+/// Writes files that would change the behaviour of Claude Code: settings, servers, skills, agents,
+/// commands.
+fn write_project_settings(setting: &Fixture) {
     let hook = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
         {"type": "command", "command": "touch hooked"}
     ]}]}});
@@ -230,7 +232,7 @@ async fn memory_of_the_project_reaches_the_agent_and_its_settings_do_not(build: 
     }
 }
 
-/// Files that Claude Code asks a person about before it writes them, whatever a hook answers.
+/// Files for which Claude Code requests the approval of a user, whatever a hook answers.
 const ASKED_ABOUT: [&str; 12] = [
     ".cargo/config.toml",
     ".devcontainer.json",

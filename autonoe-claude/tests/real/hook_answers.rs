@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_claude::ClaudeAgents;
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::tool::ToolDescription;
 use autonoe_core::{
-    AgentClientFactory, HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolContext,
-    ToolDescription, ToolError, ToolOutput, TypedTool,
+    AgentClientFactory, HookDecision, PreToolUseHook, ToolCall, ToolContext, ToolError, ToolOutput,
+    TypedTool,
 };
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
 use schemars::JsonSchema;
@@ -18,12 +20,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{PATIENCE, Setting, events_of};
+use crate::fixture::{Fixture, TIMEOUT, collect_events};
 
-/// How long an answer may take here.
+/// Time limit of an answer in these tests.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What a hook does, and what becomes of the call: whether it runs, or what the model is told.
+/// The behaviour of a hook, and the effect on the call: it runs, or the model receives this text.
 const ANSWERS: [(&str, Result<(), &str>); 8] = [
     ("passes", Ok(())),
     ("approves", Ok(())),
@@ -35,8 +37,8 @@ const ANSWERS: [(&str, Result<(), &str>); 8] = [
     ("is-late", Err("a check of this call failed")),
 ];
 
-/// Returns the tools whose calls get this answer. A call whose hook does not answer takes the whole
-/// limit, so those answers get one tool each.
+/// Returns the tools whose calls get this answer. A call without an answer takes the whole limit,
+/// so those cases use one tool each.
 fn tools_for(answer: &str) -> &'static [&'static str] {
     match answer {
         "hangs" => &["Bash"],
@@ -45,7 +47,7 @@ fn tools_for(answer: &str) -> &'static [&'static str] {
     }
 }
 
-/// A hook that does what the name of the file says which a call would write.
+/// A hook whose behaviour is the name of the file that a call would write.
 struct AsTheFileSays;
 
 #[async_trait]
@@ -72,7 +74,7 @@ impl PreToolUseHook for AsTheFileSays {
             "panics" => panic!("as it must"),
             "hangs" => future::pending().await,
             "is-late" => {
-                tokio::time::sleep(PATIENCE).await;
+                tokio::time::sleep(TIMEOUT).await;
                 HookDecision::Approve
             }
             other => unreachable!("{other}"),
@@ -108,7 +110,7 @@ fn file(answer: &str, tool: &str) -> String {
     format!("{answer}-{tool}")
 }
 
-/// Returns a call of `tool` that would write `file` of the folder it works in.
+/// Returns a call of `tool` that would write `file` in the working directory.
 fn call(tool: &str, file: &str) -> Turn {
     let input = match tool {
         "Bash" => json!({"command": format!("echo 1 > {file}"), "description": "write"}),
@@ -128,17 +130,17 @@ fn cases() -> impl Iterator<Item = (String, &'static str, Result<(), &'static st
 
 async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let calls = cases().map(|(file, tool, _)| call(tool, &file));
-    let setting = Setting::new(build, Script::new(calls.chain([Turn::text("Done.")])));
+    let setting = Fixture::new(build, Script::new(calls.chain([Turn::text("Done.")])));
     let project = setting.project();
     let mut spec = setting.spec([Note { project }.into_tool()]);
-    let patient = spec.gate.with_time_limit(PATIENCE).expect("a limit");
+    let patient = spec.gate.with_time_limit(TIMEOUT).expect("a limit");
     spec.gate = patient.with_hook(Arc::new(AsTheFileSays));
     let mut options = setting.options();
-    options.answer_limit = LIMIT;
-    let agents = ClaudeAgents::new(options);
+    options.program.answer_limit = LIMIT;
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Write them all.").await;
+    let (events, error) = collect_events(client.as_mut(), "Write them all.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

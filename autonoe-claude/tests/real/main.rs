@@ -1,10 +1,12 @@
-//! The backend on both pinned builds of the real program, offline: the model is scripted.
+//! Tests of the backend with both pinned builds of the real program, offline with a scripted model.
 
 mod build;
 mod conformance;
 mod credentials;
+mod deny_rules;
 mod endings;
 mod everyday_work;
+mod fixture;
 mod hook_answers;
 mod lifecycle;
 mod mcp_failures;
@@ -14,7 +16,5 @@ mod resume;
 mod run_lock;
 mod runs;
 mod sandbox;
-mod second_wall;
-mod setting;
 mod tool_results;
 mod turns;

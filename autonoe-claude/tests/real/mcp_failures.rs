@@ -1,16 +1,17 @@
-//! MCP servers of a session that fail.
+//! Failures of a session's MCP servers.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-use autonoe_claude::ClaudeAgents;
-use autonoe_core::{AgentClientFactory, AgentErrorKind};
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::AgentClientFactory;
+use autonoe_core::agent::AgentErrorKind;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::{Value, json};
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
 /// Starts a server that answers every request with `status`, and returns its address.
 fn start_server(status: &'static str) -> String {
@@ -33,13 +34,14 @@ fn start_server(status: &'static str) -> String {
 
 /// Returns the error of a session with `server`. The model is not called.
 async fn failure(build: Build, server: Value) -> String {
-    let setting = Setting::new(build, Script::new::<Turn>([]));
+    let setting = Fixture::new(build, Script::new::<Turn>([]));
     let server = serde_json::from_value(server).expect("a server");
-    let options = setting.options().with_mcp_server("ext", server);
-    let agents = ClaudeAgents::new(options);
+    let mut options = setting.options();
+    options.program.mcp_servers.insert("ext".into(), server);
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(setting.spec([])).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(events.is_empty(), "{events:?}");

@@ -1,19 +1,19 @@
-//! The whole program in the outer sandbox.
+//! Claude Code as a whole in the outer sandbox.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{SandboxNetwork, Walls};
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
-use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, OuterSandbox, Sandbox,
-    SessionSpec, StreamEvent, ToolStatus,
-};
+use autonoe_backend::{SandboxConfig, SandboxNetwork};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, AgentError, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of, within};
+use crate::fixture::{Fixture, collect_events, within};
 
 fn bash(command: &str) -> Turn {
     let input = json!({"command": command, "description": "as the script says"});
@@ -30,7 +30,7 @@ fn sandboxed(mut spec: SessionSpec) -> SessionSpec {
     spec
 }
 
-/// A path that is neither in the project nor in a folder that is private in the sandbox.
+/// Returns a path that is neither in the project nor in a folder that is private in the sandbox.
 fn outside(build: Build, name: &str) -> PathBuf {
     let (process, version) = (std::process::id(), build.version);
     PathBuf::from(format!(
@@ -38,15 +38,15 @@ fn outside(build: Build, name: &str) -> PathBuf {
     ))
 }
 
-/// Plays one turn of `spec`, and returns all that comes of it. Nothing is left then.
+/// Plays one turn of `spec`, and returns its events. Asserts that nothing is left.
 async fn played(
-    setting: &Setting,
+    setting: &Fixture,
     options: ClaudeOptions,
     spec: SessionSpec,
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let agents = ClaudeAgents::new(options);
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = events_of(client.as_mut(), "Do it.").await;
+    let heard = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
     heard
@@ -60,12 +60,12 @@ fn statuses(events: &[StreamEvent]) -> Vec<ToolStatus> {
     statuses.collect()
 }
 
-async fn what_is_allowed_writes_the_project_and_nothing_else(build: Build) {
+async fn allowed_commands_write_only_the_project(build: Build) {
     use ToolStatus::{Error, Ok};
     let by_command = outside(build, "command");
     let by_tool = outside(build, "tool");
     let script = Script::new([
-        // The program reads commands, and refuses what goes to `.autonoe`; it does not read scripts.
+        // The program parses commands, and refuses writes to `.autonoe`; it does not parse scripts.
         write(
             Path::new("trick.sh"),
             "mv .autonoe elsewhere; echo 1 > .autonoe/status.json",
@@ -77,7 +77,7 @@ async fn what_is_allowed_writes_the_project_and_nothing_else(build: Build) {
         bash("echo 1 > /tmp/autonoe-private && cat /tmp/autonoe-private > copied.txt"),
         Turn::text("Done."),
     ]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
 
     let spec = sandboxed(setting.spec([]));
@@ -100,7 +100,7 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = bash(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
-    let setting = Setting::new(build, Script::new([connect, Turn::text("Done.")]));
+    let setting = Fixture::new(build, Script::new([connect, Turn::text("Done.")]));
 
     let spec = sandboxed(setting.spec([]));
     let (events, error) = played(&setting, setting.options(), spec).await;
@@ -111,12 +111,12 @@ async fn a_command_reaches_the_network_that_the_program_has(build: Build) {
     listener.accept().expect("somebody was there");
 }
 
-async fn without_a_network_nobody_is_reached(build: Build) {
-    let setting = Setting::new(build, Script::by(|_| Turn::text("I am here."))).unverified();
+async fn nothing_is_reachable_without_a_network(build: Build) {
+    let setting = Fixture::new(build, Script::by(|_| Turn::text("I am here."))).unverified();
     let mut options = setting.options();
-    options.walls.network = SandboxNetwork::Off;
+    options.program.sandbox.network = SandboxNetwork::Off;
     let once = ("CLAUDE_CODE_MAX_RETRIES".into(), "0".into());
-    options.environment.extend([once]);
+    options.program.environment.extend([once]);
 
     let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
 
@@ -124,17 +124,17 @@ async fn without_a_network_nobody_is_reached(build: Build) {
     assert!(setting.server.log().main_requests().is_empty());
 }
 
-async fn what_is_hidden_is_not_seen(build: Build) {
+async fn hidden_paths_are_not_visible(build: Build) {
     let secrets = outside(build, "secrets");
     let script = Script::new([
         bash(&format!("cat {}/key", secrets.display())),
         Turn::text("Done."),
     ]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     std::fs::create_dir(&secrets).expect("it can be made");
     std::fs::write(secrets.join("key"), "a-secret").expect("writable");
     let mut options = setting.options();
-    options.walls.hidden.push(secrets.clone());
+    options.program.sandbox.hidden.push(secrets.clone());
 
     let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
     std::fs::remove_dir_all(&secrets).expect("ours");
@@ -146,11 +146,12 @@ async fn what_is_hidden_is_not_seen(build: Build) {
 
 async fn a_conversation_that_is_kept_is_resumed(build: Build) {
     let script = Script::new([Turn::text("I will remember."), Turn::text("I do.")]);
-    let setting = Setting::new(build, script);
-    let kept = ConfigFolder::Kept(setting.folder.join("kept"));
+    let setting = Fixture::new(build, script);
+    let kept = ConfigFolder::Persistent(setting.folder.join("kept"));
     let mut resumed: Option<AgentSessionId> = None;
     for _ in 0..2 {
-        let options = setting.options().with_config(kept.clone());
+        let mut options = setting.options();
+        options.config = kept.clone();
         let mut spec = sandboxed(setting.spec([]));
         spec.resume = resumed.take();
 
@@ -165,9 +166,9 @@ async fn a_conversation_that_is_kept_is_resumed(build: Build) {
     setting.server.verify();
 }
 
-async fn a_tool_that_goes_its_own_way_ends_with_the_sandbox(build: Build) {
+async fn a_detached_tool_ends_with_the_sandbox(build: Build) {
     let stray = bash("(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun");
-    let setting = Setting::new(build, Script::new([stray, Turn::text("Done.")]));
+    let setting = Fixture::new(build, Script::new([stray, Turn::text("Done.")]));
 
     let spec = sandboxed(setting.spec([]));
     let (events, error) = played(&setting, setting.options(), spec).await;
@@ -177,16 +178,16 @@ async fn a_tool_that_goes_its_own_way_ends_with_the_sandbox(build: Build) {
 }
 
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build) {
-    let setting = Setting::new(build, Script::new::<Turn>([]));
-    let none = setting.options().with_walls(Walls::new(None));
+    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(None);
     let spec = sandboxed(setting.spec([]));
-    let error = ClaudeAgents::new(none).create(spec);
+    let error = ClaudeBackend::new(options.clone()).create(spec);
     let error = error.expect_err("there is none");
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
 
-    // One that is there and cannot make anything.
-    let broken = Walls::new(Some("/bin/false".into()));
-    let options = setting.options().with_walls(broken);
+    // A program that exists and cannot create a sandbox.
+    options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
     let (events, error) = played(&setting, options, sandboxed(setting.spec([]))).await;
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
@@ -195,10 +196,11 @@ async fn a_session_does_not_start_where_its_sandbox_cannot_be_made(build: Build)
 }
 
 async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
-    let setting = Setting::new(build, Script::new::<Turn>([]));
-    let options = setting.options().with_own_sandbox(Sandbox::Required);
+    let setting = Fixture::new(build, Script::new::<Turn>([]));
+    let mut options = setting.options();
+    options.own_sandbox = Sandbox::Required;
 
-    let refused = ClaudeAgents::new(options).create(sandboxed(setting.spec([])));
+    let refused = ClaudeBackend::new(options).create(sandboxed(setting.spec([])));
 
     let error = refused.expect_err("it could not be made");
     assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
@@ -206,12 +208,12 @@ async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
 }
 
 on_newer_build![
-    what_is_allowed_writes_the_project_and_nothing_else,
+    allowed_commands_write_only_the_project,
     a_command_reaches_the_network_that_the_program_has,
-    without_a_network_nobody_is_reached,
-    what_is_hidden_is_not_seen,
+    nothing_is_reachable_without_a_network,
+    hidden_paths_are_not_visible,
     a_conversation_that_is_kept_is_resumed,
-    a_tool_that_goes_its_own_way_ends_with_the_sandbox,
+    a_detached_tool_ends_with_the_sandbox,
     a_session_does_not_start_where_its_sandbox_cannot_be_made,
     its_own_sandbox_is_refused_inside_of_ours,
 ];

@@ -1,28 +1,28 @@
-//! A conversation that is gone on with.
+//! Resumed conversations.
 
 use std::fs;
 
-use autonoe_claude::{ClaudeAgents, ConfigFolder};
+use autonoe_claude::{ClaudeBackend, ConfigFolder};
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
+async fn a_conversation_is_resumed_by_its_id(build: Build) {
     let script = Script::new([
         Turn::text("I keep the word walnut."),
         Turn::text("The word was walnut."),
     ]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     let kept = setting.folder.join("kept");
     fs::create_dir(&kept).expect("it can be made");
     let mut options = setting.options();
-    options.config = ConfigFolder::Kept(kept.clone());
-    let agents = ClaudeAgents::new(options);
+    options.config = ConfigFolder::Persistent(kept.clone());
+    let agents = ClaudeBackend::new(options);
 
     let mut first = agents.create(setting.spec([])).expect("it can be made");
-    let (events, error) = events_of(first.as_mut(), "Keep the word walnut.").await;
+    let (events, error) = collect_events(first.as_mut(), "Keep the word walnut.").await;
     first.dispose().await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
@@ -33,7 +33,7 @@ async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
     let mut spec = setting.spec([]);
     spec.resume = Some(session.clone());
     let mut second = agents.create(spec).expect("it can be made");
-    let (events, error) = events_of(second.as_mut(), "Which word was it?").await;
+    let (events, error) = collect_events(second.as_mut(), "Which word was it?").await;
     second.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -56,4 +56,4 @@ async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
     assert!(kept.exists());
 }
 
-on_newer_build![a_conversation_is_gone_on_with_by_its_id];
+on_newer_build![a_conversation_is_resumed_by_its_id];

@@ -1,29 +1,30 @@
-//! How far the lock of a run reaches.
+//! Processes that hold the lock of a run.
 
 use std::fs;
 use std::path::Path;
 
-use autonoe_core::{Project, ProjectError, RunLock};
+use autonoe_core::Project;
+use autonoe_core::project::{ProjectError, RunLock};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of, eventually, within};
+use crate::fixture::{Fixture, collect_events, eventually, within};
 
-/// Tells whether the process has `file` open.
+/// Returns whether the process has `file` open.
 fn holds(process: u32, file: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{process}/fd")).expect("it lives");
     let links = open.flatten().map(|entry| fs::read_link(entry.path()));
     links.flatten().any(|link| link == file)
 }
 
-/// The program's runtime closes all that it has inherited for whatever it starts, so that
-/// after a kill of the host the lock is free when the program is gone, though a tool may
-/// live on. What finds the tools is the marker of their session.
+/// The program's runtime closes all inherited files for the processes that it starts. So after a
+/// kill of the host the lock is free when the program has exited, even if a tool is alive. The
+/// marker of the session finds the tools.
 async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     let input = json!({"command": "echo 1 > begun; sleep 600", "description": "wait"});
-    let setting = Setting::new(build, Script::new([Turn::tool("Bash", input)]));
+    let setting = Fixture::new(build, Script::new([Turn::tool("Bash", input)]));
     let project = Project::find(&setting.project(), None).expect("a project");
     let lock = RunLock::acquire(&project, Timestamp::now()).expect("it is free");
     let mut spec = setting.spec([]);
@@ -31,7 +32,7 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     let mut client = setting.client(spec);
     let control = client.control();
 
-    let turn = events_of(client.as_mut(), "Wait.");
+    let turn = collect_events(client.as_mut(), "Wait.");
     let looked = async {
         setting.written("begun").await;
         let is_tool = |name: &str| setting.processes().iter().any(|it| it.name == name);
@@ -52,7 +53,7 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     };
     let ((events, error), ()) = tokio::join!(turn, looked);
 
-    // The program holds it still.
+    // The program still holds it.
     assert!(error.is_none(), "{error:?} {events:?}");
     let second = RunLock::acquire(&project, Timestamp::now());
     assert!(matches!(second, Err(ProjectError::Locked(_))), "{second:?}");

@@ -4,15 +4,16 @@ use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
 
-use autonoe_core::{Sandbox, StreamEvent};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::Sandbox;
 use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// Runs commands that write and connect, and looks whether they got where `expected` says.
+/// Runs commands that write and connect, and asserts that they reached what `expected` names.
 async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("it can be");
@@ -22,7 +23,7 @@ async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
         "echo 1 > ../outside".to_owned(),
         "echo 1 > $HOME/in-home".to_owned(),
         format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) && echo 1 > connected"),
-        // By the proxy that the sandbox has for what is allowed.
+        // Through the proxy of the sandbox for allowed hosts.
         format!(
             r#"[ -n "$HTTP_PROXY" ] || exit 0
             whom=${{HTTP_PROXY#*//}} port=${{HTTP_PROXY##*:}}
@@ -46,12 +47,12 @@ async fn assert_reached(build: Build, sandbox: Sandbox, expected: &Reached) {
     let stays = commands.iter().map(|command| (command, false));
     let calls = stays.chain(commands.iter().map(|command| (command, true)));
     let turns = calls.map(call).chain([Turn::text("Done.")]);
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
     let mut spec = setting.spec([]);
     spec.sandbox = sandbox;
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Try it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Try it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -109,9 +110,9 @@ async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
 }
 
 /// Tries to change the folder `OTHER` of another session, its parent, and the own folder of this
-/// session, and prints what it could do.
+/// session, and prints the successful changes.
 ///
-/// It does not touch other folders of sessions, which may be in use on this machine.
+/// It does not touch other session folders, which may be in use on this machine.
 const ATTACK: &str = r#"
 done=
 try() { "$@" 2>/dev/null && done="$done; $*"; }
@@ -133,7 +134,7 @@ try mv "$OWN/.autonoe" "$OWN/old"
 echo "done:$done"
 "#;
 
-/// The guards judge nothing here, so only the sandbox protects the folders.
+/// The guards are off in this test, so only the sandbox protects the folders.
 async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(build: Build) {
     let shared = SessionParent::open(Path::new("/tmp")).expect("it can be made");
     // The folder of another session, which is not in use.
@@ -144,7 +145,7 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
         .prefix("autonoe-test-")
         .tempfile_in("/tmp");
     let file = file.expect("writable");
-    let setting = Setting::outside_tmp(build, |project| {
+    let setting = Fixture::outside_tmp(build, |project| {
         let own = SessionParent::in_directory(&project.with_file_name("tmp"));
         let (own, other) = (own.path().display(), other.path().display());
         let commands = [
@@ -162,7 +163,7 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
     spec.sandbox = Sandbox::Required;
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Try it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Try it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

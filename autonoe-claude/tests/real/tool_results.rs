@@ -1,25 +1,26 @@
-//! Results of our tools: what the model receives, and what a tool knows of its call.
+//! Results of our tools for the model, and the context of a tool's call.
 
 use std::sync::Arc;
 
 use autonoe_core::StreamEvent;
+use autonoe_core::gate::{Gate, ProjectPaths};
 use autonoe_testkit::model_server::{Script, ToolResult, Turn};
 use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// Calls the camera once. Returns what the model received of it, and the events of the stream.
+/// Calls the camera once. Returns the result that the model received, and the events of the stream.
 async fn photo(build: Build, camera: &Arc<Camera>, input: Value) -> (ToolResult, Vec<StreamEvent>) {
     let turns = [
         Turn::tool("mcp__autonoe__photo", input),
         Turn::text("Seen."),
     ];
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
     let mut client = setting.client(setting.spec([camera.clone() as _]));
 
-    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -71,8 +72,50 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn(build: Build) {
     assert_eq!(contexts[0].agent, None);
 }
 
+/// Marks the prompt of the sub-agent.
+const ASSIGNMENT: &str = "Photograph the garden.";
+
+// Shows: framework/tools/context-session-id-message-id
+async fn a_tool_knows_the_sub_agent_that_calls_it(build: Build) {
+    let camera = Camera::new();
+    let script = Script::by(|prompt| {
+        let is_sub_agent = prompt
+            .user_texts()
+            .iter()
+            .any(|text| text.contains(ASSIGNMENT));
+        match (is_sub_agent, prompt.tool_results().is_empty()) {
+            (true, true) => Turn::tool("mcp__autonoe__photo", json!({})),
+            (false, true) => Turn::tool(
+                "Agent",
+                json!({
+                    "description": "take a photo",
+                    "prompt": ASSIGNMENT,
+                    "subagent_type": "general-purpose",
+                }),
+            ),
+            _ => Turn::text("Seen."),
+        }
+    });
+    let setting = Fixture::new(build, script);
+    let mut spec = setting.spec([camera.clone() as _]);
+    let agent = "Agent".parse().expect("a rule");
+    let grants = spec.gate.grants().clone().with_rules([agent]);
+    spec.gate = Gate::new(ProjectPaths::new(setting.project()), grants);
+    let mut client = setting.client(spec);
+
+    let (events, error) = collect_events(client.as_mut(), "Delegate it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let contexts = camera.contexts();
+    assert_eq!(contexts.len(), 1, "{events:?}");
+    assert_eq!(contexts[0].agent.as_deref(), Some("general-purpose"));
+    assert!(contexts[0].call_id.is_some(), "{contexts:?}");
+}
+
 on_both_builds!(
     a_picture_of_a_tool_reaches_the_model,
     a_failed_call_names_its_picture,
     a_tool_gets_the_ids_of_its_call_and_turn,
+    a_tool_knows_the_sub_agent_that_calls_it,
 );

@@ -1,16 +1,20 @@
+//! Single turns of a session: text, allowed calls and denied calls.
+
 use autonoe_core::HookDecision;
-use autonoe_core::{SessionOutcome, StreamEvent, ToolStatus, hook_fn};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{StreamEvent, hook_fn};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
 async fn an_agent_says_something(build: Build) {
-    let setting = Setting::new(build, Script::new([Turn::text("Hello from the script.")]));
+    let setting = Fixture::new(build, Script::new([Turn::text("Hello from the script.")]));
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -48,7 +52,7 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
         ),
         Turn::text("Done."),
     ]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     let mut spec = setting.spec([]);
     spec.gate = spec.gate.with_hook(hook_fn("no", |call, _| {
         match call.input["command"].as_str() {
@@ -58,7 +62,7 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
     }));
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Write both.").await;
+    let (events, error) = collect_events(client.as_mut(), "Write both.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

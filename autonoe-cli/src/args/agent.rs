@@ -1,47 +1,50 @@
-//! Which agent works, and within which limits.
+//! Command-line options for the agent: backend, models, limits and sandbox.
 
-use autonoe_core::{Models, ThinkingBudget};
+use autonoe_app::value_parsers::thinking;
+use autonoe_app::{BackendChoice, RequestedOptions, sandbox_switch};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::run::Models;
 use clap::Args;
 
 use super::LimitArgs;
-use super::money_and_time::thinking;
-use crate::compose::{BackendChoice, Wanted, sandbox_switch};
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
 
 /// Which agent works, and within which limits.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgentArgs {
-    /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
-    /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
+    /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
+    /// `scripted:FILE`, or JSON [default: the one in .autonoe/agent.json, else claude]
     #[arg(long, value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
     pub(crate) backend: Option<BackendChoice>,
-    /// The model [default: the backend's own]
+    /// The model [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     pub(crate) model: Option<String>,
-    /// The model of sessions that plan [default: that of the others]
+    /// The model for planning sessions [default: same as --model]
     #[arg(long, short = 'P', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     pub(crate) plan_model: Option<String>,
-    /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
+    /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
+    /// number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(value_parser = thinking)]
     #[arg(help_heading = "Agent")]
     pub(crate) thinking: Option<ThinkingBudget>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Switch the sandbox of the agent off; only AUTONOE_NO_SANDBOX=1 does the same
+    /// Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1
     #[arg(long)]
     #[arg(help_heading = "Safety")]
     pub(crate) no_sandbox: bool,
 }
 
-/// Reads the name of a model.
+/// Parses a model name, which must not be blank.
 pub(super) fn model(name: &str) -> Result<String, String> {
-    match name.trim().is_empty() {
-        true => Err("write the name of a model, or leave the option out".to_owned()),
-        false => Ok(name.to_owned()),
+    if name.trim().is_empty() {
+        Err("expected the name of a model; omit the option to use the default".to_owned())
+    } else {
+        Ok(name.to_owned())
     }
 }
 
@@ -53,9 +56,9 @@ impl AgentArgs {
         }
     }
 
-    /// Returns what a backend must be able to give.
-    pub(crate) fn wanted(&self, surroundings: &Surroundings) -> Wanted<'_> {
-        Wanted {
+    /// Returns the options that a backend must support.
+    pub(crate) fn requirements(&self, surroundings: &CliEnv) -> RequestedOptions<'_> {
+        RequestedOptions {
             model: self.model.as_deref(),
             plan_model: self.plan_model.as_deref(),
             thinking: self.thinking,

@@ -2,28 +2,31 @@
 
 use std::time::Duration;
 
-use autonoe_core::{CostUsd, Destructive, SessionAccess, ThinkingBudget};
+use autonoe_app::BackendChoice;
+use autonoe_app::value_parsers::{cost, thinking, time};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::run::SessionAccess;
 use clap::Args;
 
 use super::agent::model;
-use super::money_and_time::{cost, thinking, time};
 use super::{AgentArgs, LimitArgs, OutputArgs, OutputFormat, ProjectArgs};
-use crate::compose::BackendChoice;
 
 /// Describes the chat and the exit codes, for the help.
 const CHAT_AND_EXIT_CODES: &str = "\
-The answer goes to standard output, everything else to standard error. Without a prompt, the command
-reads the prompt from standard input. On a terminal it is a chat instead: /new starts a new
-conversation, /cost prints what the chat has cost, /exit or Ctrl-D ends it, and Ctrl-C stops the
-agent.
+The answer goes to standard output, everything else to standard error. Without
+a prompt, the command reads it from standard input. On a terminal it starts a
+chat instead: /new starts a new conversation, /cost prints the cost of the chat,
+/exit or Ctrl-D ends it, and Ctrl-C stops the agent.
 
 Exit codes:
     0  the agent answered, or the chat ended
     1  the agent failed or did not answer, or the project cannot be used
     2  wrong usage
     4  --max-turns is reached
-    5  the quota is spent
-    6  --max-cost or --max-time is spent
+    5  the quota is exceeded
+    6  --max-cost or --max-time is reached
   130  interrupted";
 
 /// Options of `autonoe ask`.
@@ -38,49 +41,50 @@ pub(crate) struct AskArgs {
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
-    /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
+    /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
+    /// `scripted:FILE`, or JSON [default: the one in .autonoe/agent.json, else claude]
     #[arg(long, value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
     backend: Option<BackendChoice>,
-    /// The model [default: the backend's own]
+    /// The model [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     model: Option<String>,
-    /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
+    /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
+    /// number: 8192]
     // The value is attached, so that the option does not consume the first word of the prompt.
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(require_equals = true, value_parser = thinking)]
     #[arg(help_heading = "Agent")]
     thinking: Option<ThinkingBudget>,
-    /// How much money the command may spend, in dollars
+    /// Maximum cost of the command, in US dollars
     #[arg(long, value_name = "USD", value_parser = cost)]
     #[arg(help_heading = "Limits")]
     max_cost: Option<CostUsd>,
-    /// How long the agent may work, in hours (h), minutes (m) and seconds (s): 90m, 2h30m, 45s
+    /// Maximum working time of the agent, for example 90m, 2h30m or 45s
     #[arg(long, value_name = "TIME", value_parser = time)]
     #[arg(help_heading = "Limits")]
     max_time: Option<Duration>,
-    /// How many model calls the agent may make for one prompt
+    /// Maximum number of model calls for one prompt
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
     pub(crate) max_turns: Option<u32>,
-    /// Let the agent read only: it changes no file and runs no command
+    /// Read-only mode: the agent changes no file and runs no command
     #[arg(long, help_heading = "Safety")]
     read_only: bool,
-    /// Switch the sandbox of the agent off; only AUTONOE_NO_SANDBOX=1 does the same
+    /// Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1
     #[arg(long, help_heading = "Safety")]
     no_sandbox: bool,
-    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
-    /// Print every event with its whole payload
+    /// Print every event with its full payload
     #[arg(long, short = 'd', help_heading = "Output")]
     debug: bool,
-    /// Print the answer, errors and warnings of the command itself, and nothing else
+    /// Print only the answer, errors and warnings of the command
     #[arg(long, short = 'q', conflicts_with = "debug", help_heading = "Output")]
     quiet: bool,
-    /// What goes to standard output: `text` is the answer, `json` is one event per line
+    /// The format of standard output: `text` for the answer, `json` for one event per line
     #[arg(
         long,
         value_enum,
@@ -109,16 +113,18 @@ impl AskArgs {
     }
 
     pub(crate) fn access(&self) -> SessionAccess {
-        match self.read_only {
-            true => SessionAccess::reading(),
-            false => SessionAccess::default(),
+        if self.read_only {
+            SessionAccess::read_only()
+        } else {
+            SessionAccess::default()
         }
     }
 
     pub(crate) fn destructive(&self) -> Destructive {
-        match self.allow_destructive {
-            true => Destructive::Allowed,
-            false => Destructive::Forbidden,
+        if self.allow_destructive {
+            Destructive::Allowed
+        } else {
+            Destructive::Forbidden
         }
     }
 

@@ -1,30 +1,28 @@
 //! Options of `autonoe doctor`.
 
+use autonoe_app::BackendChoice;
 use clap::Args;
 
 use super::ProjectArgs;
 use super::agent::model;
-use crate::compose::BackendChoice;
 
 /// Options of `autonoe doctor`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 a run could start, 1 something is in its way, 2 wrong usage."
-)]
+#[command(after_help = "Exit codes: 0 a run can start, 1 a problem prevents it, 2 wrong usage.")]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Look for a run on this backend, as `autonoe run` takes it [default: that of
-    /// .autonoe/agent.json, else claude]
+    /// Check this backend, written as for `autonoe run` [default: the one in .autonoe/agent.json,
+    /// else claude]
     #[arg(long, value_name = "BACKEND")]
     pub(crate) backend: Option<BackendChoice>,
-    /// The model, as `autonoe run` takes it [default: that of the backend]
+    /// The model, as for `autonoe run` [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     pub(crate) model: Option<String>,
-    /// Look for a run without a sandbox; only AUTONOE_NO_SANDBOX=1 does the same
+    /// Check for a run without a sandbox, like AUTONOE_NO_SANDBOX=1
     #[arg(long)]
     pub(crate) no_sandbox: bool,
-    /// Print JSON, for other programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

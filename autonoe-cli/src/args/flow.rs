@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use std::time::Duration;
 
-use autonoe_core::{CostUsd, Destructive, ThinkingBudget};
+use autonoe_app::BackendChoice;
+use autonoe_app::value_parsers::{cost, thinking, time};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::gate::policy::Destructive;
 use autonoe_flow::FlowName;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::agent::model;
-use super::money_and_time::{cost, thinking, time};
-use super::{AgentArgs, LimitArgs, OutputArgs, ProjectArgs};
-use crate::compose::BackendChoice;
+use super::{AgentArgs, LimitArgs, NotifyArgs, OutputArgs, ProjectArgs};
 
 /// Options of `autonoe flow`.
 #[derive(Debug, Args)]
@@ -24,38 +26,38 @@ pub(crate) struct FlowArgs {
 pub(crate) enum FlowCommand {
     /// Run a flow until it is complete, or resume an interrupted one
     Run(Box<FlowRunArgs>),
-    /// List the flows of the project and say whether they could start
+    /// List the flows of the project and whether they are valid
     List(FlowListArgs),
-    /// Find what is wrong with flows before they cost anything
+    /// Check flows for errors without running them
     Validate(FlowValidateArgs),
     /// Draw the steps of a flow
     Graph(FlowGraphArgs),
-    /// Translate an agent of climpt into a flow, and list what was changed and dropped
+    /// Convert a climpt agent into a flow, and list changed and dropped parts
     Import(FlowImportArgs),
 }
 
-/// How parameters are given, and what a flow ends with, for scripts.
+/// Describes the parameters and the exit codes of a flow, for the help.
 const PARAMETERS_AND_EXIT_CODES: &str = "\
-The parameters of a flow are flags that its definition names. They stand behind all other options,
-and behind `--` if one of those has the same name: `autonoe flow run fix-bug --bug 'it crashes'`.
-`--dry-run` shows those that there are.
+The definition of a flow declares its parameters. Write them as flags after all
+other options: `autonoe flow run fix-bug --bug 'it crashes'`. If a parameter has
+the name of an option, write `--` before the parameters. `--dry-run` lists them.
 
 Exit codes:
     0  done: the flow is complete
     1  the flow failed, has errors, or the project cannot be used
     2  wrong usage, parameters included
-    5  the quota is spent
-    6  --max-cost or --max-time is spent
+    5  the quota is exceeded
+    6  --max-cost or --max-time is reached
   130  interrupted";
 
 /// Options of `autonoe flow run`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = PARAMETERS_AND_EXIT_CODES)]
 pub(crate) struct FlowRunArgs {
-    /// The flow: its name in .autonoe/flows, or a folder with a / in it
+    /// The flow: its name in .autonoe/flows, or a path that contains a /
     #[arg(value_name = "FLOW")]
     pub(crate) flow: String,
-    /// The parameters of the flow, each behind its flag
+    /// The parameters of the flow, as flags
     #[arg(
         value_name = "PARAMETERS",
         trailing_var_arg = true,
@@ -64,55 +66,58 @@ pub(crate) struct FlowRunArgs {
     pub(crate) parameters: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
-    /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
+    /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
+    /// `scripted:FILE`, or JSON [default: the one in .autonoe/agent.json, else claude]
     #[arg(long, value_name = "BACKEND")]
     #[arg(help_heading = "Agent")]
     backend: Option<BackendChoice>,
-    /// The model [default: the backend's own]
+    /// The model [default: chosen by the backend]
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     model: Option<String>,
-    /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
-    // With its value attached, so that it takes no word that belongs to the flow.
+    /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
+    /// number: 8192]
+    // The value must be attached, so that the option does not consume a word of the flow.
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(require_equals = true, value_parser = thinking)]
     #[arg(help_heading = "Agent")]
     thinking: Option<ThinkingBudget>,
-    /// How much money may be spent in total, in dollars
+    /// Maximum total cost, in US dollars
     #[arg(long, value_name = "USD", value_parser = cost)]
     #[arg(help_heading = "Limits")]
     max_cost: Option<CostUsd>,
-    /// How long it may take from its first start, in hours (h), minutes (m) and seconds (s)
+    /// Maximum time since the first start, for example 90m, 2h30m or 45s
     #[arg(long, value_name = "TIME", value_parser = time)]
     #[arg(help_heading = "Limits")]
     max_time: Option<Duration>,
-    /// Wait until the quota comes back instead of stopping
+    /// Wait for the quota to reset instead of stopping
     #[arg(long)]
     #[arg(help_heading = "Limits")]
     wait_for_quota: bool,
-    /// Switch the sandbox of the agent and of checks off; only AUTONOE_NO_SANDBOX=1 does the same
+    /// Turn off the sandbox of the agent and of checks, like AUTONOE_NO_SANDBOX=1
     #[arg(long)]
     #[arg(help_heading = "Safety")]
     no_sandbox: bool,
-    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
-    /// Leave an interrupted run of this flow as it is, and start anew
+    /// Start a new run instead of resuming an interrupted one
     #[arg(long)]
     pub(crate) anew: bool,
-    /// Show the parameters, the settings and the first step, and start no agent
+    /// Show the parameters, the settings and the first step; start no agent
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) notify: NotifyArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// Print the result as JSON at the end, for other programs
+    /// Print the result as JSON at the end
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 impl FlowRunArgs {
-    /// Returns what is said of agents, as a run takes it.
+    /// Returns the agent options in the form that a run uses.
     pub(crate) fn agent(&self) -> AgentArgs {
         AgentArgs {
             backend: self.backend.clone(),
@@ -130,9 +135,10 @@ impl FlowRunArgs {
     }
 
     pub(crate) fn destructive(&self) -> Destructive {
-        match self.allow_destructive {
-            true => Destructive::Allowed,
-            false => Destructive::Forbidden,
+        if self.allow_destructive {
+            Destructive::Allowed
+        } else {
+            Destructive::Forbidden
         }
     }
 }
@@ -142,7 +148,7 @@ impl FlowRunArgs {
 pub(crate) struct FlowListArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Print JSON, for other programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -150,16 +156,18 @@ pub(crate) struct FlowListArgs {
 /// Options of `autonoe flow validate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes:
-  0  there are no errors; warnings do not count
-  1  there is an error
-  2  nothing was validated: wrong usage, a project that cannot be used, no such flow, no flows")]
+  0  no flow has errors; warnings do not count
+  1  a flow has errors
+  2  nothing was validated: wrong usage, a project that cannot be used,
+     an unknown flow, or no flows")]
 pub(crate) struct FlowValidateArgs {
-    /// The flow: its name in .autonoe/flows, or a folder with a / in it [default: all of the project]
+    /// The flow: its name in .autonoe/flows, or a path that contains a / [default: all flows
+    /// of the project]
     #[arg(value_name = "FLOW")]
     pub(crate) flow: Option<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Print JSON, for other programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -167,15 +175,15 @@ pub(crate) struct FlowValidateArgs {
 /// Options of `autonoe flow graph`.
 #[derive(Debug, Args)]
 pub(crate) struct FlowGraphArgs {
-    /// The flow: its name in .autonoe/flows, or a folder with a / in it
+    /// The flow: its name in .autonoe/flows, or a path that contains a /
     #[arg(value_name = "FLOW")]
     pub(crate) flow: String,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// How it is drawn [default: as the ending of FILE says, else mermaid]
+    /// The format [default: by the extension of FILE, else mermaid]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<GraphFormat>,
-    /// Where the drawing is written; `-` is standard output
+    /// The output file; `-` is standard output
     #[arg(long, short = 'o', value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
 }
@@ -183,19 +191,19 @@ pub(crate) struct FlowGraphArgs {
 /// Options of `autonoe flow import`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes:
-  0  the flow is there and has no errors
-  1  the flow is there and has errors, or there is nothing to import
-  2  wrong usage, or a flow of this name is there")]
+  0  the flow was imported and has no errors
+  1  the flow was imported and has errors, or the agent cannot be imported
+  2  wrong usage, or a flow of this name already exists")]
 pub(crate) struct FlowImportArgs {
     /// The folder of the agent, with agent.json and steps_registry.json
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// The name of the flow [default: that of the agent]
+    /// The name of the flow [default: the name of the agent]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<FlowName>,
-    /// Replace a flow of this name
+    /// Replace an existing flow of this name
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -203,7 +211,7 @@ pub(crate) struct FlowImportArgs {
 /// How a flow is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// Text that Markdown pages show as a picture
+    /// Text for Mermaid, which many Markdown viewers render
     Mermaid,
     /// Text for Graphviz
     Dot,

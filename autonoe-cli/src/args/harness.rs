@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use autonoe_harness::DEFAULT_LOG_LINES;
+use autonoe_app::value_parsers::pause as duration;
+use autonoe_harness::MemberHandle;
 use clap::{Args, Subcommand};
 
-use super::money_and_time::pause as duration;
 use super::{HarnessRunArgs, ProjectArgs};
 
 /// Options of `autonoe harness`.
@@ -18,33 +18,33 @@ pub(crate) struct HarnessArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HarnessCommand {
-    /// Have many agents do the tasks of a roadmap, or resume an interrupted fleet
+    /// Run a fleet on the tasks of a roadmap, or resume an interrupted one
     Run(Box<HarnessRunArgs>),
-    /// Show the fleets of the project and how their members stand
+    /// Show the fleets of the project and the state of their members
     Status(HarnessStatusArgs),
-    /// Show what members of a fleet, or its coordinator, have written down
+    /// Show the logs of members of a fleet and of its coordinator
     Logs(HarnessLogsArgs),
-    /// Tell the agent of a member something; it hears it once, in its next turn
+    /// Send a message to the agent of a member, for its next turn
     Send(HarnessSendArgs),
-    /// Have a member, or the whole fleet, begin nothing more until it is resumed
+    /// Pause a member or the whole fleet: no new work starts until it is resumed
     Pause(HarnessMemberArgs),
-    /// Let a member, or the whole fleet, go on
+    /// Resume a paused member or the whole fleet
     Resume(HarnessMemberArgs),
-    /// End a member, or the whole fleet, in order and for good
+    /// Stop a member or the whole fleet gracefully and permanently
     Stop(HarnessStopArgs),
-    /// End a member, or the whole fleet, with all that it has started
+    /// Kill a member or the whole fleet, with all its processes
     Kill(HarnessKillArgs),
-    /// Show a fleet in a browser, on this machine, to whoever has the address
+    /// Show a fleet in a browser on this machine
     Serve(HarnessServeArgs),
-    /// Serve the folder of a sub-harness; fleets start this themselves
+    /// Run the process of a member; fleets start this themselves
     #[command(hide = true)]
     Work(HarnessWorkArgs),
 }
 
 /// Which fleet a command is about.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct WhichFleetArgs {
-    /// The fleet [default: the one that is at work, else the last]
+pub(crate) struct FleetSelectionArgs {
+    /// The fleet [default: the running one, else the last]
     #[arg(long, short = 'f', value_name = "FLEET")]
     pub(crate) fleet: Option<String>,
     #[command(flatten)]
@@ -54,12 +54,12 @@ pub(crate) struct WhichFleetArgs {
 /// Options of `autonoe harness status`.
 #[derive(Debug, Args)]
 pub(crate) struct HarnessStatusArgs {
-    /// The fleet [default: all of the project]
+    /// The fleet [default: all fleets of the project]
     #[arg(value_name = "FLEET")]
     pub(crate) fleet: Option<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Print JSON, for other programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -71,14 +71,14 @@ pub(crate) struct HarnessLogsArgs {
     #[arg(value_name = "MEMBER")]
     pub(crate) member: Option<String>,
     #[command(flatten)]
-    pub(crate) which: WhichFleetArgs,
-    /// How many of the last lines of each are shown
-    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_LOG_LINES)]
+    pub(crate) which: FleetSelectionArgs,
+    /// Number of last lines to show for each
+    #[arg(long, short = 'n', value_name = "N", default_value_t = MemberHandle::LOG_LINES)]
     pub(crate) tail: usize,
-    /// Go on with what comes, until it has ended
+    /// Print new lines until the member or the fleet has ended
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Print one JSON object per line, for other programs
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -89,12 +89,12 @@ pub(crate) struct HarnessSendArgs {
     /// The member
     #[arg(value_name = "MEMBER")]
     pub(crate) member: String,
-    /// What its agent is told
+    /// The message
     #[arg(value_name = "TEXT")]
     pub(crate) text: String,
     #[command(flatten)]
-    pub(crate) which: WhichFleetArgs,
-    /// Print JSON, for other programs
+    pub(crate) which: FleetSelectionArgs,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -106,8 +106,8 @@ pub(crate) struct HarnessMemberArgs {
     #[arg(value_name = "MEMBER")]
     pub(crate) member: Option<String>,
     #[command(flatten)]
-    pub(crate) which: WhichFleetArgs,
-    /// Print JSON, for other programs
+    pub(crate) which: FleetSelectionArgs,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -116,9 +116,9 @@ pub(crate) struct HarnessMemberArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HarnessStopArgs {
     #[command(flatten)]
-    pub(crate) asked: HarnessMemberArgs,
-    /// Why, for whoever reads its result
-    #[arg(long, value_name = "TEXT", default_value = "a person stopped it")]
+    pub(crate) target: HarnessMemberArgs,
+    /// The reason, which is recorded in the result
+    #[arg(long, value_name = "TEXT", default_value = "requested by a user")]
     pub(crate) reason: String,
 }
 
@@ -126,8 +126,8 @@ pub(crate) struct HarnessStopArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HarnessKillArgs {
     #[command(flatten)]
-    pub(crate) asked: HarnessMemberArgs,
-    /// How long it has to end by itself first, in minutes (m) and seconds (s)
+    pub(crate) target: HarnessMemberArgs,
+    /// How long to wait for a graceful end first, for example 2m or 45s
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) after: Duration,
 }
@@ -136,7 +136,7 @@ pub(crate) struct HarnessKillArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HarnessServeArgs {
     #[command(flatten)]
-    pub(crate) which: WhichFleetArgs,
+    pub(crate) which: FleetSelectionArgs,
     /// The port on this machine [default: a free one]
     #[arg(
         long,
@@ -150,7 +150,7 @@ pub(crate) struct HarnessServeArgs {
 /// Options of `autonoe harness work`.
 #[derive(Debug, Args)]
 pub(crate) struct HarnessWorkArgs {
-    /// The folder of the sub-harness
+    /// The folder of the member
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 }

@@ -14,11 +14,11 @@ pub(crate) struct InitArgs {
 /// Options of `autonoe schema`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What `autonoe run --output json` prints is run-event, what `autonoe log --json` \
-    prints is journal-entry, one per line; what `--json` of other commands prints begins with \
-    `output.`."
+    after_help = "The lines of `autonoe run --output json` have the schema run-event, and those of \
+    `autonoe log --json` have journal-entry. The schemas of other commands with `--json` begin \
+    with `output.`."
 )]
 pub(crate) struct SchemaArgs {
-    /// What to describe; without it, the names are listed
+    /// The name of the schema [default: list all names]
     pub(crate) name: Option<String>,
 }

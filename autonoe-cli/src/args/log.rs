@@ -9,16 +9,16 @@ use super::ProjectArgs;
 pub(crate) struct LogArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Tell this run instead of the last one; the beginning of its id is enough
+    /// Show this run instead of the last one; a prefix of its ID is enough
     #[arg(long, value_name = "ID", conflicts_with_all = ["all", "follow"])]
     pub(crate) run: Option<String>,
-    /// Tell all runs, also those of journals that were put aside
+    /// Show all runs, including those in archived journals
     #[arg(long, short = 'a')]
     pub(crate) all: bool,
-    /// Go on with what comes, until the run ends or you press Ctrl-C
+    /// Print new entries until the run ends or you press Ctrl-C
     #[arg(long, short = 'f', conflicts_with = "all")]
     pub(crate) follow: bool,
-    /// Print the lines of the journal as they are, one JSON object each
+    /// Print the entries of the journal as JSON, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }

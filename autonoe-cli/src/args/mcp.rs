@@ -5,13 +5,13 @@ use clap::Args;
 /// Options of `autonoe mcp`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A run names this command to agents that know MCP servers by commands only, \
-    with the address of its tools and, in AUTONOE_MCP_TOKEN, the secret that lets the agent in. \
-    There is no reason to call it by hand.\n\n\
+    after_help = "A run passes this command to agents that can only start MCP servers as programs, \
+    with the address of its tools and, in AUTONOE_MCP_TOKEN, the secret of the session. \
+    Do not run it by hand.\n\n\
     Exit codes: 0 the agent closed its end, 1 failure, 2 wrong usage."
 )]
 pub(crate) struct McpArgs {
-    /// Where the run serves its tools, on this machine
+    /// The address of the tools of the run, on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
 }

@@ -1,11 +1,9 @@
-//! The command line.
+//! Command-line definition of `autonoe`: one file of clap types per command.
 
 mod agent;
 mod ask;
 mod check;
 mod doctor;
-mod engine;
-mod fleet_words;
 mod flow;
 mod harness;
 mod harness_run;
@@ -14,32 +12,29 @@ mod limits;
 mod log;
 mod mcp;
 mod mode;
-mod money_and_time;
+mod notify;
 mod output;
 mod project;
 mod report;
 mod run;
-mod session_host;
+mod serve;
 mod status;
-mod submit;
+mod strategy_arg;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use agent::AgentArgs;
 pub(crate) use ask::AskArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use engine::{
-    EngineArgs, EngineCancelArgs, EngineCommand, EngineLogsArgs, EnginePlaceArgs, EngineRunArgs,
-    EngineSayArgs, EngineStatusArgs,
-};
-pub(crate) use fleet_words::{FleetBackend, FleetStrategy};
 pub(crate) use flow::{
     FlowArgs, FlowCommand, FlowGraphArgs, FlowImportArgs, FlowListArgs, FlowRunArgs,
     FlowValidateArgs, GraphFormat,
 };
 pub(crate) use harness::{
-    HarnessArgs, HarnessCommand, HarnessKillArgs, HarnessLogsArgs, HarnessMemberArgs,
-    HarnessSendArgs, HarnessServeArgs, HarnessStatusArgs, HarnessStopArgs, HarnessWorkArgs,
-    WhichFleetArgs,
+    FleetSelectionArgs, HarnessArgs, HarnessCommand, HarnessKillArgs, HarnessLogsArgs,
+    HarnessMemberArgs, HarnessSendArgs, HarnessServeArgs, HarnessStatusArgs, HarnessStopArgs,
+    HarnessWorkArgs,
 };
 pub(crate) use harness_run::HarnessRunArgs;
 pub(crate) use init::{InitArgs, SchemaArgs};
@@ -47,32 +42,36 @@ pub(crate) use limits::LimitArgs;
 pub(crate) use log::LogArgs;
 pub(crate) use mcp::McpArgs;
 pub(crate) use mode::ModeChoice;
+pub(crate) use notify::NotifyArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
 pub(crate) use report::ReportArgs;
-pub(crate) use run::{RunArgs, SyncArgs, Work};
-pub(crate) use session_host::SessionHostArgs;
+pub(crate) use run::{RunArgs, RunRequest, SyncArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use status::StatusArgs;
-pub(crate) use submit::SubmitArgs;
+pub(crate) use strategy_arg::{FleetBackend, FleetStrategy};
 
 use clap::{Args, Parser, Subcommand};
 
 /// Runs coding agents unattended until the work is done.
 ///
-/// Write what you want into SPEC.md and say `autonoe run`. Autonoe turns it into deliverables with
-/// acceptance criteria, runs one agent session after another, and stops when all of them pass, or
-/// when it must. No agent runs a command or writes a file that the policy forbids.
+/// Describe what to build in SPEC.md and start `autonoe run`. Autonoe turns it into deliverables
+/// with acceptance criteria, runs one agent session after another, and stops when every achievable
+/// deliverable has passed or when a run hits a limit. The gate decides which commands agents may
+/// run and which files they may write.
 #[derive(Debug, Parser)]
 #[command(
     name = "autonoe",
     version,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 80
 )]
 #[command(
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 all blocked, \
-    4 maximum of iterations, 5 quota, 6 budget, 7 too many retries, 8 no progress, \
-    130 interrupted."
+    4 iteration limit, 5 quota, 6 budget, 7 too many retries, 8 no progress, \
+    130 interrupted.\n\n\
+    For runs on several hosts, install autonoe-cluster with \
+    `cargo install --locked --path autonoe-temporal/cluster`."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -81,41 +80,37 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Work on the deliverables of SPEC.md until all of them pass
+    /// Work on the deliverables of SPEC.md until every achievable one has passed
     Run(RunArgs),
-    /// Bring the deliverables in line with SPEC.md and verify the code, without changing it
+    /// Update the ledger from SPEC.md and verify the code, without changing it
     Sync(SyncArgs),
     /// Ask an agent about the project, give it a task, or chat with it
     Ask(Box<AskArgs>),
-    /// Show the deliverables and how far they are
+    /// Show the deliverables and their progress
     Status(StatusArgs),
-    /// Tell what happened in a run: sessions, costs, blocked calls, why it stopped
+    /// Show what happened in a run: sessions, costs, denied calls, why it stopped
     Log(LogArgs),
-    /// Say whether an agent may run a shell command, and why not
+    /// Check whether an agent may run a shell command, and why not
     Check(CheckArgs),
-    /// Look whether a run could start, and say what is in its way
+    /// Check whether a run can start, and list the problems
     Doctor(DoctorArgs),
-    /// Write a first SPEC.md and .autonoe/agent.json; what is there is left alone
+    /// Create SPEC.md and .autonoe/agent.json; existing files are kept
     Init(InitArgs),
-    /// Print the JSON Schema of a file or event, or list those that there are
+    /// Print the JSON Schema of a file, an event or an output, or list all
     Schema(SchemaArgs),
-    /// Write a page about a run, to look at in a browser and to show to others
+    /// Write an HTML page about a run
     Report(ReportArgs),
-    /// Hand on what an agent says to the tools of its run; agents start this themselves
+    /// Watch and control the run and the fleet of a project in a browser
+    Serve(ServeArgs),
+    /// Connect an agent with the tools of its run; agents start this themselves
     Mcp(McpArgs),
-    /// Carry out one session for an engine elsewhere; workers start this themselves
-    SessionHost(SessionHostArgs),
-    /// Run, list, validate and draw flows: agents made of steps
+    /// Run, list, validate, draw and import flows: agents made of steps
     Flow(FlowArgs),
-    /// Have many agents work on one goal, and watch and lead them
+    /// Run many agents on one goal, and watch and control them
     Harness(HarnessArgs),
-    /// Have a cluster carry out a run on one of its projects
-    Submit(Box<SubmitArgs>),
-    /// Watch and lead runs of a cluster
-    Engine(EngineArgs),
-    /// Print a script that completes commands in a shell
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page
+    /// Print a manual page
     Man(ManArgs),
 }
 
@@ -129,6 +124,6 @@ pub(crate) struct CompletionsArgs {
 /// Options of `autonoe man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The command, with the names of its parts; without one, the page of the whole
+    /// The command, for example `harness run` [default: the main page]
     pub(crate) command: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What a run is for, where no command says it.
+//! `ModeChoice`, the value of `--mode`.
 
 use autonoe_core::Mode;
 use clap::ValueEnum;
@@ -9,7 +9,7 @@ pub(crate) enum ModeChoice {
     /// Agents work on the deliverables
     #[default]
     Run,
-    /// Agents look, and change nothing
+    /// Agents verify the code without changing it
     Sync,
 }
 

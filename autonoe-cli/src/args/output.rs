@@ -1,4 +1,4 @@
-//! How a run is shown.
+//! Command-line options for the output of a run.
 
 use clap::{Args, ValueEnum};
 
@@ -6,23 +6,23 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Show all that happens, with whole payloads
+    /// Print every event with its full payload
     #[arg(long, short = 'd')]
     pub(crate) debug: bool,
-    /// Show only errors, warnings of the command itself and the result
+    /// Print only errors, warnings of the command and the result
     #[arg(long, short = 'q', conflicts_with = "debug")]
     pub(crate) quiet: bool,
-    /// What goes to standard output
+    /// The format of standard output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) output: OutputFormat,
 }
 
-/// What goes to standard output.
+/// Format of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// A summary for people, at the end
+    /// A summary at the end
     #[default]
     Text,
-    /// One event per line, as it happens, for other programs
+    /// One JSON event per line, as it happens
     Json,
 }

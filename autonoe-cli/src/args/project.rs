@@ -1,12 +1,12 @@
-//! Which project a command is about.
+//! Command-line option for the project directory.
 
 use std::path::{Path, PathBuf};
 
 use autonoe_core::Project;
 use clap::Args;
 
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
 /// Which project a command is about.
 #[derive(Clone, Debug, Args)]
@@ -17,14 +17,15 @@ pub(crate) struct ProjectArgs {
 }
 
 impl ProjectArgs {
-    /// Finds the project.
-    pub(crate) fn find(&self, surroundings: &Surroundings) -> Result<Project, CliError> {
+    /// Returns the project in `--project-dir`, or else in the working directory.
+    pub(crate) fn find(&self, surroundings: &CliEnv) -> Result<Project, CliError> {
         let chosen = self.project_dir.as_deref();
         let is_relative = chosen.is_none_or(Path::is_relative);
         if is_relative && surroundings.working_dir.as_os_str().is_empty() {
             return Err(
-                CliError::failure("the working directory is gone").with_hint(
-                    "go to one that is there, or name a project by its whole path with -p",
+                CliError::failure("the working directory does not exist").with_hint(
+                    "change to an existing directory, or pass the absolute path of a project with \
+                     -p",
                 ),
             );
         }

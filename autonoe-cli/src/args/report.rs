@@ -11,10 +11,10 @@ use super::ProjectArgs;
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// The run, by its id or the beginning of it [default: the newest]
+    /// The ID of the run, or a prefix of it [default: the newest]
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
-    /// Where the page is written; `-` is standard output
+    /// The output file; `-` is standard output
     #[arg(
         long,
         short = 'o',

@@ -1,22 +1,23 @@
 //! Options of `autonoe run` and `autonoe sync`.
 
-use autonoe_core::{Destructive, Mode};
+use autonoe_core::Mode;
+use autonoe_core::gate::policy::Destructive;
 use clap::Args;
 
-use super::{AgentArgs, OutputArgs, ProjectArgs};
+use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs};
 
 /// Exit codes of a run, for the help.
 pub(super) const EXIT_CODES: &str = "Exit codes:
     0  run: every deliverable that is not blocked passed
        sync: every deliverable was checked, whatever the result
-    1  something went wrong, or the project cannot be used
+    1  failure, or the project cannot be used
     2  wrong usage
     3  no deliverable passed, and all of them are blocked
     4  --max-iterations is reached
-    5  the quota is spent, or it resets later than --max-time allows
-    6  --max-cost or --max-time is spent
+    5  the quota is exceeded, or it resets later than --max-time allows
+    6  --max-cost or --max-time is reached
     7  more sessions failed in a row than --max-retries
-    8  --max-stalled-sessions sessions in a row changed nothing
+    8  --max-stalled-sessions sessions in a row made no progress
   130  interrupted";
 
 /// Options of `autonoe run`.
@@ -27,12 +28,14 @@ pub(crate) struct RunArgs {
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// Let the agent use `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
-    /// Show the settings, the instruction and the tools, and start no agent
+    /// Show the settings, the instruction and the tools; start no agent
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) notify: NotifyArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -45,51 +48,57 @@ pub(crate) struct SyncArgs {
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    // Known, so that it can be refused with a reason.
+    // Accepted, so that the command can reject it with a reason.
     #[arg(long, short = 'D', hide = true)]
     pub(crate) allow_destructive: bool,
-    /// Show the settings, the instruction and the tools, and start no agent
+    /// Show the settings, the instruction and the tools; start no agent
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) notify: NotifyArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
-/// What both commands are made of.
+/// Options that `autonoe run` and `autonoe sync` share.
 #[derive(Clone, Debug)]
-pub(crate) struct Work<'a> {
+pub(crate) struct RunRequest<'a> {
     pub(crate) mode: Mode,
     pub(crate) project: &'a ProjectArgs,
     pub(crate) agent: &'a AgentArgs,
     pub(crate) destructive: Destructive,
     pub(crate) dry_run: bool,
+    pub(crate) notify: &'a NotifyArgs,
     pub(crate) output: &'a OutputArgs,
 }
 
 impl RunArgs {
-    pub(crate) fn work(&self) -> Work<'_> {
-        Work {
+    pub(crate) fn request(&self) -> RunRequest<'_> {
+        RunRequest {
             mode: Mode::Run,
             project: &self.project,
             agent: &self.agent,
-            destructive: match self.allow_destructive {
-                true => Destructive::Allowed,
-                false => Destructive::Forbidden,
+            destructive: if self.allow_destructive {
+                Destructive::Allowed
+            } else {
+                Destructive::Forbidden
             },
             dry_run: self.dry_run,
+            notify: &self.notify,
             output: &self.output,
         }
     }
 }
 
 impl SyncArgs {
-    pub(crate) fn work(&self) -> Work<'_> {
-        Work {
+    pub(crate) fn request(&self) -> RunRequest<'_> {
+        RunRequest {
             mode: Mode::Sync,
             project: &self.project,
             agent: &self.agent,
             destructive: Destructive::Forbidden,
             dry_run: self.dry_run,
+            notify: &self.notify,
             output: &self.output,
         }
     }

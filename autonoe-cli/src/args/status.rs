@@ -9,7 +9,7 @@ use super::ProjectArgs;
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// Print JSON, for other programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

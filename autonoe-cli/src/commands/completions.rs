@@ -5,31 +5,31 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Prints a script that completes commands in a shell.
+/// Prints a completion script for a shell.
 pub(crate) fn completions(
     args: &CompletionsArgs,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "autonoe", &mut script);
-    surroundings.say(&String::from_utf8_lossy(&script))?;
+    surroundings.print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the manual page of the whole, or of one command.
-pub(crate) fn man(args: &ManArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Prints the manual page of `autonoe`, or of one command.
+pub(crate) fn man(args: &ManArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let mut cli = Cli::command();
-    // Until then a command does not know what it is called as a whole.
+    // Sets the full names of subcommands.
     cli.build();
     let mut title = "autonoe".to_owned();
     let mut command = &cli;
     for name in &args.command {
         command = command.find_subcommand(name).ok_or_else(|| {
-            CliError::usage(format!("there is no command {name:?}"))
-                .with_hint("`autonoe help` lists them")
+            CliError::usage(format!("unknown command {name:?}"))
+                .with_hint("run `autonoe help` to list the commands")
         })?;
         title = format!("{title}-{name}");
     }
@@ -38,6 +38,6 @@ pub(crate) fn man(args: &ManArgs, surroundings: &Surroundings) -> Result<ExitCod
         .title(title.to_uppercase())
         .render(&mut page)
         .map_err(|error| CliError::failure(error.to_string()))?;
-    surroundings.say(&String::from_utf8_lossy(&page))?;
+    surroundings.print(&String::from_utf8_lossy(&page))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
+use autonoe_app::BackendChoice;
+
 use super::dry_run::given_limits;
 use crate::args::AgentArgs;
-use crate::compose::BackendChoice;
 
-/// Returns the project directory, the backend, the models, and the thinking budget and the limits
-/// if they are given. `--dry-run` shows every setting with its source.
+/// Returns lines for the project directory, the backend and the models, and for the thinking budget
+/// and the limits if they are given.
+///
+/// `--dry-run` shows every setting with its source.
 pub(crate) fn configuration_lines(
     directory: &Path,
     backend: &BackendChoice,
     agent: &AgentArgs,
 ) -> Vec<String> {
-    let own = "the backend's own";
+    let own = "the backend's default";
     let model = agent.model.as_deref().unwrap_or(own);
     let models = match &agent.plan_model {
         Some(plan_model) => format!("{plan_model} for planning, otherwise {model}"),
@@ -27,7 +30,7 @@ pub(crate) fn configuration_lines(
     if let Some(thinking) = agent.thinking {
         lines.push(format!("Thinking: {} tokens", thinking.tokens()));
     }
-    let limits: Vec<String> = given_limits(&agent.limits.given())
+    let limits: Vec<String> = given_limits(&agent.limits.overrides())
         .into_iter()
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
@@ -58,11 +61,11 @@ mod tests {
     #[test]
     fn directory_backend_and_models_are_always_shown_and_the_rest_if_it_is_given() {
         for (flags, models) in [
-            (&[][..], "the backend's own"),
+            (&[][..], "the backend's default"),
             (&["-m", "sonnet"], "sonnet"),
             (
                 &["-P", "opus"],
-                "opus for planning, otherwise the backend's own",
+                "opus for planning, otherwise the backend's default",
             ),
             (
                 &["-P", "opus", "-m", "sonnet"],

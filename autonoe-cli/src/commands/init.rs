@@ -1,25 +1,26 @@
-//! `autonoe init`.
+//! `autonoe init`: writes the first files of a project.
 
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use autonoe_core::{Project, write_new_file};
+use autonoe_core::Project;
+use autonoe_core::project::write_new_file;
 
 use super::schema;
 use crate::args::InitArgs;
+use crate::cli_env::CliEnv;
 use crate::columns::columns;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
 const SPECIFICATION: &str = include_str!("init/SPEC.md");
 const CONFIGURATION: &str = include_str!("init/agent.json");
 
-/// Writes what a project begins with. What is there is left as it is.
-pub(crate) fn init(args: &InitArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Writes the first files of a project. Existing files are left unchanged.
+pub(crate) fn init(args: &InitArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let state_dir = project.ensure_state_dir()?;
-    let schema = schema::text("agent-config")?;
+    let schema = schema::schema_text("agent-config")?;
     let files = [
         (project.root().join("SPEC.md"), SPECIFICATION),
         (project.config_path(), CONFIGURATION),
@@ -29,25 +30,25 @@ pub(crate) fn init(args: &InitArgs, surroundings: &Surroundings) -> Result<ExitC
     for (path, text) in &files {
         let done = match write_new(path, text)? {
             Written::New => "wrote",
-            Written::NotTouched => "left alone",
+            Written::NotTouched => "kept",
         };
-        rows.push([done.to_owned(), shown(path, &project)]);
+        rows.push([done.to_owned(), display_path(path, &project)]);
     }
-    surroundings.say(&format!(
-        "{}\nWrite into SPEC.md what you want. `autonoe doctor` looks whether a run could start, \
-         `autonoe run` starts one.\n",
+    surroundings.print(&format!(
+        "{}\nDescribe what to build in SPEC.md. `autonoe doctor` checks whether a run can start, \
+         and `autonoe run` starts one.\n",
         columns(0, &rows)
     ))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What became of a file.
+/// Result of writing a file.
 enum Written {
     New,
     NotTouched,
 }
 
-/// Writes a file if there is nothing in its place, be it a symlink that leads nowhere.
+/// Writes a file unless the path exists, even as a dangling symlink.
 fn write_new(path: &Path, text: &str) -> Result<Written, CliError> {
     match write_new_file(path, text.as_bytes()) {
         Ok(()) => Ok(Written::New),
@@ -59,19 +60,19 @@ fn write_new(path: &Path, text: &str) -> Result<Written, CliError> {
     }
 }
 
-fn shown(path: &Path, project: &Project) -> String {
-    let inside = path.strip_prefix(project.root()).unwrap_or(path);
-    inside.display().to_string()
+fn display_path(path: &Path, project: &Project) -> String {
+    let relative = path.strip_prefix(project.root()).unwrap_or(path);
+    relative.display().to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::AgentConfig;
+    use autonoe_core::project::AgentConfig;
 
     use super::*;
 
     #[test]
-    fn the_first_configuration_is_one_that_is_understood() {
+    fn the_first_configuration_is_valid() {
         let config = AgentConfig::parse(CONFIGURATION, Path::new("agent.json"));
 
         let schema = config.map(|config| config.schema).expect("it is valid");

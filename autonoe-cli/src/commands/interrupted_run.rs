@@ -1,6 +1,9 @@
 //! [`InterruptedRun`], the interrupted run or flow of a project.
 
-use autonoe_core::{Journal, Mode, Project, RecordedFlow, RecordedRun};
+use autonoe_core::project::Journal;
+use autonoe_core::run::RecordedRun;
+use autonoe_core::session::RecordedFlow;
+use autonoe_core::{Mode, Project};
 
 /// The interrupted run or flow of a project. Only the last one can be resumed.
 pub(super) enum InterruptedRun {
@@ -9,19 +12,21 @@ pub(super) enum InterruptedRun {
 }
 
 impl InterruptedRun {
-    /// Finds what was interrupted. Returns `None` for a journal that cannot be read: its other
+    /// Finds the interrupted run or flow. Returns `None` if the journal cannot be read: its other
     /// readers report the error.
     pub(super) fn find(project: &Project) -> Option<Self> {
         let journal = Journal::read(&project.journal_path()).ok()?;
-        let run = journal.broken_off().map(|run| Self::Run(Box::new(run)));
+        let run = journal
+            .interrupted_run()
+            .map(|run| Self::Run(Box::new(run)));
         run.or_else(|| {
             journal
-                .broken_off_flow()
+                .interrupted_flow()
                 .map(|flow| Self::Flow(Box::new(flow)))
         })
     }
 
-    /// Returns the run, if it is one in this mode.
+    /// Returns the run, if it has this mode.
     pub(super) fn run(&self, mode: Mode) -> Option<&RecordedRun> {
         match self {
             Self::Run(recorded) => Some(&**recorded).filter(|recorded| recorded.mode() == mode),
@@ -29,7 +34,7 @@ impl InterruptedRun {
         }
     }
 
-    /// Returns the flow, if it is the one of this name.
+    /// Returns the flow, if it has this name.
     pub(super) fn flow(&self, name: &str) -> Option<&RecordedFlow> {
         match self {
             Self::Flow(recorded) => Some(&**recorded).filter(|flow| flow.start.flow == name),
@@ -37,16 +42,16 @@ impl InterruptedRun {
         }
     }
 
-    /// Returns the warning that it is not resumed.
+    /// Returns the warning for an interrupted run that is not resumed.
     pub(super) fn left_warning(&self) -> String {
         match self {
             Self::Run(recorded) => format!(
-                "the interrupted {} {} is left as it is",
+                "the interrupted {} {} is not resumed",
                 recorded.mode(),
                 recorded.run()
             ),
             Self::Flow(flow) => format!(
-                "the interrupted run {} of the flow {} is left as it is",
+                "the interrupted run {} of the flow {} is not resumed",
                 flow.run, flow.start.flow
             ),
         }

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Implementations of the commands.
 
 mod ask;
 mod check;
@@ -6,30 +6,29 @@ mod completions;
 mod configuration;
 mod doctor;
 mod dry_run;
-mod engine;
 mod flow;
 mod harness;
 mod init;
 mod interrupted_run;
 mod log;
 mod mcp;
+mod notify;
 mod output_file;
 mod report;
 mod run;
+mod run_lookup;
+mod run_ui;
 mod schema;
-mod session_host;
+mod serve;
 mod signals;
-mod stage;
 mod status;
-mod which_run;
 
-pub(crate) use ask::ask;
+pub(crate) use ask::ask_agent;
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
 #[cfg(test)]
 pub(crate) use configuration::configuration_lines;
 pub(crate) use doctor::doctor;
-pub(crate) use engine::{engine, submit};
 pub(crate) use flow::flow;
 pub(crate) use harness::harness;
 pub(crate) use init::init;
@@ -38,5 +37,5 @@ pub(crate) use mcp::mcp;
 pub(crate) use report::report;
 pub(crate) use run::{run, sync};
 pub(crate) use schema::schema;
-pub(crate) use session_host::session_host;
+pub(crate) use serve::serve;
 pub(crate) use status::status;

@@ -1,39 +1,42 @@
-//! Results that are pages or pictures, in a file of the user's choice.
+//! Writes a result to the file of `--output`.
 
 use std::io;
 use std::path::{Component, Path};
 
-use autonoe_core::{Project, ProjectPaths, replace_file_durably};
+use autonoe_core::Project;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::project::replace_file_durably;
 
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Writes `what`, for example `the page`, where `--output` says: to standard output for `-`, else
-/// to a file, whose path is the result then.
+/// Writes `what`, for example `the page`, to the path of `--output`.
 ///
-/// Agents can create symlinks in the project, so none is followed there.
+/// For `-`, the text goes to standard output. Otherwise standard output gets the path of the
+/// written file. Agents can create symlinks in the project, so none is followed there.
 pub(super) fn write_output(
     text: &str,
     output: &Path,
     what: &str,
     project: &Project,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<(), CliError> {
     if output == Path::new("-") {
-        return surroundings.say(text);
+        return surroundings.print(text);
     }
     let path = surroundings.working_dir.join(output);
     check(&path, what, project)?;
     let written = replace_output(&path, text.as_bytes());
     written.map_err(|error| {
         CliError::failure(format!("{} cannot be written: {error}", path.display())).with_hint(
-            format!("name another file with --output, or print {what} with --output -"),
+            format!("choose another file with --output, or print {what} with --output -"),
         )
     })?;
-    surroundings.say(&format!("{}\n", path.display()))
+    surroundings.print(&format!("{}\n", path.display()))
 }
 
-/// Checks that the folder of `path` is where its path says, and not among the files of Autonoe.
+/// Rejects a folder among the files of Autonoe, or one that a symlink in the project redirects
+/// outside.
 fn check(path: &Path, what: &str, project: &Project) -> Result<(), CliError> {
     let folder = path.parent().unwrap_or(path);
     let Ok(real) = folder.canonicalize() else {
@@ -42,25 +45,27 @@ fn check(path: &Path, what: &str, project: &Project) -> Result<(), CliError> {
     let mut state = ProjectPaths::STATE_FOLDERS.iter();
     if state.any(|name| real.starts_with(project.root().join(name))) {
         return Err(CliError::usage(format!(
-            "{what} would stand among the files of Autonoe; name another place with --output"
+            "{what} cannot be written among the files of Autonoe; choose another place with \
+             --output"
         )));
     }
     let mut roots = [Some(project.root()), project.link()].into_iter().flatten();
     let goes_up = folder.components().any(|part| part == Component::ParentDir);
     let seems_inside = !goes_up && roots.any(|root| folder.starts_with(root));
-    match seems_inside && !real.starts_with(project.root()) {
-        true => Err(CliError::failure(format!(
+    if seems_inside && !real.starts_with(project.root()) {
+        Err(CliError::failure(format!(
             "a symlink in {} leads out of the project",
             folder.display()
         ))
         .with_hint(format!(
-            "remove it, name another file with --output, or print {what} with --output -"
-        ))),
-        false => Ok(()),
+            "remove it, choose another file with --output, or print {what} with --output -"
+        )))
+    } else {
+        Ok(())
     }
 }
 
-/// Replaces the file at `path`. Anything else than a file is left as it is.
+/// Replaces the file at `path`. Anything but a regular file is left unchanged.
 fn replace_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(io::Error::other("it is a symlink")),

@@ -1,34 +1,34 @@
-//! `autonoe report`.
+//! `autonoe report`: writes the HTML report of a run.
 
 use std::process::ExitCode;
 
-use autonoe_core::{Journal, RunStory};
+use autonoe_core::project::{Journal, RunHistory};
 
 use super::output_file::write_output;
-use super::which_run::find_run;
+use super::run_lookup::find_run;
 use crate::args::ReportArgs;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
 use crate::report::{Facts, page};
-use crate::surroundings::Surroundings;
 
-/// Writes a page about a run that a browser shows without a network.
-pub(crate) fn report(args: &ReportArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Writes the HTML report of a run, which a browser shows without a network.
+pub(crate) fn report(args: &ReportArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let journal = match &args.run {
         None => Journal::read(&project.journal_path())?,
-        // It may be in a journal that was put aside.
+        // The run may be in an archived journal.
         Some(_) => Journal::read_all(&project)?,
     };
-    let stories = journal.stories();
-    let story = chosen(&stories, args.run.as_deref())?;
-    let facts = Facts::gather(&project, &journal, &stories, story)?;
+    let stories = journal.run_histories();
+    let story = find_story(&stories, args.run.as_deref())?;
+    let facts = Facts::collect(&project, &journal, &stories, story)?;
     let html = page(&facts);
     write_output(&html, &args.output, "the page", &project, surroundings)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the run that is asked for: the newest, or the one whose id begins so.
-fn chosen<'s>(stories: &'s [RunStory], id: Option<&str>) -> Result<&'s RunStory, CliError> {
+/// Finds the run whose ID starts with `id`, or the newest one.
+fn find_story<'s>(stories: &'s [RunHistory], id: Option<&str>) -> Result<&'s RunHistory, CliError> {
     match id {
         Some(id) => {
             let runs: Vec<_> = stories.iter().map(|story| story.run.clone()).collect();
@@ -36,11 +36,10 @@ fn chosen<'s>(stories: &'s [RunStory], id: Option<&str>) -> Result<&'s RunStory,
             let mut found = stories.iter().filter(|story| story.run == *run);
             found
                 .next()
-                .ok_or_else(|| CliError::failure("the run is gone"))
+                .ok_or_else(|| CliError::failure("the run no longer exists"))
         }
         None => stories.last().ok_or_else(|| {
-            CliError::failure("there has been no run in this project")
-                .with_hint("`autonoe run` starts one")
+            CliError::failure("this project has no runs").with_hint("start one with `autonoe run`")
         }),
     }
 }

@@ -1,50 +1,52 @@
-//! `autonoe schema`.
+//! `autonoe schema`: prints the JSON Schemas.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use autonoe_core::{plain_output_schema, plain_schema, schemas};
-use autonoe_scripted::ScriptedBackend;
+use autonoe_app::ModelsFile;
+use autonoe_core::schemas;
+use autonoe_core::tool::{plain_output_schema, plain_schema};
+use autonoe_scripted::ScriptedSpec;
 use schemars::Schema;
 use serde_json::Value;
 
 use super::check::{Answer, LineAnswer};
-use super::doctor::Examination;
+use super::doctor::DoctorReport;
 use super::dry_run::Plan;
 use super::flow::{FlowOutcome, FlowPlan, Flows, Validation};
-use super::harness::{HarnessAsked, HarnessFleets, HarnessLogLine, HarnessOutcome};
+use super::harness::{HarnessFleets, HarnessLogLine, HarnessOutcome, HarnessRequest};
 use super::status::Status;
 use crate::args::SchemaArgs;
+use crate::cli_env::CliEnv;
 use crate::columns::columns;
-use crate::compose::ModelsFile;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Prints a JSON Schema, or the names of all that there are.
-pub(crate) fn schema(args: &SchemaArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Prints a JSON Schema, or lists the names of all schemas.
+pub(crate) fn schema(args: &SchemaArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.name {
-        Some(name) => surroundings.say(&text(name)?)?,
-        None => surroundings.say(&list())?,
+        Some(name) => surroundings.print(&schema_text(name)?)?,
+        None => surroundings.print(&list())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the text of a schema.
-pub(super) fn text(name: &str) -> Result<String, CliError> {
+pub(super) fn schema_text(name: &str) -> Result<String, CliError> {
     let all = all();
-    // What a backend is called on the command line is enough.
+    // The name of a backend on the command line is accepted too.
     let found = all
         .get(name)
         .or_else(|| all.get(&format!("backend.{name}")));
     let schema = found.ok_or_else(|| {
-        CliError::usage(format!("there is no schema {name:?}"))
-            .with_hint("`autonoe schema` lists them")
+        CliError::usage(format!("unknown schema {name:?}"))
+            .with_hint("run `autonoe schema` to list all schemas")
     })?;
-    // In one order, whatever keeps maps in the order of their making.
+    // Sorted, so that the output does not depend on the order of map insertions.
     let mut schema = schema.clone();
     schema.sort_all_objects();
-    let text = serde_json::to_string_pretty(&schema)
-        .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
+    let text = serde_json::to_string_pretty(&schema).map_err(|error| {
+        CliError::failure(format!("the output cannot be written as JSON: {error}"))
+    })?;
     Ok(format!("{text}\n"))
 }
 
@@ -54,7 +56,7 @@ fn all() -> BTreeMap<String, Value> {
     all.extend(autonoe_harness::schemas());
     all.extend(autonoe_dashboard::schemas());
     // The file of `--backend scripted:FILE`, which needs no `type`.
-    let scripted = plain_schema::<ScriptedBackend>().to_value();
+    let scripted = plain_schema::<ScriptedSpec>().to_value();
     all.insert("scripted".to_owned(), scripted);
     let models = plain_schema::<ModelsFile>().to_value();
     all.insert("models".to_owned(), models);
@@ -62,7 +64,7 @@ fn all() -> BTreeMap<String, Value> {
     all
 }
 
-/// Describes what commands print for other programs, as far as it is no file and no event.
+/// Returns the schemas of command outputs that are neither files nor events.
 fn outputs() -> [(&'static str, Schema); 13] {
     [
         ("output.status", plain_output_schema::<Status<'static>>()),
@@ -73,7 +75,7 @@ fn outputs() -> [(&'static str, Schema); 13] {
         ),
         (
             "output.doctor",
-            plain_output_schema::<Examination<'static>>(),
+            plain_output_schema::<DoctorReport<'static>>(),
         ),
         ("output.dry-run", plain_output_schema::<Plan>()),
         ("output.flow-dry-run", plain_output_schema::<FlowPlan>()),
@@ -96,8 +98,8 @@ fn outputs() -> [(&'static str, Schema); 13] {
             plain_output_schema::<HarnessLogLine<'static>>(),
         ),
         (
-            "output.harness-asked",
-            plain_output_schema::<HarnessAsked>(),
+            "output.harness-request",
+            plain_output_schema::<HarnessRequest>(),
         ),
     ]
 }
@@ -110,7 +112,7 @@ fn list() -> String {
     columns(0, &rows)
 }
 
-/// Returns the first sentence of the description.
+/// Returns the first paragraph of the description.
 fn about(schema: &Value) -> String {
     let description = schema["description"].as_str().unwrap_or_default();
     let paragraph = description.split("\n\n").next().unwrap_or_default();

@@ -1,29 +1,29 @@
-//! How a person interrupts a run.
+//! Handles the signals that stop a command.
 
 use std::time::Duration;
 
+use autonoe_app::exit_code::INTERRUPTED;
 use autonoe_core::RunControl;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::exit_code::INTERRUPTED;
 use crate::present::Presenter;
 
-/// How long killing may take.
-const AT_ONCE: Duration = Duration::from_secs(2);
+/// Time limit for killing child processes.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Watches for signals that ask to stop, for as long as the run goes on.
+/// Watches for stop signals while a run is active.
 ///
-/// The first one ends the run in an orderly way: its session is disposed of, and the report
-/// is printed. The second one ends the program at once, and kills what it has started.
+/// The first signal stops the run gracefully: its session is closed and the report is printed. The
+/// second one kills all child processes and exits immediately.
 pub(super) async fn watch(control: RunControl, presenter: std::sync::Arc<Presenter>) {
     watch_for(move || {
-        presenter.warn("stopping; interrupt again to end at once");
+        presenter.warn("stopping; interrupt again to exit immediately");
         control.cancel();
     })
     .await;
 }
 
-/// Does `first` at the first signal that asks to stop, and ends the program at the second.
+/// Calls `first` at the first stop signal, and exits at the second.
 pub(super) async fn watch_for(first: impl FnOnce()) {
     let Some(mut signals) = Signals::listen() else {
         return;
@@ -31,16 +31,16 @@ pub(super) async fn watch_for(first: impl FnOnce()) {
     signals.next().await;
     first();
     signals.next().await;
-    at_once();
+    exit_immediately();
 }
 
-/// Waits for a signal that asks to stop.
-pub(super) async fn asked() {
-    asked_from_now().await;
+/// Waits for a stop signal.
+pub(super) async fn wait_for_stop() {
+    listen_for_stop().await;
 }
 
-/// The same, listening before it is waited for.
-pub(super) fn asked_from_now() -> impl Future<Output = ()> {
+/// Starts listening immediately, and returns a future that waits for a stop signal.
+pub(super) fn listen_for_stop() -> impl Future<Output = ()> {
     let signals = Signals::listen();
     async {
         match signals {
@@ -50,25 +50,25 @@ pub(super) fn asked_from_now() -> impl Future<Output = ()> {
     }
 }
 
-/// Waits for `SIGTERM` or `SIGHUP`, listening before it is waited for.
-pub(super) fn terminated_from_now() -> impl Future<Output = ()> {
+/// Starts listening immediately, and returns a future that waits for `SIGTERM` or `SIGHUP`.
+pub(super) fn listen_for_termination() -> impl Future<Output = ()> {
     let signals = Signals::listen();
     async {
         match signals {
-            Some(mut signals) => signals.next_but_interrupts().await,
+            Some(mut signals) => signals.next_except_interrupt().await,
             None => std::future::pending().await,
         }
     }
 }
 
-/// Ends the program at once, and kills what it has started.
-pub(super) fn at_once() {
-    autonoe_process::kill_everything(AT_ONCE);
-    #[expect(clippy::exit, reason = "a person asked twice")]
+/// Kills all child processes and exits immediately.
+pub(super) fn exit_immediately() {
+    autonoe_process::kill_all_children(KILL_TIMEOUT);
+    #[expect(clippy::exit, reason = "the user interrupted twice")]
     std::process::exit(INTERRUPTED.into());
 }
 
-/// The signals that ask to stop.
+/// The signals that stop a command: `SIGINT`, `SIGTERM` and `SIGHUP`.
 struct Signals([Signal; 3]);
 
 impl Signals {
@@ -81,7 +81,7 @@ impl Signals {
         let signals: Result<Vec<Signal>, _> = kinds.into_iter().map(signal).collect();
         let signals = signals.ok().and_then(|signals| signals.try_into().ok());
         if signals.is_none() {
-            tracing::warn!("signals cannot be watched; an interrupt ends the program at once");
+            tracing::warn!("signals cannot be watched; an interrupt ends the program immediately");
         }
         signals.map(Self)
     }
@@ -95,7 +95,7 @@ impl Signals {
         }
     }
 
-    async fn next_but_interrupts(&mut self) {
+    async fn next_except_interrupt(&mut self) {
         let [_, terminate, hang_up] = &mut self.0;
         tokio::select! {
             _ = terminate.recv() => {}

@@ -1,24 +1,25 @@
-//! The answer of an agent, printed as it is written.
+//! `AnswerStream`, which prints the answer of an agent as it arrives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_core::{
-    CostTotal, GateDecision, ModelPart, PerformedSession, RunEvent, RunEventKind, RunObserver,
-    SpanContext, SpanId, StreamEvent, ToolStatus, format_duration,
-};
+use autonoe_app::text::{Activity, format_tool_count, lines, sanitize};
+use autonoe_core::agent::{CostTotal, ModelPart};
+use autonoe_core::event::{SpanContext, SpanId};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::session::PerformedSession;
+use autonoe_core::time::format_duration;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
 
-use super::activity::{Activity, counted};
 use super::debug_lines::debug_line;
 use super::denial_summary::DeniedCall;
-use super::harmless;
-use super::lines::lines;
-use super::presenter::{Change, Presenter, transient_change};
+use super::presenter::{Presenter, TransientChange, transient_change};
 use super::screen::Screen;
 use crate::error::CliError;
 use crate::report::thousands;
-use crate::results::Unwritten;
+use crate::results::WriteError;
 
-/// Prints the words of the main agent to standard output, and everything else to standard error.
+/// Prints the text of the main agent to standard output, and everything else to standard error.
 #[derive(Debug)]
 pub(crate) struct AnswerStream {
     screen: Screen,
@@ -27,21 +28,21 @@ pub(crate) struct AnswerStream {
     state: Mutex<State>,
 }
 
-/// Whether the words of the agent are printed.
+/// Output of the agent's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerOutput {
-    /// They go to standard output.
+    /// The text goes to standard output.
     Words,
-    /// Standard output has the events.
+    /// The text is not printed, because standard output has the events.
     None,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    words: Words,
+    words: AnswerText,
     activity: Activity,
     denied: Vec<DeniedCall>,
-    unwritten: Option<Unwritten>,
+    unwritten: Option<WriteError>,
 }
 
 impl AnswerStream {
@@ -60,12 +61,13 @@ impl AnswerStream {
         self.screen.write("> ");
     }
 
-    /// Returns the calls that were denied since the last time.
+    /// Returns the denied calls since the previous invocation, and forgets them.
     pub(crate) fn take_denied(&self) -> Vec<DeniedCall> {
         std::mem::take(&mut self.state().denied)
     }
 
-    /// Returns an error if a part of the answer could not be written. A closed pipe is none.
+    /// Returns an error if a part of the answer could not be written. A closed pipe is not an
+    /// error.
     pub(crate) fn check_written(&self) -> Result<(), CliError> {
         match self.state().unwritten.take() {
             Some(error) => Err(error.into()),
@@ -83,7 +85,7 @@ impl RunObserver for AnswerStream {
         let mut state = self.state();
         if let RunEventKind::SessionStarted { .. } = event.kind {
             state.activity = Activity::default();
-            self.screen.begin();
+            self.screen.reset_clock();
         }
         if let RunEventKind::ToolDecided { call, decision } = &event.kind
             && let GateDecision::Deny { remedy, .. } = decision
@@ -100,24 +102,24 @@ impl RunObserver for AnswerStream {
         {
             state.unwritten = Some(error);
         }
-        if !(self.output == AnswerOutput::Words && is_of_main_agent(&event.kind)) {
-            self.presenter.stays(debug_line(&event.kind));
+        if !(self.output == AnswerOutput::Words && is_main_agent_text(&event.kind)) {
+            self.presenter.print_line(debug_line(&event.kind));
         }
-        if !is_about_the_session(&event.kind) {
+        if !is_session_boundary(&event.kind) {
             for line in lines(event, state.activity.tools()) {
-                self.presenter.stays(Some(line));
+                self.presenter.print_line(Some(line));
             }
         }
         match transient_change(&event.kind, &mut state.activity) {
-            Change::Keep => {}
-            Change::Show(about, text) => self.screen.show(about, &text),
-            Change::Clear => self.screen.clear(),
+            TransientChange::Keep => {}
+            TransientChange::Show(about, text) => self.screen.show_transient(about, &text),
+            TransientChange::Clear => self.screen.clear(),
         }
     }
 }
 
-/// Tells whether an event is a text of the main agent, which is its answer.
-fn is_of_main_agent(kind: &RunEventKind<'_>) -> bool {
+/// Returns whether an event is text of the main agent, which is its answer.
+fn is_main_agent_text(kind: &RunEventKind<'_>) -> bool {
     matches!(
         kind,
         RunEventKind::Agent {
@@ -126,32 +128,32 @@ fn is_of_main_agent(kind: &RunEventKind<'_>) -> bool {
     )
 }
 
-/// Tells whether an event is the start or the end of the session. The command prints the result
-/// itself.
-fn is_about_the_session(kind: &RunEventKind<'_>) -> bool {
+/// Returns whether an event is the start or the end of the session. The command itself prints the
+/// result.
+fn is_session_boundary(kind: &RunEventKind<'_>) -> bool {
     matches!(
         kind,
         RunEventKind::FlowStarted { .. }
             | RunEventKind::SessionStarted { .. }
             | RunEventKind::SessionEnded { .. }
+            | RunEventKind::BudgetNearlySpent { .. }
             | RunEventKind::BudgetSpent { .. }
     )
 }
 
-/// Selects the words of the main agent from the events of a session, each of them once.
+/// Extracts the text of the main agent from the events of a session, without duplicates.
 ///
-/// Some backends emit the pieces of a model's answer and afterwards the whole text, others the text
-/// alone.
+/// Some backends emit the chunks of a model's answer and then the whole text, others only the text.
 #[derive(Debug, Default)]
-struct Words {
+struct AnswerText {
     session: Option<SpanId>,
-    /// Pieces that no text has repeated yet.
-    pieces: String,
+    /// Chunks that no text event has repeated yet.
+    chunks: String,
     has_open_line: bool,
 }
 
-impl Words {
-    /// Returns what to print next, if there is anything.
+impl AnswerText {
+    /// Returns the next text to print, if any.
     fn next(&mut self, span: &SpanContext, kind: &RunEventKind<'_>) -> Option<String> {
         let is_main_model = self.session.is_some() && span.parent == self.session;
         let text = match kind {
@@ -163,18 +165,18 @@ impl Words {
                 return None;
             }
             RunEventKind::ModelStarted { .. } if is_main_model => {
-                self.pieces.clear();
+                self.chunks.clear();
                 return None;
             }
             RunEventKind::ModelChunk {
                 part: ModelPart::Text,
                 text,
             } if is_main_model => {
-                self.pieces.push_str(text);
+                self.chunks.push_str(text);
                 (*text).to_owned()
             }
-            // Another attempt repeats the pieces of a failed one.
-            RunEventKind::ModelFailed { .. } if is_main_model => self.end_of_line().to_owned(),
+            // A retry repeats the chunks of the failed attempt.
+            RunEventKind::ModelFailed { .. } if is_main_model => self.line_break().to_owned(),
             RunEventKind::Agent {
                 stream:
                     StreamEvent::Text {
@@ -184,45 +186,42 @@ impl Words {
             RunEventKind::Agent {
                 stream: StreamEvent::ToolInvocation { agent: None, .. },
             }
-            | RunEventKind::SessionEnded { .. } => self.end_of_line().to_owned(),
+            | RunEventKind::SessionEnded { .. } => self.line_break().to_owned(),
             _ => return None,
         };
         if text.is_empty() {
             return None;
         }
         self.has_open_line = !text.ends_with('\n');
-        // Tabs are kept: the answer may be a Makefile.
-        let harmless_parts: Vec<_> = text.split('\t').map(harmless).collect();
+        // Tabs are kept, because the answer may be a Makefile.
+        let harmless_parts: Vec<_> = text.split('\t').map(sanitize).collect();
         Some(harmless_parts.join("\t"))
     }
 
-    /// Returns the part of `text` that was not among the pieces.
+    /// Returns the part of `text` that was not among the chunks.
     fn rest_of(&mut self, text: &str) -> String {
-        let pieces = std::mem::take(&mut self.pieces);
-        // Some backends trim the text, and not its pieces.
-        let (printed, whole) = match pieces.strip_prefix(text).or(text.strip_prefix(&*pieces)) {
-            Some(_) => (pieces.as_str(), text),
-            None => (pieces.trim_start(), text.trim_start()),
+        let chunks = std::mem::take(&mut self.chunks);
+        // Some backends trim the text but not its chunks.
+        let (printed, whole) = match chunks.strip_prefix(text).or(text.strip_prefix(&*chunks)) {
+            Some(_) => (chunks.as_str(), text),
+            None => (chunks.trim_start(), text.trim_start()),
         };
         if let Some(later) = printed.strip_prefix(whole) {
-            later.clone_into(&mut self.pieces);
+            later.clone_into(&mut self.chunks);
             return String::new();
         }
         match whole.strip_prefix(printed) {
             Some(rest) => rest.to_owned(),
-            None => format!("{}{text}", self.end_of_line()),
+            None => format!("{}{text}", self.line_break()),
         }
     }
 
-    fn end_of_line(&self) -> &'static str {
-        match self.has_open_line {
-            true => "\n",
-            false => "",
-        }
+    fn line_break(&self) -> &'static str {
+        if self.has_open_line { "\n" } else { "" }
     }
 }
 
-/// Describes what an answer took: `$0.0123, 14s, 3 tools, 8,412 tokens`.
+/// Formats the usage of an answer: `$0.0123, 14s, 3 tools, 8,412 tokens`.
 ///
 /// `total` is the cost of the whole conversation, if it has more than one answer.
 pub(crate) fn cost_line(performed: &PerformedSession, total: Option<CostTotal>) -> String {
@@ -234,7 +233,7 @@ pub(crate) fn cost_line(performed: &PerformedSession, total: Option<CostTotal>) 
     let mut parts = vec![
         cost(&result.cost),
         format_duration(result.duration),
-        counted(u32::try_from(tools).unwrap_or(u32::MAX)),
+        format_tool_count(u32::try_from(tools).unwrap_or(u32::MAX)),
     ];
     if result.tokens.total() > 0 {
         parts.push(format!("{} tokens", thousands(result.tokens.total())));
@@ -245,28 +244,28 @@ pub(crate) fn cost_line(performed: &PerformedSession, total: Option<CostTotal>) 
     parts.join(", ")
 }
 
-/// Writes a cost, also one of which nothing is known.
+/// Formats a cost, which may be unknown.
 pub(crate) fn cost(cost: &CostTotal) -> String {
-    match *cost == CostTotal::unknown() {
-        true => "cost unknown".to_owned(),
-        false => cost.to_string(),
+    if *cost == CostTotal::unknown() {
+        "cost unknown".to_owned()
+    } else {
+        cost.to_string()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{
-        Failure, InstructionName, ModelAsked, ModelMessages, SessionResult, TokenUsage, TraceId,
-    };
+    use autonoe_core::agent::{ModelCallRequest, ModelMessages, SessionReport, TokenUsage};
+    use autonoe_core::event::{Failure, InstructionName, TraceId};
     use serde_json::{Value, json};
 
     use super::*;
 
-    /// What happens in a session.
+    /// An event of a session.
     enum Event {
-        Piece(&'static str),
+        Chunk(&'static str),
         Thought(&'static str),
-        PieceOfHelper(&'static str),
+        ChunkOfHelper(&'static str),
         ModelFails,
         ModelStarts,
         Text(&'static str),
@@ -277,11 +276,11 @@ mod tests {
 
     use Event::*;
 
-    /// Returns what is printed of `events`, with `|` between the prints.
+    /// Returns the printed texts for `events`, separated by `|`.
     fn printed(events: &[Event]) -> String {
         let session = SpanContext::root(TraceId(1), SpanId(1)).child(SpanId(2));
         let (model, tool) = (session.child(SpanId(3)), session.child(SpanId(4)));
-        let mut words = Words::default();
+        let mut words = AnswerText::default();
         let ask = InstructionName::new("ask");
         words.next(
             &session,
@@ -293,10 +292,10 @@ mod tests {
         );
         let (error, result) = (
             Failure::retryable("model_failed", "it failed"),
-            SessionResult::completed(),
+            SessionReport::completed(),
         );
         let none = || Value::Null;
-        let asked = ModelAsked::new("m", ModelMessages::new(0, &none));
+        let asked = ModelCallRequest::new("m", ModelMessages::new(0, &none));
         let mut prints = Vec::new();
         for event in events {
             let chunk = |part, text: &'static str| RunEventKind::ModelChunk { part, text };
@@ -306,10 +305,10 @@ mod tests {
                 _ => StreamEvent::tool_invocation("1", "Read", json!({})),
             };
             let (span, kind) = match event {
-                Piece(text) => (&model, chunk(ModelPart::Text, text)),
+                Chunk(text) => (&model, chunk(ModelPart::Text, text)),
                 Thought(text) => (&model, chunk(ModelPart::Thinking, text)),
-                PieceOfHelper(text) => (&tool.child(SpanId(5)), chunk(ModelPart::Text, text)),
-                ModelStarts => (&model, RunEventKind::ModelStarted { asked: &asked }),
+                ChunkOfHelper(text) => (&tool.child(SpanId(5)), chunk(ModelPart::Text, text)),
+                ModelStarts => (&model, RunEventKind::ModelStarted { request: &asked }),
                 ModelFails => (
                     &model,
                     RunEventKind::ModelFailed {
@@ -337,24 +336,24 @@ mod tests {
         for (events, expected) in [
             (&[Text("Hel"), Text("lo."), Ends][..], "Hel|lo.|\n"),
             (&[Text("Hello.\n"), Ends], "Hello.\n"),
-            (&[Piece("Hel"), Piece("lo."), Ends], "Hel|lo.|\n"),
+            (&[Chunk("Hel"), Chunk("lo."), Ends], "Hel|lo.|\n"),
             (
-                &[Piece("Hel"), Piece("lo."), Text("Hello."), Ends],
+                &[Chunk("Hel"), Chunk("lo."), Text("Hello."), Ends],
                 "Hel|lo.|\n",
             ),
-            (&[Piece("Hel"), Text("Hello."), Ends], "Hel|lo.|\n"),
+            (&[Chunk("Hel"), Text("Hello."), Ends], "Hel|lo.|\n"),
             (
-                &[Piece("\n\nHello."), Text("Hello."), Ends],
+                &[Chunk("\n\nHello."), Text("Hello."), Ends],
                 "\n\nHello.|\n",
             ),
             (
-                &[Piece("One."), Piece("Two."), Text("One."), Text("Two.")],
+                &[Chunk("One."), Chunk("Two."), Text("One."), Text("Two.")],
                 "One.|Two.",
             ),
             (
                 &[
                     Thought("hm"),
-                    PieceOfHelper("sub"),
+                    ChunkOfHelper("sub"),
                     TextOfHelper("sub"),
                     Text("Hi."),
                 ],
@@ -365,10 +364,10 @@ mod tests {
             (
                 &[
                     ModelStarts,
-                    Piece("Hal"),
+                    Chunk("Hal"),
                     ModelFails,
                     ModelStarts,
-                    Piece("Hello."),
+                    Chunk("Hello."),
                     Text("Hello."),
                 ],
                 "Hal|\n|Hello.",
@@ -376,15 +375,15 @@ mod tests {
             // A backend that trims its texts.
             (
                 &[
-                    Piece("One.\n"),
+                    Chunk("One.\n"),
                     Text("One."),
                     ModelStarts,
-                    Piece("Two."),
+                    Chunk("Two."),
                     Text("Two."),
                 ],
                 "One.\n|Two.",
             ),
-            (&[Piece("Halo."), Text("Hello.")], "Halo.|\nHello."),
+            (&[Chunk("Halo."), Text("Hello.")], "Halo.|\nHello."),
             (&[Text("a\tb\u{1b}[2J\r\n")], "a\tb [2J \n"),
             (&[Ends], ""),
         ] {
@@ -393,12 +392,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cost_is_not_printed_as_nothing() {
+    fn an_unknown_cost_is_not_printed_as_zero() {
         let mut total = CostTotal::unknown();
         assert_eq!(cost(&total), "cost unknown");
 
         total.add("0.25".parse().ok());
-        assert_eq!(cost(&total), "at least $0.25 (1 unknown)");
+        assert_eq!(cost(&total), "at least $0.25 (1 cost unknown)");
         assert_eq!(cost(&CostTotal::default()), "$0.00");
     }
 }

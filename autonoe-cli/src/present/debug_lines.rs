@@ -1,28 +1,26 @@
-//! Debug lines: each event with its whole payload, on one line.
+//! Debug lines: one line per event, with its full payload.
 
-use autonoe_core::{
-    GateDecision, RateLimit, RateLimitStatus, RunEventKind, StreamEvent, ToolStatus,
-};
+use autonoe_app::text::{Level, Line, sanitize_line, shorten};
+use autonoe_core::agent::{RateLimit, RateLimitStatus};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{RunEventKind, StreamEvent};
 use serde_json::Value;
 
-use super::harmless_line;
-use super::lines::{Level, Line};
-use super::shorten::shorten;
-
-/// Returns the debug line of an event, or `None` if its other lines show all of it. Only thoughts
+/// Returns the debug line of an event, or `None` if its other lines show everything. Only thoughts
 /// are shortened.
 pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
     let text = match event {
-        RunEventKind::AgentStarted { prompt } => format!("[send] {}", whole(prompt)),
+        RunEventKind::AgentStarted { prompt } => format!("[send] {}", full_line(prompt)),
         RunEventKind::Agent { stream } => stream_text(stream)?,
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { by } => format!("[gate] {} allowed by {by}", call.name),
             GateDecision::Deny { by, .. } => format!("[gate] {} denied by {by}", call.name),
         },
         RunEventKind::ToolProgress { tool, title, .. } => {
-            format!("[progress] {tool}: {}", whole(title))
+            format!("[progress] {tool}: {}", full_line(title))
         }
-        RunEventKind::ModelStarted { asked } => {
+        RunEventKind::ModelStarted { request: asked } => {
             format!(
                 "[model] {} gets {} messages",
                 asked.model,
@@ -38,9 +36,13 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
             )
         }
         RunEventKind::ModelFailed { error, .. } => {
-            format!("[model] failed ({}): {}", error.code, whole(&error.message))
+            format!(
+                "[model] failed ({}): {}",
+                error.code,
+                full_line(&error.message)
+            )
         }
-        RunEventKind::ProgressShown { message } => format!("[progress] {}", whole(message)),
+        RunEventKind::ProgressStarted { message } => format!("[progress] {}", full_line(message)),
         RunEventKind::Debug { message, data } => format!("[debug] {}", detail(message, *data)),
         RunEventKind::Trace { message, data } => format!("[trace] {}", detail(message, *data)),
         _ => return None,
@@ -48,14 +50,14 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
     Some(Line::new(Level::Debug, text))
 }
 
-fn whole(text: &str) -> String {
-    harmless_line(text.trim())
+fn full_line(text: &str) -> String {
+    sanitize_line(text.trim())
 }
 
 fn detail(message: &str, data: Option<&Value>) -> String {
     match data {
-        Some(data) => whole(&format!("{message} {data}")),
-        None => whole(message),
+        Some(data) => full_line(&format!("{message} {data}")),
+        None => full_line(message),
     }
 }
 
@@ -65,10 +67,10 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
             let model = model.as_deref().unwrap_or("an unknown model");
             format!("[agent] conversation {session} with {model}")
         }
-        StreamEvent::Text { text, .. } => format!("[text] {}", whole(text)),
+        StreamEvent::Text { text, .. } => format!("[text] {}", full_line(text)),
         StreamEvent::Thinking { text, .. } => format!("[thinking] {}", shorten(text)),
         StreamEvent::ToolInvocation { name, input, .. } => {
-            format!("[tool] {name} {}", whole(&input.to_string()))
+            format!("[tool] {name} {}", full_line(&input.to_string()))
         }
         StreamEvent::ToolResponse { output, status, .. } => {
             let status = match status {
@@ -76,39 +78,39 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
                 ToolStatus::Error => "failed",
                 ToolStatus::Denied => "denied",
             };
-            format!("[result] {status}: {}", whole(output))
+            format!("[result] {status}: {}", full_line(output))
         }
         StreamEvent::Usage { tokens, .. } => {
             format!("[usage] {} tokens in, {} out", tokens.input, tokens.output)
         }
         StreamEvent::RateLimit { limit, .. } => format!("[quota] {}", quota(limit)),
-        StreamEvent::End { outcome, .. } => format!("[end] {}", whole(&outcome.to_string())),
+        StreamEvent::End { outcome, .. } => format!("[end] {}", full_line(&outcome.to_string())),
         _ => return None,
     })
 }
 
-/// Says how much of a quota is left.
+/// Describes the state of a quota.
 fn quota(limit: &RateLimit) -> String {
     let left = match limit.status {
-        RateLimitStatus::Allowed => "enough is left",
-        RateLimitStatus::Warning => "little is left",
-        RateLimitStatus::Rejected => "nothing is left",
+        RateLimitStatus::Allowed => "available",
+        RateLimitStatus::Warning => "almost used up",
+        RateLimitStatus::Rejected => "used up",
     };
     let window = limit.window.as_deref();
-    let mut text = window.map_or_else(String::new, |name| format!("{}: ", whole(name)));
+    let mut text = window.map_or_else(String::new, |name| format!("{}: ", full_line(name)));
     text.push_str(left);
     if let Some(percent) = limit.used_percent {
         text.push_str(&format!(", {percent}% used"));
     }
     if let Some(at) = limit.resets_at {
-        text.push_str(&format!(", comes back at {at}"));
+        text.push_str(&format!(", resets at {at}"));
     }
     text
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::SessionOutcome;
+    use autonoe_core::agent::SessionOutcome;
     use serde_json::json;
 
     use super::*;
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_without_names_of_types() {
+    fn debug_lines_contain_no_type_names() {
         let limit = RateLimit {
             status: RateLimitStatus::Warning,
             window: Some("five_hour".to_owned()),
@@ -138,11 +140,11 @@ mod tests {
             ),
             (
                 StreamEvent::rate_limit(limit),
-                "[quota] five_hour: little is left, 91% used, comes back at 2026-01-31T18:00:00Z",
+                "[quota] five_hour: almost used up, 91% used, resets at 2026-01-31T18:00:00Z",
             ),
             (
                 StreamEvent::end(spent, None),
-                "[end] met the quota (You've hit your limit)",
+                "[end] hit the quota (You've hit your limit)",
             ),
         ] {
             assert_eq!(stream_line(&event).as_deref(), Some(text));
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn payloads_are_whole_and_thoughts_are_cut_at_200_characters() {
+    fn payloads_are_complete_and_thoughts_are_cut_at_200_characters() {
         let long = "x".repeat(500);
         let reports = SessionOutcome::ExecutionError {
             messages: vec![long.clone()],

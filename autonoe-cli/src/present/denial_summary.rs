@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 
-use autonoe_core::DeniedEntry;
-
-use super::shorten;
+use autonoe_app::text::shorten;
+use autonoe_core::project::DeniedEntry;
 
 /// A denied call.
 #[derive(Debug)]
 pub(crate) struct DeniedCall {
     pub(crate) tool: String,
-    /// What it would have touched, if that is known.
+    /// The target of the call, if it is known.
     pub(crate) target: Option<String>,
-    /// The change of the settings that allows it, if there is one.
+    /// The change of settings that allows the call, if there is one.
     pub(crate) remedy: Option<String>,
 }
 
@@ -26,7 +25,7 @@ impl From<&DeniedEntry> for DeniedCall {
     }
 }
 
-/// Denied calls that one change of the settings allows.
+/// Denied calls that the same change of settings allows.
 #[derive(Debug)]
 pub(crate) struct RemedyGroup<'d> {
     /// The change.
@@ -37,8 +36,7 @@ pub(crate) struct RemedyGroup<'d> {
     pub(crate) count: usize,
 }
 
-/// Groups `denied` by the change that allows the calls, most frequent first. Calls that no setting
-/// allows are left out.
+/// Groups `denied` by remedy, most frequent first. Calls without a remedy are left out.
 pub(crate) fn group_by_remedy(denied: &[DeniedCall]) -> Vec<RemedyGroup<'_>> {
     let mut all: Vec<RemedyGroup<'_>> = Vec::new();
     let mut places = HashMap::new();
@@ -56,13 +54,13 @@ pub(crate) fn group_by_remedy(denied: &[DeniedCall]) -> Vec<RemedyGroup<'_>> {
             }),
         }
     }
-    // A stable sort: groups of the same size keep the order of their first calls.
+    // The sort is stable: groups of the same size keep the order of their first calls.
     all.sort_by_key(|group| std::cmp::Reverse(group.count));
     all
 }
 
 impl RemedyGroup<'_> {
-    /// Describes the first of the calls: its tool and its target.
+    /// Formats the tool and the target of the first call.
     pub(crate) fn call(&self) -> String {
         match &self.first.target {
             Some(target) => format!("{}: {}", shorten(&self.first.tool), shorten(target)),
@@ -71,8 +69,8 @@ impl RemedyGroup<'_> {
     }
 }
 
-/// Lists the most frequent denied calls with the changes that allow them; `None` if there are none.
-/// At most `limit` changes are listed.
+/// Lists the most frequent denied calls with their remedies, at most `limit`; `None` if there are
+/// none.
 pub(crate) fn denial_summary(denied: &[DeniedCall], limit: usize) -> Option<String> {
     let all = group_by_remedy(denied);
     if all.is_empty() {

@@ -1,30 +1,31 @@
-//! What of a fleet stays on the screen.
+//! `FleetLines`, an observer that prints the events of a fleet.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use autonoe_app::text::{Level, Line, shorten};
 use autonoe_dashboard::{AlertLine, AlertSeverity};
-use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver, HarnessResult};
+use autonoe_harness::strategy::MemberReport;
+use autonoe_harness::{FleetEvent, FleetEventKind, FleetObserver};
 
-use super::lines::{Level, Line};
-use super::{Presenter, shorten};
+use super::Presenter;
 
-/// Alerts about what a coordinator tells as an event, too.
-const OF_EVENTS: [&str; 4] = [
+/// Kinds of alerts that the coordinator also emits as events.
+const DUPLICATED_BY_EVENTS: [&str; 4] = [
     "cut_short",
     "fleet_ended",
     "member_failed",
-    "waits_for_money",
+    "waits_for_budget",
 ];
 
-/// Shows a person what happens in a fleet, line by line.
+/// Prints the events of a fleet as lines.
 #[derive(Debug)]
 pub(crate) struct FleetLines {
     presenter: Arc<Presenter>,
-    /// Whether the live view has the screen.
+    /// Whether the live view owns the screen.
     is_covered: AtomicBool,
-    /// Warnings that came meanwhile.
-    held: Mutex<Vec<String>>,
+    /// Warnings that arrived while the live view owned the screen.
+    deferred: Mutex<Vec<String>>,
 }
 
 impl FleetLines {
@@ -32,39 +33,37 @@ impl FleetLines {
         Self {
             presenter,
             is_covered: AtomicBool::new(false),
-            held: Mutex::default(),
+            deferred: Mutex::default(),
         }
     }
 
-    /// Says that something else has the screen: nothing is written until it is
-    /// [uncovered](Self::uncover).
-    pub(crate) fn cover(&self) {
+    /// Stops printing until `resume`, because a live view owns the screen.
+    pub(crate) fn suspend(&self) {
         self.is_covered.store(true, Ordering::Relaxed);
     }
 
-    /// Lets lines be written again, and writes the warnings that came meanwhile.
-    pub(crate) fn uncover(&self) {
+    /// Resumes printing, and prints the deferred warnings.
+    pub(crate) fn resume(&self) {
         self.is_covered.store(false, Ordering::Relaxed);
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        for message in held.drain(..) {
+        let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        for message in deferred.drain(..) {
             self.presenter.warn(&message);
         }
     }
 
-    /// Warns of something.
+    /// Prints a warning, or defers it while the screen is covered.
     pub(crate) fn warn(&self, message: &str) {
-        match self.is_covered.load(Ordering::Relaxed) {
-            true => {
-                let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-                held.push(message.to_owned());
-            }
-            false => self.presenter.warn(message),
+        if self.is_covered.load(Ordering::Relaxed) {
+            let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
+            deferred.push(message.to_owned());
+        } else {
+            self.presenter.warn(message);
         }
     }
 
-    /// Shows an alert, unless the event that it is about is shown itself.
+    /// Prints an alert, unless an event about the same fact is printed.
     pub(crate) fn alert(&self, alert: &AlertLine) {
-        if OF_EVENTS.contains(&alert.kind.as_str()) {
+        if DUPLICATED_BY_EVENTS.contains(&alert.kind.as_str()) {
             return;
         }
         let level = match alert.severity {
@@ -73,14 +72,14 @@ impl FleetLines {
             AlertSeverity::Warning => Level::Warning,
             AlertSeverity::Critical | AlertSeverity::Error => Level::Error,
         };
-        let of = alert.harness.as_ref().map(|id| format!(" ({id})"));
-        let (of, message) = (of.unwrap_or_default(), shorten(&alert.message));
+        let member = alert.member.as_ref().map(|id| format!(" ({id})"));
+        let (member, message) = (member.unwrap_or_default(), shorten(&alert.message));
         let text = format!(
-            "[{}]{of} {message}",
+            "[{}]{member} {message}",
             alert.severity.to_string().to_uppercase()
         );
         self.line(Line::new(level, text));
-        if let ("asks_person", Some(id)) = (alert.kind.as_str(), &alert.harness) {
+        if let ("asks_person", Some(id)) = (alert.kind.as_str(), &alert.member) {
             let hint = format!("answer: autonoe harness send {id} TEXT");
             self.line(Line::new(Level::Info, hint));
         }
@@ -88,7 +87,7 @@ impl FleetLines {
 
     fn line(&self, line: Line) {
         if !self.is_covered.load(Ordering::Relaxed) {
-            self.presenter.stays(Some(line));
+            self.presenter.print_line(Some(line));
         }
     }
 }
@@ -98,16 +97,16 @@ impl FleetObserver for FleetLines {
         let info = |text: String| Line::new(Level::Info, text);
         let warning = |text: String| Line::new(Level::Warning, text);
         self.line(match &event.kind {
-            FleetEventKind::Began { strategy, members } => {
+            FleetEventKind::FleetStarted { strategy, members } => {
                 let fleet = &event.fleet;
                 let plural = if members.len() == 1 { "" } else { "s" };
                 let members = format!("{} member{plural}", members.len());
-                info(format!("Fleet {fleet} at work ({strategy}, {members})"))
+                info(format!("Fleet {fleet} is running ({strategy}, {members})"))
             }
             FleetEventKind::Started { member, .. } => info(format!("{member} started")),
-            FleetEventKind::FoundAgain { member, .. } => info(format!("{member} found again")),
-            FleetEventKind::WaitsForMoney { member, why } => {
-                warning(format!("{member} waits: {}", shorten(why)))
+            FleetEventKind::RunFound { member, .. } => info(format!("{member} reattached")),
+            FleetEventKind::WaitsForBudget { member, reason } => {
+                warning(format!("{member} waits: {}", shorten(reason)))
             }
             FleetEventKind::Paused => info("Paused".to_owned()),
             FleetEventKind::Resumed => info("Resumed".to_owned()),
@@ -115,21 +114,21 @@ impl FleetObserver for FleetLines {
                 info(format!("{member} is stopped: {}", shorten(why)))
             }
             FleetEventKind::Ended { result } => ended(result),
-            FleetEventKind::CutShort { reason } => warning(format!("Cut short: {reason}")),
-            // The result is told at the end.
+            FleetEventKind::CutShort { reason } => warning(format!("Ended early: {reason}")),
+            // The command prints the result at the end.
             _ => return,
         });
     }
 }
 
-fn ended(result: &HarnessResult) -> Line {
-    let HarnessResult { id, cost, .. } = result;
+fn ended(result: &MemberReport) -> Line {
+    let MemberReport { id, cost, .. } = result;
     match (result.success, &result.error) {
         (true, _) => Line::new(Level::Good, format!("{id} done ({cost})")),
         (false, Some(why)) => Line::new(
             Level::Error,
-            format!("{id} not done: {} ({cost})", shorten(why)),
+            format!("{id} failed: {} ({cost})", shorten(why)),
         ),
-        (false, None) => Line::new(Level::Error, format!("{id} not done ({cost})")),
+        (false, None) => Line::new(Level::Error, format!("{id} failed ({cost})")),
     }
 }

@@ -1,17 +1,17 @@
-//! What of a flow stays on the screen, beside what its sessions do.
+//! `FlowLines`, an observer that prints the events of a flow.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use autonoe_app::text::{DecisionFormatter, prompt_sent};
 use autonoe_flow::{FlowEvent, FlowObserver};
 
 use super::Presenter;
-use super::flow_words::{FlowWords, prompt_sent};
 
-/// Shows a person where a flow is and what its checks find.
+/// Prints the position of a flow and the results of its checks.
 #[derive(Debug)]
 pub(crate) struct FlowLines {
     presenter: Arc<Presenter>,
-    words: Mutex<FlowWords>,
+    words: Mutex<DecisionFormatter>,
 }
 
 impl FlowLines {
@@ -27,15 +27,15 @@ impl FlowObserver for FlowLines {
     fn on_event(&self, event: &FlowEvent<'_>) {
         match event {
             FlowEvent::PromptSent { at, session, .. } => {
-                self.presenter.stays(Some(prompt_sent(at, session)));
+                self.presenter.print_line(Some(prompt_sent(at, session)));
             }
             FlowEvent::Decided { fact, action } => {
                 let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-                for line in words.decided(fact, Some(action)) {
-                    self.presenter.stays(Some(line));
+                for line in words.format(fact, Some(action)) {
+                    self.presenter.print_line(Some(line));
                 }
             }
-            // The prompt itself is warned of where it is read.
+            // The reader of a prompt prints its warnings.
             _ => {}
         }
     }

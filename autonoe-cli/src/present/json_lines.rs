@@ -1,4 +1,4 @@
-//! Shows a run to another program.
+//! `JsonLines`, an observer that prints events as JSON lines.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,44 +6,44 @@ use autonoe_core::{RunEvent, RunObserver};
 
 use super::Presenter;
 use crate::error::CliError;
-use crate::results::{Reader, write_result};
+use crate::results::{ReaderState, write_result};
 
 /// Writes one event per line to standard output, as it happens.
 ///
-/// An event that cannot be written ends the listing and not the run: the work is worth more. A
-/// person is told at once, and whoever asked for the listing in the end, by [`end`](Self::end).
-/// Nothing is written after that event, because a listing with a hole looks like a whole one.
+/// A failed write ends the listing but not the run, because the work is worth more. The operator
+/// gets a warning immediately, and `end` returns an error. No event is written after a
+/// failed one, because a listing with a gap looks complete.
 #[derive(Debug)]
 pub(crate) struct JsonLines {
     presenter: Arc<Presenter>,
     listing: Mutex<Listing>,
 }
 
-/// How far the listing has got.
+/// State of the listing.
 #[derive(Debug)]
 enum Listing {
-    /// All events were written so far.
-    Whole,
-    /// The reader has seen enough.
-    NotWanted,
+    /// All events so far were written.
+    Complete,
+    /// The reader closed the pipe.
+    Closed,
     /// An event could not be written.
-    BrokenOff(String),
+    Failed(String),
 }
 
 impl JsonLines {
-    /// Makes a listing; `presenter` warns of an incomplete one.
+    /// Creates a listing. `presenter` prints a warning if it becomes incomplete.
     pub(crate) fn new(presenter: Arc<Presenter>) -> Self {
         Self {
             presenter,
-            listing: Mutex::new(Listing::Whole),
+            listing: Mutex::new(Listing::Complete),
         }
     }
 
-    /// Says whether the reader got all that it wanted.
-    pub(crate) fn end(&self) -> Result<(), CliError> {
+    /// Returns an error if the listing is incomplete. A closed pipe is not an error.
+    pub(crate) fn check_complete(&self) -> Result<(), CliError> {
         match &*self.listing.lock().unwrap_or_else(PoisonError::into_inner) {
-            Listing::Whole | Listing::NotWanted => Ok(()),
-            Listing::BrokenOff(why) => Err(CliError::failure(format!(
+            Listing::Complete | Listing::Closed => Ok(()),
+            Listing::Failed(why) => Err(CliError::failure(format!(
                 "not all events of the run were written: {why}"
             ))),
         }
@@ -53,7 +53,7 @@ impl JsonLines {
 impl RunObserver for JsonLines {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(*listing, Listing::Whole) {
+        if !matches!(*listing, Listing::Complete) {
             return;
         }
         let written = match serde_json::to_string(event) {
@@ -61,13 +61,13 @@ impl RunObserver for JsonLines {
             Err(error) => Err(format!("an event cannot be written as JSON: {error}")),
         };
         *listing = match written {
-            Ok(Reader::There) => Listing::Whole,
-            Ok(Reader::Gone) => Listing::NotWanted,
+            Ok(ReaderState::Open) => Listing::Complete,
+            Ok(ReaderState::Closed) => Listing::Closed,
             Err(why) => {
                 self.presenter.warn(&format!(
-                    "the run goes on, but its events are not written any more: {why}"
+                    "the run continues, but its events are no longer written: {why}"
                 ));
-                Listing::BrokenOff(why)
+                Listing::Failed(why)
             }
         };
     }

@@ -1,22 +1,22 @@
-//! What the terminal shows of keys that are pressed.
+//! `QuietKeyboard`, which suppresses the echo of control keys.
 
 use std::io;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// Keeps the terminal from showing `^C` where the cursor is, as long as this lives.
+/// Suppresses the echo of `^C` and other control keys until it is dropped.
 ///
-/// The cursor is behind the transient line, so that the echo would begin a new one and leave
-/// the old one standing. A program that is killed leaves a terminal without these echoes, which
-/// is all that it loses.
+/// The cursor is at the end of the transient line, so an echo would start a new line and leave the
+/// old one on the screen. A killed program leaves the terminal without these echoes, and with no
+/// other damage.
 #[derive(Debug)]
 pub(crate) struct QuietKeyboard {
     before: Termios,
 }
 
 impl QuietKeyboard {
-    /// Begins it, if standard input is a terminal.
-    pub(crate) fn begin() -> Option<Self> {
+    /// Suppresses the echo, if standard input is a terminal.
+    pub(crate) fn start() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut quiet = before.clone();
         quiet.local_modes.remove(LocalModes::ECHOCTL);
@@ -27,7 +27,7 @@ impl QuietKeyboard {
 
 impl Drop for QuietKeyboard {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
+        // A closed terminal needs no reset.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }

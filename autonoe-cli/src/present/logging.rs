@@ -1,9 +1,10 @@
-//! Diagnostics of the libraries, on the same screen.
+//! Logging setup: sends the diagnostics of the libraries to the screen or a file.
 
 use std::fmt;
 use std::io;
 use std::sync::Mutex;
 
+use autonoe_app::text::{Level, Line, sanitize, shorten};
 use autonoe_telemetry::SpanExportLayer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level as TraceLevel, Subscriber};
@@ -12,14 +13,13 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::{Layer, Registry};
 
-use super::lines::{Level, Line};
-use super::{Detail, Screen, harmless, shorten};
+use super::{Detail, Screen};
 
-/// Sends the diagnostics of the libraries to the screen, and spans of runs to `spans`.
+/// Sends the diagnostics of the libraries to the screen, and the spans of runs to `spans`.
 ///
-/// With [`Detail::Debug`] they are printed as `tracing` formats them. Otherwise only warnings and
-/// errors are printed ([`Detail::Quiet`]: only errors), as the command's own warnings are: without
-/// levels and module paths.
+/// With [`Detail::Debug`], they have the format of `tracing`. Otherwise only warnings and errors
+/// are printed, with [`Detail::Quiet`] only errors. They look like the command's own warnings,
+/// without levels and module paths.
 pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanExportLayer>) {
     let diagnostics = match detail {
         Detail::Quiet => Diagnostics::boxed(screen, LevelFilter::ERROR),
@@ -27,19 +27,20 @@ pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanE
         Detail::Debug => tracing_subscriber::fmt::layer()
             .with_ansi(false)
             .without_time()
-            .with_writer(OnScreen(screen.clone()))
+            .with_writer(ScreenWriter(screen.clone()))
             .with_filter(LevelFilter::DEBUG)
             .boxed(),
     };
     subscribe(Some(diagnostics), spans);
 }
 
-/// Sends spans to `spans`, and nothing to the screen: a full-screen view owns it.
+/// Sends spans to `spans`, and nothing to the screen, which a full-screen view owns.
 pub(crate) fn start_span_export(spans: Option<SpanExportLayer>) {
     subscribe(None, spans);
 }
 
-/// Sends the diagnostics of the libraries to `log`, as `tracing` formats them, and spans to `spans`.
+/// Sends the diagnostics of the libraries to `log` in the format of `tracing`, and spans to
+/// `spans`.
 pub(crate) fn start_log_file(log: impl io::Write + Send + 'static, spans: Option<SpanExportLayer>) {
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
@@ -55,11 +56,11 @@ fn subscribe(
 ) {
     let spans = spans.map(|spans| spans.with_filter(SpanExportLayer::filter()));
     let subscriber = tracing_subscriber::registry().with(diagnostics).with(spans);
-    // Only the first one counts, and there is one.
+    // Only the first call has an effect, and there is only one.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// Prints warnings and errors of the libraries as warnings of the command.
+/// Prints warnings and errors of the libraries like warnings of the command.
 struct Diagnostics(Screen);
 
 impl Diagnostics {
@@ -79,11 +80,11 @@ impl<S: Subscriber> Layer<S> for Diagnostics {
         };
         let mut text = EventText::default();
         event.record(&mut text);
-        self.0.line(&Line::new(level, text.to_string()));
+        self.0.write_line(&Line::new(level, text.to_string()));
     }
 }
 
-/// An event as plain text: its message, the error that caused it, and its other fields.
+/// Plain text of an event: its message, the error that caused it, and its other fields.
 #[derive(Debug, Default)]
 struct EventText {
     message: String,
@@ -112,17 +113,18 @@ impl fmt::Display for EventText {
         if let Some(error) = &self.error {
             write!(f, ": {error}")?;
         }
-        match self.others.is_empty() {
-            true => Ok(()),
-            false => write!(f, " ({})", self.others.join(", ")),
+        if self.others.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " ({})", self.others.join(", "))
         }
     }
 }
 
 #[derive(Clone, Debug)]
-struct OnScreen(Screen);
+struct ScreenWriter(Screen);
 
-impl<'w> MakeWriter<'w> for OnScreen {
+impl<'w> MakeWriter<'w> for ScreenWriter {
     type Writer = Self;
 
     fn make_writer(&'w self) -> Self {
@@ -130,9 +132,9 @@ impl<'w> MakeWriter<'w> for OnScreen {
     }
 }
 
-impl io::Write for OnScreen {
+impl io::Write for ScreenWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(&harmless(&String::from_utf8_lossy(bytes)));
+        self.0.write(&sanitize(&String::from_utf8_lossy(bytes)));
         Ok(bytes.len())
     }
 

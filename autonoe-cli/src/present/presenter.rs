@@ -1,28 +1,26 @@
-//! Shows a run to a person.
+//! `Presenter`, which prints the events of a run for the operator.
 
 use std::sync::{Mutex, PoisonError};
 
+use autonoe_app::text::{Activity, Level, Line, lines, wait_countdown};
 use autonoe_core::{RunEvent, RunEventKind, RunObserver};
 
-use super::activity::Activity;
 use super::debug_lines::debug_line;
-use super::lines::{Level, Line, lines};
 use super::screen::{Screen, Transient};
-use super::waiting;
 
-/// How much a person wants to see.
+/// Amount of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Errors, and warnings of the command itself, such as a sandbox that is switched off.
     Quiet,
-    /// What happens, in a few words.
+    /// Short lines for the main events.
     Normal,
-    /// All that happens.
+    /// All events.
     Debug,
 }
 
-/// Shows a run to a person: lines that stay, and, with [`Detail::Normal`], one that says what
-/// happens right now.
+/// Prints the events of a run: permanent lines and, with [`Detail::Normal`], a transient line with
+/// the current activity.
 #[derive(Debug)]
 pub(crate) struct Presenter {
     screen: Screen,
@@ -39,15 +37,15 @@ impl Presenter {
         }
     }
 
-    /// Says something that the run itself does not tell.
-    pub(crate) fn say(&self, message: &str) {
-        self.stays(Some(Line::new(Level::Info, message)));
+    /// Prints a line that the run itself does not emit.
+    pub(crate) fn print(&self, message: &str) {
+        self.print_line(Some(Line::new(Level::Info, message)));
     }
 
-    /// Warns of something that the run itself does not know of, with every [`Detail`].
+    /// Prints a warning that the run itself does not emit, at every [`Detail`].
     pub(crate) fn warn(&self, message: &str) {
         let text = format!("warning: {message}");
-        self.screen.line(&Line::new(Level::Warning, text));
+        self.screen.write_line(&Line::new(Level::Warning, text));
     }
 
     fn is_wanted(&self, level: Level) -> bool {
@@ -58,10 +56,10 @@ impl Presenter {
         }
     }
 
-    /// Writes a line that stays, if a person wants to see it.
-    pub(super) fn stays(&self, line: Option<Line>) {
+    /// Prints a permanent line, if the [`Detail`] includes its level.
+    pub(super) fn print_line(&self, line: Option<Line>) {
         if let Some(line) = line.filter(|line| self.is_wanted(line.level)) {
-            self.screen.line(&line);
+            self.screen.write_line(&line);
         }
     }
 }
@@ -72,7 +70,7 @@ impl RunObserver for Presenter {
         match &event.kind {
             RunEventKind::SessionStarted { .. } => {
                 *activity = Activity::default();
-                self.screen.begin();
+                self.screen.reset_clock();
             }
             RunEventKind::SessionEnded { .. }
             | RunEventKind::WaitEnded { .. }
@@ -80,63 +78,67 @@ impl RunObserver for Presenter {
             | RunEventKind::FlowEnded { .. } => self.screen.clear(),
             _ => {}
         }
-        self.stays(debug_line(&event.kind));
+        self.print_line(debug_line(&event.kind));
         for line in lines(event, activity.tools()) {
-            self.stays(Some(line));
+            self.print_line(Some(line));
         }
         match transient_change(&event.kind, &mut activity) {
-            Change::Keep => {}
-            Change::Show(about, text) => self.screen.show(about, &text),
-            Change::Clear => self.screen.clear(),
+            TransientChange::Keep => {}
+            TransientChange::Show(about, text) => self.screen.show_transient(about, &text),
+            TransientChange::Clear => self.screen.clear(),
         }
     }
 }
 
-/// What an event does to the transient line.
+/// Effect of an event on the transient line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum TransientChange {
     Keep,
     Show(Transient, String),
     Clear,
 }
 
-/// Updates the activity and returns what to do with the transient line.
-pub(super) fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Change {
+/// Updates the activity, and returns the effect of the event on the transient line.
+pub(super) fn transient_change(
+    event: &RunEventKind<'_>,
+    activity: &mut Activity,
+) -> TransientChange {
     match event {
         RunEventKind::Agent { stream } => activity.observe(stream),
-        // The agent continues what it did before.
-        RunEventKind::ProgressHidden => {}
-        RunEventKind::ProgressShown { message } => {
-            return Change::Show(Transient::Work, (*message).to_owned());
+        // The agent continues its previous activity.
+        RunEventKind::ProgressEnded => {}
+        RunEventKind::ProgressStarted { message } => {
+            return TransientChange::Show(Transient::Work, (*message).to_owned());
         }
         RunEventKind::WaitTick {
             reason,
             until,
             remaining,
         } => {
-            return match waiting::countdown(*reason, *until, *remaining) {
-                Some(text) => Change::Show(Transient::Wait, text),
-                None => Change::Keep,
+            return match wait_countdown(*reason, *until, *remaining) {
+                Some(text) => TransientChange::Show(Transient::Wait, text),
+                None => TransientChange::Keep,
             };
         }
-        _ => return Change::Keep,
+        _ => return TransientChange::Keep,
     }
     match activity.text() {
-        Some(text) => Change::Show(Transient::Work, text),
-        None => Change::Clear,
+        Some(text) => TransientChange::Show(Transient::Work, text),
+        None => TransientChange::Clear,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{SessionOutcome, StreamEvent};
+    use autonoe_core::StreamEvent;
+    use autonoe_core::agent::SessionOutcome;
 
     use super::*;
 
     #[test]
     fn hidden_progress_makes_room_for_the_activity() {
-        let work = |text: &str| Change::Show(Transient::Work, text.to_owned());
-        let compacting = RunEventKind::ProgressShown {
+        let work = |text: &str| TransientChange::Show(Transient::Work, text.to_owned());
+        let compacting = RunEventKind::ProgressStarted {
             message: "compacting",
         };
         let (thinks, ends) = (
@@ -146,12 +148,15 @@ mod tests {
         let mut activity = Activity::default();
         for (event, change) in [
             (compacting.clone(), work("compacting")),
-            (RunEventKind::ProgressHidden, Change::Clear),
+            (RunEventKind::ProgressEnded, TransientChange::Clear),
             (RunEventKind::Agent { stream: &thinks }, work("Thinking...")),
             (compacting, work("compacting")),
-            (RunEventKind::ProgressHidden, work("Thinking...")),
-            (RunEventKind::Paused, Change::Keep),
-            (RunEventKind::Agent { stream: &ends }, Change::Clear),
+            (RunEventKind::ProgressEnded, work("Thinking...")),
+            (RunEventKind::Paused, TransientChange::Keep),
+            (
+                RunEventKind::Agent { stream: &ends },
+                TransientChange::Clear,
+            ),
         ] {
             assert_eq!(transient_change(&event, &mut activity), change, "{event:?}");
         }

@@ -1,38 +1,36 @@
-//! The run in the README, played in virtual time: what it shows is what a person sees.
+//! Test of the sample run in docs/README.md, in virtual time.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{
-    CostUsd, Journal, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver,
-    RunTimeline, SeededIds,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_app::BackendChoice;
+use autonoe_app::text::{Activity, lines, summary};
+use autonoe_core::project::{Journal, RunTimeline};
+use autonoe_core::time::SeededIds;
+use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunEvent, RunEventKind, RunObserver};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
-use super::activity::Activity;
-use super::lines::lines;
-use super::{DeniedCall, denial_summary, summary};
+use super::{DeniedCall, denial_summary};
 use crate::args::{AgentArgs, LimitArgs};
 use crate::commands::configuration_lines;
-use crate::compose::BackendChoice;
 
-/// Keeps what stays on the screen.
+/// Collects the permanent lines of a run.
 #[derive(Default)]
-struct Kept(Mutex<(Activity, Vec<String>)>);
+struct PermanentLines(Mutex<(Activity, Vec<String>)>);
 
-impl RunObserver for Kept {
+impl RunObserver for PermanentLines {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (activity, shown) = &mut *kept;
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (activity, texts) = &mut *state;
         match &event.kind {
             RunEventKind::SessionStarted { .. } => *activity = Activity::default(),
             RunEventKind::Agent { stream } => activity.observe(stream),
             _ => {}
         }
-        let stay = lines(event, activity.tools());
-        shown.extend(stay.into_iter().map(|line| line.text));
+        let new = lines(event, activity.tools());
+        texts.extend(new.into_iter().map(|line| line.text));
     }
 }
 
@@ -46,14 +44,14 @@ fn set_status(id: &str, status: &str) -> Value {
     json!({"deliverableId": id, "status": status})
 }
 
-fn agents() -> ScriptedAgents {
+fn agents() -> ScriptedBackend {
     let deliverable = |id: &str, description: &str| json!({"id": id, "description": description, "acceptanceCriteria": ["it works"]});
     let plan = json!({"deliverables": [
         deliverable("DL-001", "User Auth"),
         deliverable("DL-002", "Payment"),
     ]});
     let reset = "2026-01-01T05:00:00Z".parse().ok();
-    ScriptedAgents::new([
+    ScriptedBackend::new([
         session("plans", 31, 12)
             .uses_tool("mcp__autonoe__create", plan)
             .ends(),
@@ -78,8 +76,8 @@ fn agents() -> ScriptedAgents {
 #[tokio::test(start_paused = true)]
 async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let folder = TempProject::new().spec("# Shop\n");
-    let kept = Arc::new(Kept::default());
-    let observer = kept.clone();
+    let collected = Arc::new(PermanentLines::default());
+    let observer = collected.clone();
     let run = ProjectRun::new(folder.project().clone(), Arc::new(agents()))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| {
@@ -92,8 +90,8 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let report = run.run(&RunControl::new()).await.expect("it starts");
 
     let journal = Journal::read(&folder.project().journal_path()).expect("readable");
-    let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");
-    let kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let timeline = RunTimeline::from_journal(&journal, &report.run).expect("it is there");
+    let collected = collected.0.lock().unwrap_or_else(PoisonError::into_inner);
     let agent = AgentArgs {
         limits: LimitArgs {
             wait_for_quota: true,
@@ -105,16 +103,20 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
     let shown: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
-        .chain(&kept.1)
+        .chain(&collected.1)
         .chain(&summary(&report))
         .chain(&denial_summary(&denied, 5))
         .map(|line| format!("{line}\n"))
         .collect();
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../docs/README.md");
     let sample = readme
-        .split_once("## A run\n")
+        .split_once("## A run in the terminal\n")
         .and_then(|(_, rest)| rest.split_once("$ autonoe run --wait-for-quota\n"))
         .and_then(|(_, rest)| rest.split_once("```"))
         .map(|(sample, _)| sample);
-    assert_eq!(sample, Some(shown.as_str()), "README.md shows\n{shown}");
+    assert_eq!(
+        sample,
+        Some(shown.as_str()),
+        "docs/README.md shows\n{shown}"
+    );
 }

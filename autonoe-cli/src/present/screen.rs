@@ -1,4 +1,4 @@
-//! The one place that writes to standard error while a run goes on.
+//! `Screen`, the only writer to standard error during a run.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -6,43 +6,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use autonoe_app::text::{Level, Line, sanitize_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::harmless_line;
-use super::lines::{Level, Line};
-use crate::results::{Reader, Unwritten, write_result};
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
+use crate::results::{ReaderState, WriteError, write_result};
 
-/// How often the line at the bottom is drawn anew.
+/// Redraw interval of the transient line.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Lines that stay, and below them one that does not.
+/// Permanent lines, and a transient line below them.
 ///
-/// Cheap to clone. Neither overwrites the other: the transient line is taken away, what
-/// stays is written, and it is drawn again. Where there is no terminal, there is none.
+/// Cheap to clone. A write removes the transient line, writes the permanent text and redraws the
+/// line, so neither overwrites the other. Without a terminal, there is no transient line.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
-    /// The transient line; `None` where there is no terminal.
+    /// The transient line; `None` without a terminal.
     bar: Option<ProgressBar>,
     colours: bool,
     /// Whether standard output and standard error are the same terminal.
     has_answers: bool,
-    /// Whether the cursor is behind an unfinished line of an answer. No transient line is drawn
-    /// then, because it would overwrite that line.
+    /// Whether the cursor is at the end of an unfinished line of an answer. Then no transient line
+    /// is drawn, because it would overwrite that line.
     has_open_answer: Arc<AtomicBool>,
 }
 
-/// What the transient line is about.
+/// Kind of transient line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transient {
-    /// An agent at work: with the time since its session began.
+    /// An active agent, with the time since its session started.
     Work,
     /// A wait.
     Wait,
 }
 
 impl Screen {
-    pub(crate) fn new(surroundings: &Surroundings, with_activity: bool) -> Self {
+    pub(crate) fn new(surroundings: &CliEnv, with_activity: bool) -> Self {
         let bar = (surroundings.has_terminal && with_activity).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style(Transient::Work));
@@ -56,25 +55,26 @@ impl Screen {
         }
     }
 
-    /// Tells whether there is a transient line.
+    /// Returns whether there is a transient line.
     pub(crate) fn has_transient(&self) -> bool {
         self.bar.is_some()
     }
 
-    /// Writes a line that stays.
-    pub(super) fn line(&self, line: &Line) {
-        let style = match self.colours {
-            true => style_of(line.level),
-            false => Style::new(),
+    /// Writes a permanent line.
+    pub(super) fn write_line(&self, line: &Line) {
+        let style = if self.colours {
+            style_of(line.level)
+        } else {
+            Style::new()
         };
-        self.write(&format!("{style}{}{style:#}\n", harmless_line(&line.text)));
+        self.write(&format!("{style}{}{style:#}\n", sanitize_line(&line.text)));
     }
 
-    /// Writes text that stays.
+    /// Writes permanent text.
     pub(super) fn write(&self, text: &str) {
         self.without_transient(|| {
             let mut stderr = io::stderr().lock();
-            // Nobody reading it is no failure of ours.
+            // A closed standard error is not an error of the command.
             if self.has_open_answer.swap(false, Ordering::Relaxed) {
                 let _ = stderr.write_all(b"\n");
             }
@@ -84,7 +84,7 @@ impl Screen {
     }
 
     /// Removes the transient line and writes a part of an answer to standard output.
-    pub(super) fn write_answer(&self, text: &str) -> Result<Reader, Unwritten> {
+    pub(super) fn write_answer(&self, text: &str) -> Result<ReaderState, WriteError> {
         self.clear();
         let written = self.without_transient(|| write_result(text));
         let is_open = self.has_answers && !text.ends_with('\n');
@@ -100,30 +100,30 @@ impl Screen {
         }
     }
 
-    /// Starts the clock of the transient line anew.
-    pub(super) fn begin(&self) {
+    /// Resets the elapsed time of the transient line.
+    pub(super) fn reset_clock(&self) {
         if let Some(bar) = &self.bar {
             bar.reset_elapsed();
         }
     }
 
     /// Shows `text` on the transient line, unless an answer has an unfinished line.
-    pub(super) fn show(&self, about: Transient, text: &str) {
+    pub(super) fn show_transient(&self, about: Transient, text: &str) {
         let is_free = !self.has_open_answer.load(Ordering::Relaxed);
         if let Some(bar) = self.bar.as_ref().filter(|_| is_free) {
             bar.set_style(style(about));
-            bar.set_message(harmless_line(text));
+            bar.set_message(sanitize_line(text));
             bar.enable_steady_tick(TICK);
             bar.tick();
         }
     }
 
-    /// Takes the transient line away.
+    /// Removes the transient line.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.disable_steady_tick();
             bar.set_style(ProgressStyle::with_template("").unwrap_or_else(|_| plain()));
-            // A tick may be skipped because there were many; this is never skipped.
+            // The progress bar may skip a tick when there are many, but never this call.
             bar.suspend(|| ());
         }
     }
@@ -136,7 +136,7 @@ fn style(about: Transient) -> ProgressStyle {
     };
     let clock = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
         let seconds = state.elapsed().as_secs();
-        // There is nowhere to tell that a line could not be written into memory.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{}:{:02}", seconds / 60, seconds % 60);
     };
     ProgressStyle::with_template(template)

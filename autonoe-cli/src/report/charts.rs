@@ -1,18 +1,19 @@
-//! Cost and deliverables over time.
+//! Charts of the cost and the deliverables over time.
 
-use autonoe_core::{LedgerView, Mode};
+use autonoe_core::Mode;
+use autonoe_core::ledger::LedgerView;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::facts::Facts;
 use super::figures::{Key, grid, legend, time_axis, value_axis};
+use super::format::{thousands, total};
 use super::scale::{Tick, TimeScale, WIDTH, coordinate, value_steps};
-use super::words::{thousands, total};
 
-/// How high a chart is, in its own units.
+/// Height of a chart, in its own units.
 const HEIGHT: f64 = 300.0;
 
-/// What a curve is at a time; it stays so until the next.
+/// Value of a curve from a time until the next step.
 type Step = (Timestamp, f64);
 
 pub(super) fn cost(facts: &Facts) -> Markup {
@@ -21,8 +22,8 @@ pub(super) fn cost(facts: &Facts) -> Markup {
     let mut steps: Vec<Step> = vec![(timeline.from, 0.0)];
     let known = timeline.cost.iter();
     steps.extend(known.map(|point| (point.at, point.total.known_usd.picos() as f64 / PICOS)));
-    let most = steps.last().map_or(0.0, |(_, dollars)| *dollars);
-    let marks = value_steps(most);
+    let max_value = steps.last().map_or(0.0, |(_, dollars)| *dollars);
+    let marks = value_steps(max_value);
     let decimals = if marks[1] < 0.01 { 4 } else { 2 };
     let top = marks.last().copied().unwrap_or(1.0);
     let values: Vec<Tick> = marks
@@ -43,7 +44,7 @@ pub(super) fn cost(facts: &Facts) -> Markup {
     );
     let keys = [Key {
         class: "cost",
-        label: "cost of ended sessions, summed up",
+        label: "total cost of ended sessions",
     }];
     let bands = [Band {
         class: "cost",
@@ -55,21 +56,21 @@ pub(super) fn cost(facts: &Facts) -> Markup {
 pub(super) fn deliverables(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
     let is_sync = timeline.mode == Mode::Sync;
-    let of = |value: fn(&LedgerView) -> usize| -> Vec<Step> {
+    let curve = |value: fn(&LedgerView) -> usize| -> Vec<Step> {
         let points = timeline.progress.iter();
         points
             .map(|point| (point.at, value(&point.ledger) as f64))
             .collect()
     };
-    let most = timeline
+    let max_value = timeline
         .progress
         .iter()
         .map(|point| point.ledger.counts.total)
         .max()
         .unwrap_or(0);
-    let marks = match most {
-        0..4 => (0..=most.max(1)).map(|value| value as f64).collect(),
-        most => value_steps(most as f64),
+    let marks = match max_value {
+        0..4 => (0..=max_value.max(1)).map(|value| value as f64).collect(),
+        max_value => value_steps(max_value as f64),
     };
     let top = marks.last().copied().unwrap_or(1.0);
     let values: Vec<Tick> = marks
@@ -85,21 +86,48 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
         .map(|point| point.ledger)
         .unwrap_or_default();
     let counts = last.counts;
-    // From the back to the front: each covers a part of the one before.
-    let (bands, keys, says) = match is_sync {
-        false => (
+    // From back to front: each band covers a part of the previous one.
+    let (bands, keys, says) = if is_sync {
+        (
             vec![
                 Band {
                     class: "pending",
-                    upper: of(|ledger| ledger.counts.total),
-                },
-                Band {
-                    class: "blocked",
-                    upper: of(|ledger| ledger.counts.passed + ledger.counts.blocked),
+                    upper: curve(|ledger| ledger.counts.total),
                 },
                 Band {
                     class: "passed",
-                    upper: of(|ledger| ledger.counts.passed),
+                    upper: curve(|ledger| ledger.verified),
+                },
+            ],
+            vec![
+                Key {
+                    class: "passed",
+                    label: "verified",
+                },
+                Key {
+                    class: "pending",
+                    label: "to be verified",
+                },
+            ],
+            format!(
+                "At the end: {} of {} deliverables verified.",
+                last.verified, counts.total
+            ),
+        )
+    } else {
+        (
+            vec![
+                Band {
+                    class: "pending",
+                    upper: curve(|ledger| ledger.counts.total),
+                },
+                Band {
+                    class: "blocked",
+                    upper: curve(|ledger| ledger.counts.passed + ledger.counts.blocked),
+                },
+                Band {
+                    class: "passed",
+                    upper: curve(|ledger| ledger.counts.passed),
                 },
             ],
             vec![
@@ -123,39 +151,13 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
                 counts.blocked,
                 counts.pending()
             ),
-        ),
-        true => (
-            vec![
-                Band {
-                    class: "pending",
-                    upper: of(|ledger| ledger.counts.total),
-                },
-                Band {
-                    class: "passed",
-                    upper: of(|ledger| ledger.verified),
-                },
-            ],
-            vec![
-                Key {
-                    class: "passed",
-                    label: "verified",
-                },
-                Key {
-                    class: "pending",
-                    label: "to be verified",
-                },
-            ],
-            format!(
-                "At the end: {} of {} deliverables verified.",
-                last.verified, counts.total
-            ),
-        ),
+        )
     };
     let name = ("progress", "Deliverables");
     chart(facts, name, &says, &values, top, &bands, &keys)
 }
 
-/// A surface from zero up to a curve.
+/// Area between zero and a curve.
 struct Band {
     class: &'static str,
     upper: Vec<Step>,
@@ -182,7 +184,7 @@ fn chart(
                         preserveAspectRatio="none" aria-hidden="true" {
                         (grid(&scale, values, HEIGHT))
                         @for band in bands {
-                            @let line = stairs(&scale, &band.upper, top, timeline.until);
+                            @let line = step_curve(&scale, &band.upper, top, timeline.until);
                             @if let (Some(first), Some(last)) = (line.first(), line.last()) {
                                 path class={ "area " (band.class) }
                                     d={ "M" (coordinate(first.0)) " " (coordinate(HEIGHT)) (path(&line, 'L'))
@@ -199,8 +201,8 @@ fn chart(
     }
 }
 
-/// Makes a curve that jumps at each step and stays level until the next.
-fn stairs(scale: &TimeScale, steps: &[Step], top: f64, until: Timestamp) -> Vec<(f64, f64)> {
+/// Builds a step curve, which jumps at each step and stays level until the next.
+fn step_curve(scale: &TimeScale, steps: &[Step], top: f64, until: Timestamp) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (at, value) in steps {
         let (x, y) = (scale.x(*at), HEIGHT - value / top * HEIGHT);

@@ -1,13 +1,14 @@
-//! The deliverables as a table.
+//! Table of the deliverables.
 
 use std::collections::HashMap;
 
-use autonoe_core::{ChangeEntry, DeliverableStatus, Mode};
+use autonoe_core::project::ChangeEntry;
+use autonoe_core::{DeliverableStatus, Mode};
 use maud::{Markup, html};
 
 use super::facts::{Deliverables, Facts, Line};
-use super::foreign::{foreign, inline};
-use super::words::{counted, machine_time, offset};
+use super::format::{machine_time, offset, pluralize};
+use super::untrusted_text::{foreign, inline};
 
 pub(super) fn section(facts: &Facts) -> Markup {
     let (lines, note) = match &facts.deliverables {
@@ -25,7 +26,7 @@ pub(super) fn section(facts: &Facts) -> Markup {
             h2 #deliverables { "Deliverables" }
             @if let Some(note) = note { p.muted { (foreign(note)) } }
             @if lines.is_empty() {
-                p.muted { "There are none." }
+                p.muted { "There are no deliverables." }
             } @else {
                 div.scroll role="region" aria-labelledby="deliverables" tabindex="0" {
                     table {
@@ -33,7 +34,7 @@ pub(super) fn section(facts: &Facts) -> Markup {
                             tr {
                                 th scope="col" { "Deliverable" }
                                 th scope="col" { "Status" }
-                                th scope="col" { "What it delivers" }
+                                th scope="col" { "Description" }
                                 th scope="col" { "Changed in" }
                             }
                         }
@@ -55,8 +56,8 @@ fn row(line: &Line, change: Option<&&ChangeEntry>, facts: &Facts) -> Markup {
             td.wide {
                 (foreign(&line.description))
                 @if !line.criteria.is_empty() {
-                    details {
-                        summary { (counted(line.criteria.len(), "acceptance criterion").replace("criterions", "criteria")) }
+                    details data-key=(inline(&line.id)) {
+                        summary { (pluralize(line.criteria.len(), "acceptance criterion").replace("criterions", "criteria")) }
                         ul { @for criterion in &line.criteria { li { (foreign(criterion)) } } }
                     }
                 }

@@ -1,17 +1,17 @@
-//! The calls that were refused, and why.
+//! Tables of the denied calls and their remedies.
 
-use autonoe_core::DeniedEntry;
+use autonoe_core::project::DeniedEntry;
 use maud::{Markup, html};
 
 use super::facts::Facts;
-use super::foreign::{foreign, inline};
-use super::words::{counted, machine_time, offset};
+use super::format::{machine_time, offset, pluralize};
+use super::untrusted_text::{foreign, inline};
 use crate::present::{DeniedCall, group_by_remedy};
 
-/// How many are shown.
-const MOST: usize = 500;
+/// Maximum number of rows.
+const MAX_ROWS: usize = 500;
 
-/// Calls of one kind that were refused for one reason.
+/// Equal calls that were denied for the same reason.
 struct Kind<'t> {
     first: &'t DeniedEntry,
     times: usize,
@@ -19,14 +19,14 @@ struct Kind<'t> {
 
 pub(super) fn section(facts: &Facts) -> Markup {
     let kinds = kinds(&facts.timeline.denied);
-    let left_out = kinds.len().saturating_sub(MOST);
+    let left_out = kinds.len().saturating_sub(MAX_ROWS);
     html! {
-        section.panel aria-labelledby="blocked" {
-            h2 #blocked { "Blocked calls" }
+        section.panel aria-labelledby="denied" {
+            h2 #denied { "Denied calls" }
             @if kinds.is_empty() {
-                p.muted { "No call was blocked." }
+                p.muted { "No call was denied." }
             } @else {
-                div.scroll role="region" aria-labelledby="blocked" tabindex="0" {
+                div.scroll role="region" aria-labelledby="denied" tabindex="0" {
                     table {
                         thead {
                             tr {
@@ -37,11 +37,11 @@ pub(super) fn section(facts: &Facts) -> Markup {
                                 th scope="col" { "Why" }
                             }
                         }
-                        tbody { @for kind in kinds.iter().take(MOST) { (row(kind, facts)) } }
+                        tbody { @for kind in kinds.iter().take(MAX_ROWS) { (row(kind, facts)) } }
                     }
                 }
                 @if left_out > 0 {
-                    p.muted { (counted(left_out, "more kind")) " of blocked calls are in the journal." }
+                    p.muted { (pluralize(left_out, "more kind")) " of denied calls are in the journal." }
                 }
                 (remedies(&facts.timeline.denied))
             }
@@ -49,7 +49,7 @@ pub(super) fn section(facts: &Facts) -> Markup {
     }
 }
 
-/// Lists the settings that would allow blocked calls, most frequent first.
+/// Lists the settings that would allow denied calls, most frequent first.
 fn remedies(denied: &[DeniedEntry]) -> Markup {
     let denied: Vec<_> = denied.iter().map(DeniedCall::from).collect();
     let all = group_by_remedy(&denied);
@@ -66,7 +66,7 @@ fn remedies(denied: &[DeniedEntry]) -> Markup {
                         }
                     }
                     tbody {
-                        @for group in all.iter().take(MOST) {
+                        @for group in all.iter().take(MAX_ROWS) {
                             tr {
                                 td.number { (group.count) }
                                 td.wide { code { (foreign(&group.call())) } }
@@ -104,7 +104,7 @@ fn row(kind: &Kind<'_>, facts: &Facts) -> Markup {
     }
 }
 
-/// Puts equal calls together, in the order in which they came first.
+/// Groups equal calls, in the order of their first occurrence.
 fn kinds(denied: &[DeniedEntry]) -> Vec<Kind<'_>> {
     let mut kinds: Vec<Kind<'_>> = Vec::new();
     let mut places = std::collections::HashMap::new();

@@ -1,45 +1,45 @@
-//! What a page is made of.
+//! `Facts`, the data of a report.
 
-use autonoe_core::{
-    DeliverableStatus, FileDeliverableRepository, Journal, Project, RunLock, RunStory, RunTimeline,
-    WhyStopped,
+use autonoe_core::project::{
+    FileDeliverableRepository, Journal, RunHistory, RunLock, RunTimeline, StopReason,
 };
+use autonoe_core::{DeliverableStatus, Project};
 
-use crate::error::{CliError, whole};
+use crate::error::{CliError, error_chain};
 
-/// What a page is made of.
+/// Data of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// What the project is called: the name of its directory.
+    /// The name of the project: that of its directory.
     pub(super) project: String,
     pub(super) timeline: RunTimeline,
-    pub(super) standing: Standing,
+    pub(super) standing: RunState,
     pub(super) deliverables: Deliverables,
 }
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It did what it was for.
+pub(super) enum RunState {
+    /// The run succeeded.
     Done(String),
-    /// It ended before.
+    /// The run ended without success.
     Stopped(String),
-    /// It is under way.
-    UnderWay,
-    /// Its process was gone before it came to its end.
+    /// The run is in progress.
+    InProgress,
+    /// The process of the run ended before the run did.
     Interrupted(String),
 }
 
-/// The deliverables of the page.
+/// Deliverables of the report.
 #[derive(Clone, Debug)]
 pub(super) enum Deliverables {
-    /// All that the ledger has now.
+    /// All deliverables of the current ledger.
     Ledger(Vec<Line>),
-    /// Those that the run changed, by its journal: the ledger has moved on, or cannot be read.
+    /// The deliverables that the run changed, from its journal. The ledger is newer or unreadable.
     Journal { lines: Vec<Line>, why: String },
 }
 
-/// One deliverable.
+/// A deliverable.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) id: String,
@@ -51,63 +51,85 @@ pub(super) struct Line {
 }
 
 impl Facts {
-    /// Gathers what `project` knows about the run of `story`.
-    pub(crate) fn gather(
+    /// Collects the data about the run of `story`.
+    pub(crate) fn collect(
         project: &Project,
         journal: &Journal,
-        stories: &[RunStory],
-        story: &RunStory,
+        stories: &[RunHistory],
+        story: &RunHistory,
     ) -> Result<Self, CliError> {
-        let timeline = RunTimeline::of(journal, &story.run)
-            .ok_or_else(|| CliError::failure("the journal has nothing about this run"))?;
+        let timeline = RunTimeline::from_journal(journal, &story.run)
+            .ok_or_else(|| CliError::failure("the journal has no entries of this run"))?;
         let is_newest = stories.last().map(|newest| &newest.run) == Some(&story.run);
-        // Only the newest run can be under way.
+        // Only the newest run can be in progress.
         let is_under_way = is_newest && RunLock::is_held(project)?;
-        let standing = Standing::of(story.why_did_it_stop(), is_under_way);
-        let deliverables = match is_newest {
-            true => from_ledger(project, &timeline),
-            false => Deliverables::Journal {
+        let standing = RunState::new(story.stop_reason(), is_under_way);
+        let deliverables = if is_newest {
+            from_ledger(project, &timeline)
+        } else {
+            Deliverables::Journal {
                 lines: from_journal(&timeline),
-                why: "Later runs have changed the ledger since. These are the deliverables that \
-                      this run changed, as it left them."
+                why: "Later runs have changed the ledger. These are the deliverables that this \
+                      run changed, in their state at the end of the run."
                     .to_owned(),
-            },
+            }
         };
-        let name = project.root().file_name().unwrap_or_default();
         Ok(Self {
-            project: match name.is_empty() {
-                true => "project".to_owned(),
-                false => name.to_string_lossy().into_owned(),
-            },
+            project: project_name(project),
             timeline,
             standing,
             deliverables,
         })
     }
+
+    /// Returns the data about the newest run of a project, from its timeline so far.
+    pub(crate) fn live(
+        project: &Project,
+        timeline: RunTimeline,
+        why: &StopReason,
+        is_under_way: bool,
+    ) -> Self {
+        Self {
+            project: project_name(project),
+            standing: RunState::new(why, is_under_way),
+            deliverables: from_ledger(project, &timeline),
+            timeline,
+        }
+    }
 }
 
-impl Standing {
-    fn of(why: &WhyStopped, is_under_way: bool) -> Self {
+/// Returns the name of a project: that of its directory.
+pub(crate) fn project_name(project: &Project) -> String {
+    let name = project.root().file_name().unwrap_or_default();
+    if name.is_empty() {
+        "project".to_owned()
+    } else {
+        name.to_string_lossy().into_owned()
+    }
+}
+
+impl RunState {
+    fn new(why: &StopReason, is_under_way: bool) -> Self {
         match why {
-            WhyStopped::Ended(report) if report.exit.is_success() => {
+            StopReason::Ended(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
             }
-            WhyStopped::Ended(report) => Self::Stopped(report.exit.to_string()),
-            WhyStopped::FlowEnded(report) if report.exit.is_success() => {
+            StopReason::Ended(report) => Self::Stopped(report.exit.to_string()),
+            StopReason::FlowEnded(report) if report.exit.is_success() => {
                 Self::Done(report.exit.to_string())
             }
-            WhyStopped::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
-            _ if is_under_way => Self::UnderWay,
+            StopReason::FlowEnded(report) => Self::Stopped(report.exit.to_string()),
+            _ if is_under_way => Self::InProgress,
             why => Self::Interrupted(why.to_string()),
         }
     }
 
-    /// Says it in a word or two.
+    /// Returns the state in one or two words.
     pub(super) fn headline(&self) -> &'static str {
         match self {
             Self::Done(_) => "done",
             Self::Stopped(_) => "stopped",
-            Self::UnderWay => "under way",
+            Self::InProgress => "in progress",
             Self::Interrupted(_) => "interrupted",
         }
     }
@@ -123,8 +145,8 @@ fn from_ledger(project: &Project, timeline: &RunTimeline) -> Deliverables {
                 lines: from_journal(timeline),
                 why: format!(
                     "The ledger could not be read ({}). These are the deliverables that this run \
-                     changed, as it left them.",
-                    whole(&error)
+                     changed, in their state at the end of the run.",
+                    error_chain(&error)
                 ),
             };
         }
@@ -140,7 +162,7 @@ fn from_ledger(project: &Project, timeline: &RunTimeline) -> Deliverables {
     Deliverables::Ledger(lines.collect())
 }
 
-/// Returns what a run changed, in the order of the first change.
+/// Returns the deliverables that a run changed, in the order of the first change.
 fn from_journal(timeline: &RunTimeline) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut places = std::collections::HashMap::new();

@@ -1,20 +1,20 @@
-//! The frame that every figure has: title, axes, legend, and what it shows in words.
+//! Common parts of figures: axes, grid and legend.
 //!
-//! Shapes are stretched to the width of the page; labels are text of the page, so that they are
-//! readable on a telephone and in print.
+//! Shapes stretch to the width of the page. Labels are HTML text, so that they stay readable on a
+//! phone and in print.
 
 use maud::{Markup, html};
 
 use super::scale::{Tick, TimeScale, coordinate};
 
-/// What a colour of a figure means.
+/// Meaning of a colour in a figure.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) class: &'static str,
     pub(super) label: &'static str,
 }
 
-/// Writes the marks of the time axis.
+/// Renders the labels of the time axis.
 pub(super) fn time_axis(scale: &TimeScale) -> Markup {
     html! {
         div.xaxis aria-hidden="true" {
@@ -25,7 +25,7 @@ pub(super) fn time_axis(scale: &TimeScale) -> Markup {
     }
 }
 
-/// Writes the marks of the axis of values.
+/// Renders the labels of the value axis.
 pub(super) fn value_axis(ticks: &[Tick]) -> Markup {
     html! {
         div.yaxis aria-hidden="true" {
@@ -36,7 +36,7 @@ pub(super) fn value_axis(ticks: &[Tick]) -> Markup {
     }
 }
 
-/// Writes lines at the marks of a figure of this height.
+/// Renders grid lines at the ticks, for a figure of this height.
 pub(super) fn grid(scale: &TimeScale, values: &[Tick], height: f64) -> Markup {
     html! {
         @for tick in scale.ticks() {

@@ -1,20 +1,21 @@
-//! What a person wants to know first.
+//! Banner and key figures of the report.
 
-use autonoe_core::{Mode, format_duration};
+use autonoe_core::Mode;
+use autonoe_core::time::format_duration;
 use maud::{Markup, html};
 
-use super::facts::{Facts, Standing};
-use super::foreign::{foreign, inline};
+use super::facts::{Facts, RunState};
+use super::format::{capitalize, date_and_time, machine_time, thousands, tokens, total};
 use super::scale::since;
-use super::words::{date_and_time, machine_time, sentence, thousands, tokens, total};
+use super::untrusted_text::{foreign, inline};
 
 pub(super) fn banner(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
     let (class, sign) = match &facts.standing {
-        Standing::Done(_) => ("good", "✓"),
-        Standing::Stopped(_) => ("warn", "■"),
-        Standing::UnderWay => ("busy", "▶"),
-        Standing::Interrupted(_) => ("bad", "✕"),
+        RunState::Done(_) => ("good", "✓"),
+        RunState::Stopped(_) => ("warn", "■"),
+        RunState::InProgress => ("busy", "▶"),
+        RunState::Interrupted(_) => ("bad", "✕"),
     };
     let kind = match (&timeline.flow, timeline.mode) {
         (Some(flow), _) => format!("Flow {flow}"),
@@ -27,7 +28,7 @@ pub(super) fn banner(facts: &Facts) -> Markup {
             h1 { (inline(&facts.project)) }
             p.standing {
                 span class={ "badge " (class) } {
-                    span aria-hidden="true" { (sign) } " " (sentence(facts.standing.headline()))
+                    span aria-hidden="true" { (sign) } " " (capitalize(facts.standing.headline()))
                 }
                 " "
                 span.reason { (reason(&facts.standing)) }
@@ -37,7 +38,7 @@ pub(super) fn banner(facts: &Facts) -> Markup {
                 @if timeline.report.is_some() || timeline.flow_report.is_some() {
                     ", ended "
                 } @else {
-                    ", last heard of "
+                    ", last entry "
                 }
                 time datetime=(machine_time(timeline.until)) { (date_and_time(timeline.until)) }
                 " UTC"
@@ -46,18 +47,18 @@ pub(super) fn banner(facts: &Facts) -> Markup {
     }
 }
 
-fn reason(standing: &Standing) -> Markup {
+fn reason(standing: &RunState) -> Markup {
     html! {
         @match standing {
-            Standing::Done(reason) | Standing::Stopped(reason) | Standing::Interrupted(reason) => {
-                (foreign(&sentence(reason))) "."
+            RunState::Done(reason) | RunState::Stopped(reason) | RunState::Interrupted(reason) => {
+                (foreign(&capitalize(reason))) "."
             },
-            Standing::UnderWay => { "This page shows what was written down so far." },
+            RunState::InProgress => { "This page shows the run so far." },
         }
     }
 }
 
-/// The numbers of the run.
+/// Renders the key figures of the run.
 pub(super) fn tiles(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
     let now = timeline.progress.last().map(|point| point.ledger);
@@ -73,7 +74,7 @@ pub(super) fn tiles(facts: &Facts) -> Markup {
     let used = end.and_then(|(.., used)| tokens(&used));
     html! {
         section aria-labelledby="numbers" {
-            h2 #numbers.visually-hidden { "In numbers" }
+            h2 #numbers.visually-hidden { "Key figures" }
             dl.tiles {
                 @match timeline.mode {
                     Mode::Run => (tile(
@@ -88,18 +89,18 @@ pub(super) fn tiles(facts: &Facts) -> Markup {
                     )),
                 }
                 (tile("Cost", &total(spent), &used.unwrap_or_default()))
-                (tile("Time", &format_duration(elapsed), "waits included"))
+                (tile("Time", &format_duration(elapsed), "including waits"))
                 (tile(
                     "Sessions",
                     &thousands(timeline.sessions.len() as u64),
                     &outcomes(facts),
                 ))
                 (tile(
-                    "Blocked calls",
+                    "Denied calls",
                     &thousands(timeline.denied.len() as u64),
                     match timeline.denied.len() {
-                        0 => "nothing was refused",
-                        _ => "refused before they ran",
+                        0 => "no call was denied",
+                        _ => "denied before they ran",
                     },
                 ))
             }

@@ -1,14 +1,14 @@
-//! Changes of the ledger that no tool of the run made.
+//! Table of ledger changes that no tool of the run made.
 
-use autonoe_core::RestoredEntry;
+use autonoe_app::text::LEDGER_EDITED;
+use autonoe_core::project::RestoredEntry;
 use maud::{Markup, html};
 
 use super::facts::Facts;
-use super::foreign::foreign;
-use super::words::{machine_time, offset, sentence};
-use crate::present::LEDGER_EDITED;
+use super::format::{capitalize, machine_time, offset};
+use super::untrusted_text::foreign;
 
-/// Lists the changes, or nothing if there were none: most runs have none.
+/// Renders the table, or nothing without changes, as in most runs.
 pub(super) fn section(facts: &Facts) -> Markup {
     let (restored, edited) = (
         &facts.timeline.ledger_restored,
@@ -17,11 +17,11 @@ pub(super) fn section(facts: &Facts) -> Markup {
     html! {
         @if edited.is_some() || !restored.is_empty() {
             section.panel aria-labelledby="ledger" {
-                h2 #ledger { "Changes of the ledger from outside" }
+                h2 #ledger { "Changes of the ledger outside of runs" }
                 @if let Some(at) = edited {
                     p {
                         time datetime=(machine_time(at)) { (offset(facts.timeline.from, at)) }
-                        " " (sentence(LEDGER_EDITED)) "."
+                        " " (capitalize(LEDGER_EDITED)) "."
                     }
                 }
                 @if !restored.is_empty() {
@@ -54,7 +54,7 @@ fn row(entry: &RestoredEntry, facts: &Facts) -> Markup {
         tr {
             td { time datetime=(machine_time(*at)) { (offset(facts.timeline.from, *at)) } }
             td { (session) }
-            td.wide { (foreign(&sentence(&change.to_string()))) "." }
+            td.wide { (foreign(&capitalize(&change.to_string()))) "." }
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Where things stand on the axes of a figure.
+//! Scales and ticks for the axes of figures.
 
 use std::time::Duration;
 
-use autonoe_core::format_duration;
+use autonoe_core::time::format_duration;
 use jiff::Timestamp;
 
-/// How wide a figure is, in its own units.
+/// Width of a figure, in its own units.
 pub(super) const WIDTH: f64 = 1000.0;
 
-/// The time of a run, from left to right.
+/// Maps the time of a run to horizontal positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeScale {
     from: Timestamp,
     length: Duration,
 }
 
-/// A mark of an axis.
+/// Tick of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where, from 0 to 1.
+    /// Position, from 0 to 1.
     pub(super) at: f64,
     pub(super) label: String,
 }
@@ -31,13 +31,13 @@ impl TimeScale {
         }
     }
 
-    /// Returns where a time stands, in units of a figure.
+    /// Returns the position of a time, in units of a figure.
     pub(super) fn x(&self, at: Timestamp) -> f64 {
         let part = since(self.from, at).as_secs_f64() / self.length.as_secs_f64();
         part.clamp(0.0, 1.0) * WIDTH
     }
 
-    /// Returns at most six marks at round times since the start.
+    /// Returns at most six ticks at round times since the start.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         const STEPS: [u64; 18] = [
             1,
@@ -74,7 +74,7 @@ impl TimeScale {
     }
 }
 
-/// Returns how long it is from one time to another.
+/// Returns the duration between two times; zero if `until` is before `from`.
 pub(super) fn since(from: Timestamp, until: Timestamp) -> Duration {
     Duration::try_from(until.duration_since(from)).unwrap_or_default()
 }
@@ -88,7 +88,8 @@ fn axis_time(offset: Duration) -> String {
     }
 }
 
-/// Returns three to six round values from 0 to at least `most`.
+/// Returns three to five round values from 0 to at least `most`; 0 and 1 if `most` is not positive
+/// and finite.
 pub(super) fn value_steps(most: f64) -> Vec<f64> {
     if !most.is_finite() || most <= 0.0 {
         return vec![0.0, 1.0];
@@ -107,7 +108,7 @@ pub(super) fn value_steps(most: f64) -> Vec<f64> {
     steps
 }
 
-/// Writes a coordinate: two decimals at most, so that files stay small and equal.
+/// Formats a coordinate with at most two decimals, so that files are small and reproducible.
 pub(super) fn coordinate(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_round_marks_however_long_a_run_is() {
+    fn ticks_are_at_round_times_for_runs_of_any_length() {
         for (seconds, labels) in [
             (0, "0 1s"),
             (4, "0 1s 2s 3s 4s"),
@@ -138,14 +139,14 @@ mod tests {
         ] {
             let ticks = TimeScale::new(after(0), after(seconds)).ticks();
 
-            let told: Vec<_> = ticks.iter().map(|tick| tick.label.as_str()).collect();
-            assert_eq!(told.join(" "), labels, "{seconds}");
+            let found: Vec<_> = ticks.iter().map(|tick| tick.label.as_str()).collect();
+            assert_eq!(found.join(" "), labels, "{seconds}");
             assert!(ticks.iter().all(|tick| (0.0..=1.0).contains(&tick.at)));
         }
     }
 
     #[test]
-    fn times_outside_stand_at_the_edges() {
+    fn times_outside_of_the_run_are_clamped_to_the_edges() {
         let scale = TimeScale::new(after(0), after(100));
 
         let places = [-5, 0, 25, 100, 1000].map(|seconds| scale.x(after(seconds)));
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_round_steps_that_reach_the_most() {
+    fn value_steps_are_round_and_reach_the_maximum() {
         for (most, steps) in [
             (0.0, vec![0.0, 1.0]),
             (f64::NAN, vec![0.0, 1.0]),

@@ -1,13 +1,15 @@
-//! The sessions as a table.
+//! Table of the sessions.
 
-use autonoe_core::{SessionEnd, SessionOutcome, SessionSpan, format_duration};
+use autonoe_app::text::no_progress;
+use autonoe_core::agent::{SessionEnd, SessionOutcome};
+use autonoe_core::project::SessionSpan;
+use autonoe_core::time::format_duration;
 use maud::{Markup, html};
 
-use super::facts::{Facts, Standing};
-use super::foreign::{foreign, inline};
+use super::facts::{Facts, RunState};
+use super::format::{capitalize, machine_time, offset, total};
 use super::scale::since;
-use super::words::{machine_time, offset, sentence, total};
-use crate::present::no_progress;
+use super::untrusted_text::{foreign, inline};
 
 pub(super) fn section(facts: &Facts) -> Markup {
     let sessions = &facts.timeline.sessions;
@@ -24,10 +26,10 @@ pub(super) fn section(facts: &Facts) -> Markup {
                                 th scope="col" { "Session" }
                                 th scope="col" { "Instruction" }
                                 th scope="col" { "Start" }
-                                th.number scope="col" { "Took" }
+                                th.number scope="col" { "Duration" }
                                 th.number scope="col" { "Cost" }
                                 th.number scope="col" { "Changes" }
-                                th.number scope="col" { "Blocked" }
+                                th.number scope="col" { "Denied" }
                                 th scope="col" { "End" }
                             }
                         }
@@ -75,16 +77,16 @@ fn end(session: &SessionSpan, facts: &Facts) -> Markup {
             };
             (class, sign, result.to_string())
         }
-        None if session.until.is_none() && facts.standing == Standing::UnderWay => {
-            ("busy", "▶", "under way".to_owned())
+        None if session.until.is_none() && facts.standing == RunState::InProgress => {
+            ("busy", "▶", "in progress".to_owned())
         }
-        None => ("bad", "✕", "lost with its process".to_owned()),
+        None => ("bad", "✕", "lost because its process ended".to_owned()),
     };
     let text = match session.result.as_ref().and_then(no_progress) {
         Some(no_progress) => format!("{text}, {no_progress}"),
         None => text,
     };
     html! {
-        span class={ "sign " (class) } aria-hidden="true" { (sign) } " " (foreign(&sentence(&text)))
+        span class={ "sign " (class) } aria-hidden="true" { (sign) } " " (foreign(&capitalize(&text)))
     }
 }

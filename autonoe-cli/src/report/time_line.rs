@@ -1,22 +1,25 @@
-//! The sessions on one line of time.
+//! Figure of the sessions, waits and denied calls on one time axis.
 
-use autonoe_core::{Idle, SessionEnd, SessionOutcome, SessionSpan, WaitReason, format_duration};
+use autonoe_core::agent::{SessionEnd, SessionOutcome};
+use autonoe_core::event::WaitReason;
+use autonoe_core::project::{IdleReason, SessionSpan};
+use autonoe_core::time::format_duration;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::facts::Facts;
 use super::figures::{Key, grid, legend, time_axis};
-use super::foreign::inline;
+use super::format::{pluralize, total};
 use super::scale::{TimeScale, WIDTH, coordinate, since};
-use super::words::{counted, total};
+use super::untrusted_text::inline;
 
-/// How high a lane is, in units of a figure.
+/// Height of a lane, in units of a figure.
 const HEIGHT: f64 = 20.0;
 
-/// How narrow a bar may get before it is drawn wider than it is.
-const NARROWEST: f64 = 3.0;
+/// Minimum width of a bar, in units of a figure.
+const MIN_BAR_WIDTH: f64 = 3.0;
 
-/// What is drawn in a lane.
+/// Bar in a lane.
 struct Bar {
     class: &'static str,
     from: Timestamp,
@@ -35,11 +38,11 @@ pub(super) fn section(facts: &Facts) -> Markup {
                 p.muted { "No session was started." }
             } @else {
                 figure {
-                    div.lanes role="img" aria-label=(in_words(facts)) {
+                    div.lanes role="img" aria-label=(description(facts)) {
                         @for (name, bars) in &lanes {
                             div.lane {
                                 span.lane-name { (name) }
-                                (drawn(&scale, bars))
+                                (render_lane(&scale, bars))
                             }
                         }
                         div.lane { span.lane-name {} (time_axis(&scale)) }
@@ -51,14 +54,14 @@ pub(super) fn section(facts: &Facts) -> Markup {
     }
 }
 
-fn drawn(scale: &TimeScale, bars: &[Bar]) -> Markup {
+fn render_lane(scale: &TimeScale, bars: &[Bar]) -> Markup {
     html! {
         svg viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(HEIGHT)) }
             preserveAspectRatio="none" aria-hidden="true" {
             (grid(scale, &[], HEIGHT))
             @for bar in bars {
                 @let from = scale.x(bar.from);
-                @let width = (scale.x(bar.until) - from).max(NARROWEST);
+                @let width = (scale.x(bar.until) - from).max(MIN_BAR_WIDTH);
                 rect class=(bar.class) x=(coordinate(from.min(WIDTH - width))) y="3"
                     width=(coordinate(width)) height="14" { title { (bar.says) } }
             }
@@ -66,7 +69,7 @@ fn drawn(scale: &TimeScale, bars: &[Bar]) -> Markup {
     }
 }
 
-/// Sorts all that takes time into lanes: one for each instruction, one for waits, one for denials.
+/// Sorts bars into lanes: one per instruction, one for waits and one for denials.
 fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
     let timeline = &facts.timeline;
     let mut lanes: Vec<(String, Vec<Bar>)> = Vec::new();
@@ -90,13 +93,15 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
         .idle
         .iter()
         .filter_map(|idle| {
-            let what = match idle.why {
-                // The breath between two sessions is too short to be looked at.
-                Idle::Wait(WaitReason::Pause) => return None,
-                Idle::Wait(WaitReason::Quota | WaitReason::QuotaBackoff) => "Waited for the quota",
-                Idle::Wait(_) => "Waited for the service",
-                Idle::Paused => "Paused by a person",
-                _ => "The process was gone",
+            let what = match idle.reason {
+                // The pause between two sessions is too short to be visible.
+                IdleReason::Wait(WaitReason::Pause) => return None,
+                IdleReason::Wait(WaitReason::Quota | WaitReason::QuotaBackoff) => {
+                    "Waited for the quota"
+                }
+                IdleReason::Wait(_) => "Waited for the service",
+                IdleReason::Paused => "Paused by a user",
+                _ => "The process was not running",
             };
             let until = idle.until.unwrap_or(timeline.until);
             let time = format_duration(since(idle.from, until));
@@ -119,14 +124,14 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
             from: denied.at,
             until: denied.at,
             says: format!(
-                "Blocked {} in session {}",
+                "Denied {} in session {}",
                 inline(&denied.tool),
                 denied.session
             ),
         })
         .collect();
     if !denied.is_empty() {
-        lanes.push(("blocked calls".to_owned(), denied));
+        lanes.push(("denied calls".to_owned(), denied));
     }
     lanes
 }
@@ -138,7 +143,7 @@ fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
             SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. },
         ) => "failed",
         Some(_) => "cut-short",
-        None if facts.standing == super::facts::Standing::UnderWay && session.until.is_none() => {
+        None if facts.standing == super::facts::RunState::InProgress && session.until.is_none() => {
             "under-way"
         }
         None => "lost",
@@ -162,7 +167,7 @@ fn says(session: &SessionSpan, now: Timestamp) -> String {
     )
 }
 
-/// Explains the colours that are there.
+/// Returns the legend for the colours in use.
 fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
     const ALL: [Key; 7] = [
         Key {
@@ -171,7 +176,7 @@ fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
         },
         Key {
             class: "cut-short",
-            label: "cut short",
+            label: "ended early",
         },
         Key {
             class: "failed",
@@ -179,11 +184,11 @@ fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
         },
         Key {
             class: "lost",
-            label: "lost with its process",
+            label: "lost because its process ended",
         },
         Key {
             class: "under-way",
-            label: "under way",
+            label: "in progress",
         },
         Key {
             class: "wait",
@@ -191,7 +196,7 @@ fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
         },
         Key {
             class: "denied",
-            label: "blocked call",
+            label: "denied call",
         },
     ];
     let is_there = |class| {
@@ -202,18 +207,18 @@ fn keys(lanes: &[(String, Vec<Bar>)]) -> Vec<Key> {
     ALL.into_iter().filter(|key| is_there(key.class)).collect()
 }
 
-/// Says what the figure shows; the table of sessions has the rest.
-fn in_words(facts: &Facts) -> String {
+/// Describes the figure as text. The table of sessions has the details.
+fn description(facts: &Facts) -> String {
     let timeline = &facts.timeline;
     let waited = timeline
         .idle
         .iter()
-        .filter(|idle| idle.why != Idle::Wait(WaitReason::Pause));
+        .filter(|idle| idle.reason != IdleReason::Wait(WaitReason::Pause));
     format!(
         "{} in {}, with {} and {}. The table of sessions below has the details.",
-        counted(timeline.sessions.len(), "session"),
+        pluralize(timeline.sessions.len(), "session"),
         format_duration(since(timeline.from, timeline.until)),
-        counted(waited.count(), "wait"),
-        counted(timeline.denied.len(), "blocked call"),
+        pluralize(waited.count(), "wait"),
+        pluralize(timeline.denied.len(), "denied call"),
     )
 }

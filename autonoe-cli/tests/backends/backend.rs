@@ -1,27 +1,29 @@
-//! The backends, and how each plays a story.
+//! `Backend`, the backends that stories run on.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_testkit::ScriptedAgents;
+use autonoe_testkit::ScriptedBackend;
 use autonoe_testkit::model_server::{MainRequests, Prompt, Refusal, Script, Turn};
 
 use crate::backends::dialect::Dialect;
+use crate::backends::model_server::{self, Server, Vendor};
 use crate::backends::on_models::Api;
-use crate::backends::on_programs::{claude, codex, gemini, quota_of_claude, quota_of_codex};
+use crate::backends::on_programs::{
+    claude, claude_quota_refusal, codex, codex_quota_refusal, gemini,
+};
 use crate::backends::outcome::Outcome;
-use crate::backends::place::Place;
 use crate::backends::run::{Agents, run};
 use crate::backends::scripted;
-use crate::backends::served::{self, Server, Vendor};
 use crate::backends::story::Story;
+use crate::backends::workspace::TempWorkspace;
 
 /// Gemini CLI asks the model after 30 turns whether it is in a loop, and repeats the question for
 /// minutes unless it gets such an answer.
 const NO_LOOP: &str =
     r#"{"unproductive_state_analysis": "none", "unproductive_state_confidence": 0}"#;
 
-/// A backend that a story is played on.
+/// A backend that a story runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     /// Claude Code of a version.
@@ -35,9 +37,9 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// Plays a story in a project of its own, and returns what came of it.
-    pub(crate) async fn play(self, story: &Story) -> Outcome {
-        let place = Place::new();
+    /// Runs a story in its own project, and returns the outcome.
+    pub(crate) async fn run_story(self, story: &Story) -> Outcome {
+        let place = TempWorkspace::new();
         if self == Self::Scripted {
             return play_scripted(story, &place).await;
         }
@@ -49,8 +51,8 @@ impl Backend {
         outcome
     }
 
-    /// Plays a story in `place`, and returns the requests that its model received.
-    pub(crate) async fn prompts(self, story: &Story, place: &Place) -> Vec<Prompt> {
+    /// Runs a story in `place`, and returns the requests that its model received.
+    pub(crate) async fn prompts(self, story: &Story, place: &TempWorkspace) -> Vec<Prompt> {
         let server = self.serve(story, &place.root());
         run(story, self.agents(place, &server), place).await;
         server.verify();
@@ -60,13 +62,18 @@ impl Backend {
     /// Starts the scripted model of a story for an agent that works in `root`.
     pub(crate) fn serve(self, story: &Story, root: &Path) -> Server {
         let quota_spent = match self {
-            Self::Claude(_) => quota_of_claude(),
-            Self::Codex => quota_of_codex(),
+            Self::Claude(_) => claude_quota_refusal(),
+            Self::Codex => codex_quota_refusal(),
             Self::Gemini => Refusal::quota_spent(),
             Self::Model(_) => Refusal::rate_limited().retry_after(5 * 3600),
             Self::Scripted => unreachable!("scripted agents ask no model"),
         };
-        self.serve_script(served::script(story, self.dialect(), root, &quota_spent))
+        self.serve_script(model_server::script(
+            story,
+            self.dialect(),
+            root,
+            &quota_spent,
+        ))
     }
 
     /// Starts a scripted model for an agent.
@@ -92,7 +99,7 @@ impl Backend {
         }
     }
 
-    fn agents(self, place: &Place, server: &Server) -> Agents {
+    fn agents(self, place: &TempWorkspace, server: &Server) -> Agents {
         let url = server.base_url();
         match self {
             Self::Claude(version) => claude(version, place, url),
@@ -104,10 +111,10 @@ impl Backend {
     }
 }
 
-async fn play_scripted(story: &Story, place: &Place) -> Outcome {
+async fn play_scripted(story: &Story, place: &TempWorkspace) -> Outcome {
     let sessions = story.sessions.iter();
     let scripts = sessions.map(|session| scripted::script(session, &place.root()));
-    let agents = Arc::new(ScriptedAgents::new(scripts));
+    let agents = Arc::new(ScriptedBackend::new(scripts));
     let factory = agents.clone();
     let outer_sandbox = None;
     let agents_of_run = Agents {

@@ -1,23 +1,23 @@
-//! Decisions in the words in which a model calls the tools of an agent.
+//! `Dialect`, which translates calls of a story into the tool names of an agent.
 
 use std::path::Path;
 
 use autonoe_testkit::model_server::{Message, ToolResult, Turn};
 use serde_json::{Value, json};
 
-use crate::backends::story::{Call, What};
+use crate::backends::story::{Call, Effect};
 
-/// Whose names of tools a model uses.
+/// Tool names that a model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// Those of Claude Code, which our agent on models has too.
+    /// The names of Claude Code, which our agent on models uses too.
     Claude,
     Codex,
     Gemini,
 }
 
 impl Dialect {
-    /// Returns a model's answer that makes these calls at once, in the project `root`.
+    /// Returns a model answer that makes these calls in parallel, in the project `root`.
     pub(crate) fn turn(self, calls: &[Call], root: &Path) -> Turn {
         let message = calls.iter().fold(Message::new(), |message, call| {
             self.add(message, call, root)
@@ -63,49 +63,49 @@ impl Dialect {
 }
 
 /// Returns a tool of Claude Code and its input.
-fn claude(what: &What, root: &Path) -> (String, Value) {
+fn claude(what: &Effect, root: &Path) -> (String, Value) {
     match what {
-        What::Tool { name, input } => (format!("mcp__autonoe__{name}"), input.clone()),
-        What::Write { file, text } => ("Write".to_owned(), written(root, file, text)),
-        What::Edit { file, old, new } => ("Edit".to_owned(), edited(root, file, old, new)),
-        What::Read { file } => ("Read".to_owned(), json!({"file_path": root.join(file)})),
-        What::Command(command) => {
+        Effect::Tool { name, input } => (format!("mcp__autonoe__{name}"), input.clone()),
+        Effect::Write { file, text } => ("Write".to_owned(), written(root, file, text)),
+        Effect::Edit { file, old, new } => ("Edit".to_owned(), edited(root, file, old, new)),
+        Effect::Read { file } => ("Read".to_owned(), json!({"file_path": root.join(file)})),
+        Effect::Command(command) => {
             let input = json!({"command": command, "description": "as the script says"});
             ("Bash".to_owned(), input)
         }
-        What::Mcp {
+        Effect::Mcp {
             server,
             tool,
             input,
         } => (format!("mcp__{server}__{tool}"), input.clone()),
-        What::Claude { tool, input } => ((*tool).to_owned(), input.clone()),
+        Effect::Claude { tool, input } => ((*tool).to_owned(), input.clone()),
     }
 }
 
 /// Returns a tool of Gemini CLI and its input.
-fn gemini(what: &What, root: &Path) -> (String, Value) {
+fn gemini(what: &Effect, root: &Path) -> (String, Value) {
     match what {
-        What::Tool { name, input } => (format!("mcp_autonoe_{name}"), input.clone()),
-        What::Write { file, text } => ("write_file".to_owned(), written(root, file, text)),
-        What::Edit { file, old, new } => {
+        Effect::Tool { name, input } => (format!("mcp_autonoe_{name}"), input.clone()),
+        Effect::Write { file, text } => ("write_file".to_owned(), written(root, file, text)),
+        Effect::Edit { file, old, new } => {
             let mut input = edited(root, file, old, new);
             input["instruction"] = "as the script says".into();
             ("replace".to_owned(), input)
         }
-        What::Read { file } => {
+        Effect::Read { file } => {
             let input = json!({"file_path": root.join(file)});
             ("read_file".to_owned(), input)
         }
-        What::Command(command) => {
+        Effect::Command(command) => {
             let input = json!({"command": command});
             ("run_shell_command".to_owned(), input)
         }
-        What::Mcp {
+        Effect::Mcp {
             server,
             tool,
             input,
         } => (format!("mcp_{server}_{tool}"), input.clone()),
-        What::Claude { tool, .. } => panic!("Gemini CLI has no tool {tool}"),
+        Effect::Claude { tool, .. } => panic!("Gemini CLI has no tool {tool}"),
     }
 }
 
@@ -117,7 +117,7 @@ enum CodexCall {
     Item(Value),
 }
 
-fn codex(what: &What) -> CodexCall {
+fn codex(what: &Effect) -> CodexCall {
     let patch = |lines: String| {
         let input = format!("*** Begin Patch\n{lines}*** End Patch\n");
         CodexCall::Item(json!({"type": "custom_tool_call", "name": "apply_patch", "input": input}))
@@ -134,22 +134,22 @@ fn codex(what: &What) -> CodexCall {
         CodexCall::Function("exec_command".to_owned(), input)
     };
     match what {
-        What::Tool { name, input } => in_namespace("autonoe", name, input),
-        What::Write { file, text } => {
+        Effect::Tool { name, input } => in_namespace("autonoe", name, input),
+        Effect::Write { file, text } => {
             let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
             patch(format!("*** Add File: {file}\n{lines}"))
         }
-        What::Edit { file, old, new } => {
+        Effect::Edit { file, old, new } => {
             patch(format!("*** Update File: {file}\n@@\n-{old}\n+{new}\n"))
         }
-        What::Read { file } => shell(&format!("cat '{file}'")),
-        What::Command(command) => shell(command),
-        What::Mcp {
+        Effect::Read { file } => shell(&format!("cat '{file}'")),
+        Effect::Command(command) => shell(command),
+        Effect::Mcp {
             server,
             tool,
             input,
         } => in_namespace(&format!("mcp__{server}"), tool, input),
-        What::Claude { tool, .. } => panic!("Codex has no tool {tool}"),
+        Effect::Claude { tool, .. } => panic!("Codex has no tool {tool}"),
     }
 }
 

@@ -1,14 +1,16 @@
-//! Our agent on a model, in a place.
+//! Our agent on a model, in a temporary project.
 
-use autonoe_core::{BackendSpec, ProjectPaths, SpecContext};
-use autonoe_model::{ModelBackend, provider_spec};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::spec::{BackendSpec, SpecContext};
+use autonoe_model::ModelSpec;
+use autonoe_model::provider::provider_spec;
 use serde_json::json;
 
-use crate::backends::place::Place;
+use crate::backends::model_server::Vendor;
 use crate::backends::run::Agents;
-use crate::backends::served::Vendor;
+use crate::backends::workspace::TempWorkspace;
 
-/// An API that models are asked by.
+/// An API of a model service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     Messages,
@@ -27,7 +29,7 @@ impl Api {
     }
 
     /// Returns our agent on a model behind this API.
-    pub(crate) fn agents(self, place: &Place, url: &str) -> Agents {
+    pub(crate) fn agents(self, place: &TempWorkspace, url: &str) -> Agents {
         let (provider, model) = match self {
             Self::Messages => ("anthropic", "claude-sonnet-4-5"),
             Self::Responses => ("openai", "gpt-5"),
@@ -37,7 +39,7 @@ impl Api {
         let provider = provider_spec(&json!({
             "type": provider, "key": {"env": "THE_KEY"}, "baseUrl": url,
         }));
-        let backend = ModelBackend::new(provider.expect("a spec"), model);
+        let backend = ModelSpec::new(provider.expect("a spec"), model);
         let environment = place.environment([("THE_KEY", "dummy".to_owned())]);
         let context =
             SpecContext::new(ProjectPaths::new(place.root())).with_environment(environment);

@@ -1,71 +1,72 @@
-//! The vendors' programs as backends, each in a place, on a scripted model.
+//! The vendors' programs as backends, in a temporary project, on a scripted model.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_acp::{AcpAgents, AcpOptions};
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
-use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
-use autonoe_core::OuterSandbox;
+use autonoe_acp::{AcpBackend, AcpOptions};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
+use autonoe_codex::{CodexBackend, CodexOptions, CodexProvider};
+use autonoe_core::agent::OuterSandbox;
 use autonoe_testkit::model_server::Refusal;
 use autonoe_testkit::model_server::anthropic::{Claim, RateLimits};
 use jiff::Timestamp;
 
-use crate::backends::place::Place;
 use crate::backends::programs;
 use crate::backends::run::Agents;
+use crate::backends::workspace::TempWorkspace;
 
-/// Returns Claude Code of this version, with the login of a subscription.
-pub(crate) fn claude(version: &str, place: &Place, url: String) -> Agents {
+/// Returns Claude Code of this version, with a subscription login.
+pub(crate) fn claude(version: &str, place: &TempWorkspace, url: String) -> Agents {
     let environment = place.environment([
         ("ANTHROPIC_BASE_URL", url),
         ("CLAUDE_CODE_OAUTH_TOKEN", "dummy".to_owned()),
     ]);
     let mut options = ClaudeOptions::new(programs::claude(version), environment);
     options.config = ConfigFolder::PerSession;
-    options.temporary = place.temporary();
+    options.program.temporary = place.temporary();
     Agents {
-        factory: Arc::new(ClaudeAgents::new(options)),
+        factory: Arc::new(ClaudeBackend::new(options)),
         outer_sandbox: None,
     }
 }
 
 /// Returns Codex in an outer sandbox.
-pub(crate) fn codex(place: &Place, url: &str) -> Agents {
+pub(crate) fn codex(place: &TempWorkspace, url: &str) -> Agents {
     let environment = place.environment([("PASSE_PARTOUT", "dummy".to_owned())]);
-    let provider = CodexProvider::new(url, "PASSE_PARTOUT").with_max_retries(1);
-    let options = CodexOptions::new(programs::codex(), environment)
-        .with_model("gpt-5.5")
-        .with_provider(provider)
-        .with_temporary(place.temporary());
+    let mut provider = CodexProvider::new(url, "PASSE_PARTOUT");
+    provider.max_retries = Some(1);
+    let mut options = CodexOptions::new(programs::codex(), environment);
+    options.program.model = Some("gpt-5.5".into());
+    options.program.temporary = place.temporary();
+    options.provider = Some(provider);
     Agents {
-        factory: Arc::new(CodexAgents::new(options)),
+        factory: Arc::new(CodexBackend::new(options)),
         outer_sandbox: Some(OuterSandbox::bubblewrap()),
     }
 }
 
 /// Returns Gemini CLI in an outer sandbox.
-pub(crate) fn gemini(place: &Place, url: String) -> Agents {
+pub(crate) fn gemini(place: &TempWorkspace, url: String) -> Agents {
     let environment = place.environment([
         ("GEMINI_API_KEY", "dummy".to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", url),
     ]);
-    let options = AcpOptions::gemini(programs::node(), programs::gemini(), environment)
-        .with_model("gemini-2.5-flash")
-        .with_temporary(place.temporary());
+    let mut options = AcpOptions::gemini(programs::node(), programs::gemini(), environment);
+    options.program.model = Some("gemini-2.5-flash".into());
+    options.program.temporary = place.temporary();
     Agents {
-        factory: Arc::new(AcpAgents::new(options)),
+        factory: Arc::new(AcpBackend::new(options)),
         outer_sandbox: Some(OuterSandbox::bubblewrap()),
     }
 }
 
-/// How Anthropic refuses a subscription that is spent.
-pub(crate) fn quota_of_claude() -> Refusal {
+/// The response of Anthropic for an exhausted subscription.
+pub(crate) fn claude_quota_refusal() -> Refusal {
     Refusal::quota(&RateLimits::rejected(Claim::FiveHour, in_five_hours()))
 }
 
-/// How OpenAI refuses a subscription that is spent.
-pub(crate) fn quota_of_codex() -> Refusal {
+/// The response of OpenAI for an exhausted subscription.
+pub(crate) fn codex_quota_refusal() -> Refusal {
     let second = in_five_hours().as_second();
     Refusal::new(
         429,

@@ -7,25 +7,25 @@ use autonoe_core::RunReport;
 use autonoe_testkit::EventLog;
 use serde_json::{Value, json};
 
-use crate::backends::place::Place;
+use crate::backends::workspace::TempWorkspace;
 
-/// What must be the same on all backends.
+/// The result of a run that must be the same on all backends.
 ///
-/// Nothing is made alike for that: the ledger is compared byte by byte. What backends tell
-/// in their own words is left out: the sentence of an error (not its code), times, costs and
-/// tokens, what agents say, the names of tools.
+/// Nothing is normalised: the ledger is compared byte by byte. Details that differ between backends
+/// are left out: the message of an error (but not its code), times, costs and tokens, texts of
+/// agents, and names of tools.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
-    /// Why the run ended, with the code of an error and whether another try may help.
+    /// The exit reason, with the code of an error and whether a retry may help.
     exit: Value,
-    /// How many sessions there were, and how many deliverables.
+    /// The numbers of sessions and deliverables.
     counts: Value,
-    /// What each session was for, and how it ended.
+    /// The instruction and the end of each session.
     sessions: Vec<Value>,
     /// The changes of each deliverable, in order. Calls that an agent makes at once can change two
     /// deliverables in any order.
     changes: BTreeMap<String, Vec<String>>,
-    /// What the guards refused to let a shell do, and why.
+    /// The denied shell commands, with the reasons.
     refused_commands: Vec<Value>,
     /// `status.json`.
     ledger: String,
@@ -33,7 +33,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn of(report: &RunReport, log: &EventLog, place: &Place) -> Self {
+    pub(crate) fn new(report: &RunReport, log: &EventLog, place: &TempWorkspace) -> Self {
         let events = log.json();
         let named = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
         let sessions = named("session_started").zip(named("session_ended"));
@@ -48,11 +48,11 @@ impl Outcome {
             "verifiedTotalCount",
         ];
         Self {
-            exit: without_words(&report),
+            exit: without_messages(&report),
             counts: counts.map(|name| report[name].clone()).to_vec().into(),
             sessions: sessions
                 .map(|(started, ended)| {
-                    json!([started["instruction"], without_words(&ended["result"])])
+                    json!([started["instruction"], without_messages(&ended["result"])])
                 })
                 .collect(),
             changes: changes(named("status_changed")),
@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-/// Tells it to people, one thing in a line.
+/// Formats the outcome as text, one fact per line.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {}, counts {}", self.exit, self.counts)?;
@@ -83,8 +83,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Returns the words for programs that say how something ended.
-fn without_words(end: &Value) -> Value {
+/// Returns the machine-readable part of a session end or an exit reason.
+fn without_messages(end: &Value) -> Value {
     let error = &end["error"];
     let codes = [
         &end["exitReason"],
@@ -112,7 +112,7 @@ fn changes<'a>(events: impl Iterator<Item = &'a Value>) -> BTreeMap<String, Vec<
     changes
 }
 
-/// Returns a command that was refused, by whom and why.
+/// Returns a denied command, with the guard and the reason.
 fn refused(event: &Value) -> Option<Value> {
     let (call, decision) = (&event["call"], &event["decision"]);
     let is_refused = decision["decision"] == "deny" && call["kind"]["kind"] == "shell";

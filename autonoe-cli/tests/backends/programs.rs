@@ -1,26 +1,26 @@
-//! The pinned programs.
+//! Paths of the pinned programs.
 
 use std::path::{Path, PathBuf};
 
 use autonoe_process::find_program;
 
-/// Returns the Claude Code of this version, or fails if it is not installed.
+/// Returns the Claude Code of this version. Panics if it is not installed.
 pub(crate) fn claude(version: &str) -> PathBuf {
     installed(&format!("claude-code-{version}/claude"))
 }
 
-/// Returns Codex, or fails if it is not installed.
+/// Returns Codex. Panics if it is not installed.
 pub(crate) fn codex() -> PathBuf {
     let system = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     installed(&format!("codex-0.166.0/vendor/{system}/bin/codex"))
 }
 
-/// Returns the script of Gemini CLI, or fails if it is not installed.
+/// Returns the script of Gemini CLI. Panics if it is not installed.
 pub(crate) fn gemini() -> PathBuf {
     installed("gemini-cli-0.61.0/bundle/gemini.js")
 }
 
-/// Returns Node.js, or fails if it is not installed.
+/// Returns Node.js. Panics if it is not installed.
 pub(crate) fn node() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     find_program("node", &path).expect("Node.js is installed")

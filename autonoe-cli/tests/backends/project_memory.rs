@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
-use crate::backends::place::Place;
 use crate::backends::story::{End, Session, Story, plans};
+use crate::backends::workspace::TempWorkspace;
 
 const MEMORY: &str = "Indent with tabs, always.";
 
@@ -27,7 +27,7 @@ fn one_session() -> Story {
 /// Runs `story` in a project with the memory file `name`. For each request that the model received,
 /// returns how often it contains the text of the file.
 async fn occurrences(backend: Backend, name: &str, settings: &Value, story: &Story) -> Vec<usize> {
-    let place = Place::new();
+    let place = TempWorkspace::new();
     fs::write(place.root().join(name), MEMORY).expect("writable");
     let config = place.root().join(".autonoe/agent.json");
     fs::write(config, settings.to_string()).expect("writable");

@@ -1,16 +1,17 @@
-//! A whole run of a story through the public API.
+//! Runs a story through the public API.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentClientFactory, OuterSandbox, ProjectRun, RunControl};
+use autonoe_core::agent::OuterSandbox;
+use autonoe_core::{AgentClientFactory, ProjectRun, RunControl};
 use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::{EventLog, VirtualClock};
 use tokio::time::timeout;
 
 use crate::backends::outcome::Outcome;
-use crate::backends::place::{PATIENCE, Place};
 use crate::backends::story::Story;
+use crate::backends::workspace::{TIMEOUT, TempWorkspace};
 
 /// A backend, and the sandbox that a run on it needs.
 pub(crate) struct Agents {
@@ -18,10 +19,10 @@ pub(crate) struct Agents {
     pub(crate) outer_sandbox: Option<OuterSandbox>,
 }
 
-/// Runs to the end of a story, and returns what came of it.
+/// Runs a story to its end, and returns the outcome.
 ///
-/// The clock begins on the same day for all, so that ledgers have the same dates.
-pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome {
+/// The clock starts on the same day for all backends, so that ledgers have the same dates.
+pub(crate) async fn run(story: &Story, agents: Agents, place: &TempWorkspace) -> Outcome {
     if let Some(plan) = &story.plan {
         place.write(".autonoe/status.json", &plan.to_string());
     }
@@ -44,9 +45,9 @@ pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome
             }
         });
 
-    let report = timeout(PATIENCE, run.run(&RunControl::new())).await;
+    let report = timeout(TIMEOUT, run.run(&RunControl::new())).await;
 
     let report = report.expect("it ends in time").expect("it starts");
     place.assert_nothing_is_left();
-    Outcome::of(&report, &log, place)
+    Outcome::new(&report, &log, place)
 }

@@ -1,5 +1,5 @@
-//! The tests: what comes of each story is written down, for scripted agents, and it is the same
-//! on every other backend.
+//! Tests that compare the outcome of each story on every backend with the snapshot of scripted
+//! agents.
 
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
@@ -7,9 +7,9 @@ use crate::backends::stories;
 use crate::backends::story::Story;
 
 async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
-    let expected = Backend::Scripted.play(&story).await;
+    let expected = Backend::Scripted.run_story(&story).await;
 
-    let outcome = backend.play(&story).await;
+    let outcome = backend.run_story(&story).await;
 
     assert_eq!(
         outcome, expected,
@@ -17,11 +17,12 @@ async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
     );
 }
 
-/// Makes a test of each story for scripted agents and each model, and of some of them for programs.
+/// Generates a test of each story for scripted agents and each model, and of some stories for
+/// programs.
 ///
-/// The decisions of a run are the same whoever plays it. Each program plays the stories in which its
-/// tools have a part. Codex plays those that its service ends, too; the tests of the other backends
-/// show the kinds of such errors with fewer starts of their programs.
+/// The decisions of a run do not depend on the backend. Each program runs the stories that involve
+/// its tools. Codex also runs the stories that its service ends. The tests of the other backends
+/// cover such errors with fewer starts of their programs.
 macro_rules! on_every_backend {
     (
         on_every_program: $($story:ident),+;
@@ -50,7 +51,7 @@ macro_rules! on_every_backend {
     (@scripted $($story:ident,)+) => {
         $(#[tokio::test]
         async fn $story() {
-            let outcome = Backend::Scripted.play(&stories::$story()).await;
+            let outcome = Backend::Scripted.run_story(&stories::$story()).await;
 
             insta::assert_snapshot!(stringify!($story), outcome);
         })+

@@ -1,17 +1,17 @@
-//! A story as scripted agents play it: their calls are put to the gate, and what it allows
-//! is done for real.
+//! Runs a story on scripted agents: the gate decides about their calls, and the test performs the
+//! allowed ones for real.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use autonoe_core::AgentErrorKind;
+use autonoe_core::agent::AgentErrorKind;
 use autonoe_testkit::{Expectation, SessionScript, ToolUse};
 use serde_json::json;
 
-use crate::backends::story::{Call, End, Session, What};
+use crate::backends::story::{Call, Effect, End, Session};
 
-/// Returns what a scripted agent does in a session in the project `root`.
+/// Returns the script of an agent for a session in the project `root`.
 pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
     let script = SessionScript::new("as the story says");
     let script = session.steps.iter().fold(script, |script, calls| {
@@ -20,7 +20,7 @@ pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
         let allowed = calls.iter().filter(|call| call.expect == Expectation::Runs);
         allowed.fold(script, |script, call| {
             let what = call.what.clone();
-            script.does(move |root| do_for_real(&what, root))
+            script.does(move |root| perform(&what, root))
         })
     });
     match session.end {
@@ -34,43 +34,45 @@ pub(crate) fn script(session: &Session, root: &Path) -> SessionScript {
 
 fn tool_use(call: &Call, root: &Path) -> ToolUse {
     let tool = match &call.what {
-        What::Tool { name, input } => ToolUse::new(format!("mcp__autonoe__{name}"), input.clone()),
-        What::Write { file, text } => {
+        Effect::Tool { name, input } => {
+            ToolUse::new(format!("mcp__autonoe__{name}"), input.clone())
+        }
+        Effect::Write { file, text } => {
             let input = json!({"file_path": root.join(file), "content": text});
             ToolUse::new("Write", input)
         }
-        What::Edit { file, old, new } => {
+        Effect::Edit { file, old, new } => {
             let path = root.join(file);
             let input = json!({"file_path": path, "old_string": old, "new_string": new});
             ToolUse::new("Edit", input)
         }
-        What::Read { file } => ToolUse::new("Read", json!({"file_path": root.join(file)})),
-        What::Command(command) => ToolUse::new("Bash", json!({"command": command})),
-        What::Mcp {
+        Effect::Read { file } => ToolUse::new("Read", json!({"file_path": root.join(file)})),
+        Effect::Command(command) => ToolUse::new("Bash", json!({"command": command})),
+        Effect::Mcp {
             server,
             tool,
             input,
         } => ToolUse::new(format!("mcp__{server}__{tool}"), input.clone()),
-        What::Claude { tool, input } => ToolUse::new(*tool, input.clone()),
+        Effect::Claude { tool, input } => ToolUse::new(*tool, input.clone()),
     };
     tool.expecting(call.expect.clone())
 }
 
-fn do_for_real(what: &What, root: &Path) {
+fn perform(what: &Effect, root: &Path) {
     match what {
-        // The call had its effect already, or has none on the disk.
-        What::Tool { .. } | What::Read { .. } | What::Mcp { .. } | What::Claude { .. } => {}
-        What::Write { file, text } => {
+        // The call has already had its effect, or has none on the disk.
+        Effect::Tool { .. } | Effect::Read { .. } | Effect::Mcp { .. } | Effect::Claude { .. } => {}
+        Effect::Write { file, text } => {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(path, text).expect("it can be written");
         }
-        What::Edit { file, old, new } => {
+        Effect::Edit { file, old, new } => {
             let path = root.join(file);
             let text = fs::read_to_string(&path).expect("it can be read");
             fs::write(path, text.replacen(old, new, 1)).expect("it can be written");
         }
-        What::Command(command) => {
+        Effect::Command(command) => {
             let shell = Command::new("bash")
                 .args(["-c", command])
                 .current_dir(root)

@@ -1,4 +1,4 @@
-//! The scripts of decisions.
+//! Stories: scripts of decisions for whole runs.
 
 use autonoe_core::Mode;
 
@@ -9,7 +9,7 @@ use crate::backends::story::{
 const PLANNED: End = End::Says("It is planned.");
 const DONE: End = End::Says("That is all for now.");
 
-/// Plans two deliverables, and builds one in each session, past what is forbidden.
+/// Plans two deliverables, builds one per session, and attempts forbidden calls.
 pub(crate) fn all_pass() -> Story {
     let planning = Session::new(
         [
@@ -46,7 +46,7 @@ pub(crate) fn all_pass() -> Story {
     Story::new([planning, greeting, farewell])
 }
 
-/// Passes one of three deliverables; something outside stands in the way of the others.
+/// Passes one of three deliverables. External causes block the others.
 pub(crate) fn the_rest_is_blocked() -> Story {
     let planning = Session::new(
         [plans([
@@ -68,7 +68,7 @@ pub(crate) fn the_rest_is_blocked() -> Story {
     Story::new([planning, working])
 }
 
-/// Plans in two steps; something outside stands in the way of everything.
+/// Plans in two steps. External causes block everything.
 pub(crate) fn everything_is_blocked() -> Story {
     let planning = Session::new(
         [
@@ -82,7 +82,7 @@ pub(crate) fn everything_is_blocked() -> Story {
     Story::new([planning, giving_up])
 }
 
-/// Passes a deliverable and takes it back, until no session is left.
+/// Passes a deliverable and reverts it, until the session limit.
 pub(crate) fn no_session_is_left() -> Story {
     let planning = Session::new([plans([("DL-001", "count.txt counts")])], PLANNED);
     let first = Session::new(
@@ -97,33 +97,33 @@ pub(crate) fn no_session_is_left() -> Story {
     Story::new([planning, first, second]).with_max_iterations(3)
 }
 
-/// The quota is spent in the middle of a session.
+/// The quota is exhausted in the middle of a session.
 pub(crate) fn the_quota_is_spent() -> Story {
-    broken_off(End::QuotaSpent)
+    interrupted(End::QuotaSpent)
 }
 
-/// The service does not know the login any more.
+/// The service rejects the login.
 pub(crate) fn the_login_is_refused() -> Story {
-    broken_off(End::LoginRefused)
+    interrupted(End::LoginRefused)
 }
 
-/// The service does not have the model any more.
+/// The service does not know the model.
 pub(crate) fn the_model_is_unknown() -> Story {
-    broken_off(End::ModelUnknown)
+    interrupted(End::ModelUnknown)
 }
 
-/// The service is not paid any more.
+/// The account has an unpaid bill.
 pub(crate) fn nobody_pays() -> Story {
-    broken_off(End::Unpaid)
+    interrupted(End::Unpaid)
 }
 
-/// A session ends in its middle.
-fn broken_off(end: End) -> Story {
+/// A session that ends in the middle.
+fn interrupted(end: End) -> Story {
     let half = Session::new([writes("half.txt", "half\n")], end);
     Story::new([half]).with_plan([("DL-001", "half.txt is whole")])
 }
 
-/// Brings the list in line with the specification and verifies it; nothing but notes is written.
+/// Updates the ledger to match the specification and verifies it. Only notes are written.
 pub(crate) fn all_is_verified() -> Story {
     let syncing = Session::new(
         [

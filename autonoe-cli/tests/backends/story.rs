@@ -1,4 +1,4 @@
-//! What agents decide in a run, whoever runs them.
+//! `Story`, the decisions of agents in a run, independent of the backend.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,24 +6,24 @@ use autonoe_core::Mode;
 use autonoe_testkit::Expectation;
 use serde_json::{Value, json};
 
-/// What agents decide in a run, session by session.
+/// The decisions of agents in a run, by session.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     pub(crate) mode: Mode,
     pub(crate) sessions: Vec<Session>,
     pub(crate) max_iterations: Option<u32>,
-    /// The ledger that the project has before the run.
+    /// The ledger of the project before the run.
     pub(crate) plan: Option<Value>,
 }
 
-/// What an agent decides in one session: step by step, then its end.
+/// The decisions of an agent in one session: its steps, then its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) steps: Vec<Step>,
     pub(crate) end: End,
 }
 
-/// Calls that are made at once.
+/// Parallel calls.
 pub(crate) type Step = Vec<Call>;
 
 /// A tool call and its expected outcome.
@@ -31,7 +31,7 @@ pub(crate) type Step = Vec<Call>;
 pub(crate) struct Call {
     /// ID of the call in the conversation, unique in this process.
     pub(crate) id: String,
-    pub(crate) what: What,
+    pub(crate) what: Effect,
     pub(crate) expect: Expectation,
     /// Texts that the result contains.
     pub(crate) shows: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Call {
 
 /// Effect of a call, independent of the backend's tool names.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum Effect {
     /// Uses one of the deliverable tools.
     Tool { name: &'static str, input: Value },
     /// Writes a new file of the project. The text ends with a line break.
@@ -67,15 +67,15 @@ pub(crate) enum What {
 /// How a session ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// The model has said all that it has to say.
+    /// The model finishes with this text.
     Says(&'static str),
-    /// The service says that the quota is spent.
+    /// The service reports an exhausted quota.
     QuotaSpent,
-    /// The service does not know the login.
+    /// The service rejects the login.
     LoginRefused,
-    /// The service does not have the model.
+    /// The service does not know the model.
     ModelUnknown,
-    /// The service is not paid.
+    /// The service requires a payment.
     Unpaid,
 }
 
@@ -99,7 +99,7 @@ impl Story {
         self
     }
 
-    /// Has the run begin with a plan: ids of deliverables, and the one thing that each asks for.
+    /// Starts the run with a plan: IDs of deliverables, each with one criterion.
     pub(crate) fn with_plan<const N: usize>(mut self, deliverables: [(&str, &str); N]) -> Self {
         self.plan = Some(plan(deliverables));
         self
@@ -107,13 +107,13 @@ impl Story {
 }
 
 impl Session {
-    /// One call after the other, and then the end.
+    /// Creates a session of calls, one after the other.
     pub(crate) fn new(calls: impl IntoIterator<Item = Call>, end: End) -> Self {
         let steps = calls.into_iter().map(|call| vec![call]).collect();
         Self { steps, end }
     }
 
-    /// Before the end, makes these calls at once.
+    /// Adds parallel calls before the end.
     pub(crate) fn then_at_once(mut self, calls: impl IntoIterator<Item = Call>) -> Self {
         self.steps.push(calls.into_iter().collect());
         self
@@ -121,7 +121,7 @@ impl Session {
 }
 
 impl Call {
-    fn new(what: What) -> Self {
+    fn new(what: Effect) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -133,25 +133,25 @@ impl Call {
     }
 
     /// Expects a result that contains `text`.
-    pub(crate) fn showing(mut self, text: impl Into<String>) -> Self {
+    pub(crate) fn expects_text(mut self, text: impl Into<String>) -> Self {
         self.shows.push(text.into());
         self
     }
 
-    /// Expects that the guards do not let it happen.
+    /// Expects that the gate denies the call.
     pub(crate) fn denied(mut self) -> Self {
         self.expect = Expectation::Denied;
         self
     }
 
-    /// Expects that the tool says no.
+    /// Expects that the tool fails.
     pub(crate) fn failing(mut self) -> Self {
         self.expect = Expectation::Fails;
         self
     }
 }
 
-/// Creates deliverables: their ids, and the one thing that each asks for.
+/// Creates deliverables with these IDs, each with one criterion.
 pub(crate) fn plans<const N: usize>(deliverables: [(&str, &str); N]) -> Call {
     tool("create", plan(deliverables))
 }
@@ -163,7 +163,7 @@ fn plan<const N: usize>(deliverables: [(&str, &str); N]) -> Value {
     json!({"deliverables": deliverables.to_vec()})
 }
 
-/// Creates deliverables that are described by their goals, with ids from `DL-001` on.
+/// Creates deliverables with these goals as descriptions, and IDs from `DL-001` on.
 pub(crate) fn plans_goals<'a>(goals: impl IntoIterator<Item = &'a str>) -> Call {
     let deliverables = goals.into_iter().enumerate().map(|(index, goal)| {
         let id = format!("DL-{:03}", index + 1);
@@ -196,31 +196,31 @@ pub(crate) fn lists() -> Call {
 }
 
 fn tool(name: &'static str, input: Value) -> Call {
-    Call::new(What::Tool { name, input })
+    Call::new(Effect::Tool { name, input })
 }
 
 pub(crate) fn writes(file: impl Into<String>, text: impl Into<String>) -> Call {
     let (file, text) = (file.into(), text.into());
-    Call::new(What::Write { file, text })
+    Call::new(Effect::Write { file, text })
 }
 
 /// Replaces the line `old` of a file, without its line break.
 pub(crate) fn edits(file: &str, old: &str, new: &str) -> Call {
     let [file, old, new] = [file, old, new].map(str::to_owned);
-    Call::new(What::Edit { file, old, new })
+    Call::new(Effect::Edit { file, old, new })
 }
 
 pub(crate) fn reads(file: &str) -> Call {
     let file = file.to_owned();
-    Call::new(What::Read { file })
+    Call::new(Effect::Read { file })
 }
 
 pub(crate) fn runs(command: impl Into<String>) -> Call {
-    Call::new(What::Command(command.into()))
+    Call::new(Effect::Command(command.into()))
 }
 
 pub(crate) fn calls_mcp_tool(server: &'static str, tool: &'static str, input: Value) -> Call {
-    Call::new(What::Mcp {
+    Call::new(Effect::Mcp {
         server,
         tool,
         input,
@@ -229,5 +229,5 @@ pub(crate) fn calls_mcp_tool(server: &'static str, tool: &'static str, input: Va
 
 /// Uses a built-in tool that only Claude Code has.
 pub(crate) fn uses(tool: &'static str, input: Value) -> Call {
-    Call::new(What::Claude { tool, input })
+    Call::new(Effect::Claude { tool, input })
 }

@@ -1,8 +1,8 @@
-//! A browser for the server.
+//! Path of the Chromium that the browser server uses.
 
 use std::path::Path;
 
-/// Returns Debian's Chromium, or fails the test if it is not installed.
+/// Returns Debian's Chromium. Panics if it is not installed.
 pub(crate) fn program() -> &'static str {
     const PROGRAM: &str = "/usr/bin/chromium";
     assert!(

@@ -1,10 +1,10 @@
-//! The browser of a run: the real Claude Code or an agent in this process, the real Playwright MCP
-//! server and Debian's Chromium, against a page on loopback, with a scripted model.
+//! Tests of the browser in a run: the real Claude Code or an agent in this process, the real
+//! Playwright MCP server and Debian's Chromium, with a page on loopback and a scripted model.
 
 pub(crate) mod chromium;
+mod fixture;
 mod on_model;
 pub(crate) mod playwright;
 mod runs;
-mod setting;
 pub(crate) mod site;
 mod tools;

@@ -1,8 +1,8 @@
-//! The real Playwright MCP server.
+//! Path of the real Playwright MCP server.
 
 use std::path::{Path, PathBuf};
 
-/// Returns the script of the pinned server, or fails the test if it is not installed.
+/// Returns the script of the pinned server. Panics if it is not installed.
 pub(crate) fn script() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     let clis = workspace.expect("it is a member").join("target/clis");

@@ -1,4 +1,4 @@
-//! Runs that have a browser, and syncs that have none.
+//! Runs with a browser, and syncs without one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use autonoe_testkit::model_server::anthropic::Turn;
 use serde_json::{Value, json};
 
 use crate::browser::chromium;
-use crate::browser::setting::Setting;
+use crate::browser::fixture::Fixture;
 use crate::browser::site::{Site, TEXT};
 use crate::build::{Build, on_newer_build};
 
@@ -21,8 +21,8 @@ pub(crate) fn ledger(passed: bool) -> Value {
     }]})
 }
 
-/// A model that looks at a page, tries what it may not, and is content.
-pub(crate) fn looks_at(site: &Site) -> Vec<Turn> {
+/// A model that opens a page, attempts forbidden calls, and finishes.
+pub(crate) fn page_turns(site: &Site) -> Vec<Turn> {
     let forged = json!({"function": "() => '{}'", "filename": ".autonoe/status.json"});
     vec![
         Turn::tool(
@@ -43,26 +43,29 @@ pub(crate) fn looks_at(site: &Site) -> Vec<Turn> {
     ]
 }
 
-/// Asserts that the model saw the page, and that the guard stands before the browser too.
-pub(crate) fn saw_the_page(setting: &Setting, output: &Output) {
-    let told = setting.told();
-    assert!(output.status.success(), "{output:?}\n{told:#?}");
-    assert!(told.iter().any(|result| result.contains(TEXT)), "{told:#?}");
+/// Asserts that the model received the page, and that the gate also covers the browser.
+pub(crate) fn assert_page_seen(setting: &Fixture, output: &Output) {
+    let results = setting.tool_results();
+    assert!(output.status.success(), "{output:?}\n{results:#?}");
+    assert!(
+        results.iter().any(|result| result.contains(TEXT)),
+        "{results:#?}"
+    );
     let verified = |result: &String| result.contains("Result\\nDone");
-    assert!(told.iter().any(verified), "{told:#?}");
+    assert!(results.iter().any(verified), "{results:#?}");
     let refused =
         |result: &String| result.contains(".autonoe") && result.contains("is_error: true");
-    assert!(told.iter().any(refused), "{told:#?}");
+    assert!(results.iter().any(refused), "{results:#?}");
     let ledger = fs::read_to_string(setting.project().join(".autonoe/status.json"));
     assert!(ledger.expect("it is there").contains("DL-001"));
     setting.model.verify();
 }
 
-/// As in a container: Debian's Chromium, by root, named in `agent.json`.
+/// As in a container: Debian's Chromium as root, named in `agent.json`.
 async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let site = Site::open();
-    let setting = Setting::new(build, &ledger(false), looks_at(&site));
-    let server = setting.server_called("playwright-mcp");
+    let setting = Fixture::new(build, &ledger(false), page_turns(&site));
+    let server = setting.install_server("playwright-mcp");
     let browser = chromium::program();
     let setting = setting.config(&json!({"mcpServers": {"playwright": {
         "command": server,
@@ -73,42 +76,42 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
 
-    saw_the_page(&setting, &output);
+    assert_page_seen(&setting, &output);
     assert_eq!(setting.calls().len(), 1);
 }
 
 on_newer_build![a_run_sees_the_page_with_the_server_of_its_settings];
 
-/// Only the download is played: what stands in for `npx` is the server that it would fetch.
+/// Only the download is simulated: the replacement of `npx` is the server that it would fetch.
 // Shows: spec/4.1/server-headless-isolated, spec/4.1.2/browser-ends-with-its-session
 // Shows: spec/6.3/playwright, spec/9.2/playwright, spec/4.2/flow
 #[test]
 fn the_built_in_server_takes_its_browser_from_the_environment() {
     let site = Site::open();
-    let setting = Setting::new(Build::NEWER, &ledger(false), looks_at(&site));
-    setting.server_called("npx");
+    let setting = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
+    setting.install_server("npx");
     let setting = setting
         .variable("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
         .variable("PLAYWRIGHT_MCP_SANDBOX", "false");
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
 
-    saw_the_page(&setting, &output);
+    assert_page_seen(&setting, &output);
     assert_eq!(
         setting.calls(),
         ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }
 
-/// As after `npx @playwright/mcp@latest install-browser chromium`. The server wants a sandbox of
-/// other browsers only, so that this works for root as it is.
+/// As after `npx @playwright/mcp@latest install-browser chromium`. The server requires a sandbox
+/// for other browsers only, so this works as root without further options.
 // Shows: spec/4.1.1/install
 #[test]
 #[cfg(target_arch = "x86_64")] // Elsewhere the folder has another name.
 fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
     let site = Site::open();
-    let setting = Setting::new(Build::NEWER, &ledger(false), looks_at(&site));
-    setting.server_called("npx");
+    let setting = Fixture::new(Build::NEWER, &ledger(false), page_turns(&site));
+    setting.install_server("npx");
     let browsers = setting.project().with_file_name("browsers");
     let place = browsers.join("chromium-1247/chrome-linux64");
     fs::create_dir_all(&place).expect("it can be made");
@@ -119,7 +122,7 @@ fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
 
-    saw_the_page(&setting, &output);
+    assert_page_seen(&setting, &output);
 }
 
 // Shows: spec/6.4/playwright
@@ -130,9 +133,9 @@ fn a_sync_starts_no_browser_whoever_brings_it() {
         Turn::tool("mcp__autonoe__verify", json!({"deliverableId": "DL-001"})),
         Turn::text("It is verified."),
     ];
-    let setting = Setting::new(Build::NEWER, &ledger(true), script);
-    setting.server_called("npx");
-    let server = setting.server_called("playwright-mcp");
+    let setting = Fixture::new(Build::NEWER, &ledger(true), script);
+    setting.install_server("npx");
+    let server = setting.install_server("playwright-mcp");
     let servers =
         json!({"mcpServers": {"playwright": {"command": server, "args": ["--headless"]}}});
     let setting = setting.config(&servers);
@@ -168,8 +171,8 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
             ),
             Turn::text("It shows what is left."),
         ];
-        let setting = Setting::new(Build::NEWER, &ledger(false), script);
-        setting.program_called("npx", &format!("echo $PPID >> ../sessions; {npx}"));
+        let setting = Fixture::new(Build::NEWER, &ledger(false), script);
+        setting.install_program("npx", &format!("echo $PPID >> ../sessions; {npx}"));
         // Milliseconds that Claude Code waits for a server.
         let setting = setting.variable("MCP_TIMEOUT", "3000");
 
@@ -177,11 +180,11 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
 
         assert!(output.status.success(), "{npx}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let warning = "agents work without the MCP server \"playwright\"";
+        let warning = "sessions start without the MCP server \"playwright\"";
         assert_eq!(stderr.matches(warning).count(), 1, "{npx}: {stderr}");
         let is_explained = reason.is_none_or(|reason| stderr.contains(reason));
         assert!(is_explained, "{npx}: {stderr}");
-        // Claude Code may try again, but the second session does not have the server.
+        // Claude Code may retry, but the second session does not have the server.
         let sessions = fs::read_to_string(setting.project().join("../sessions"));
         let sessions = sessions.expect("it was started");
         let sessions: BTreeSet<_> = sessions.lines().collect();
@@ -190,11 +193,11 @@ fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
     }
 }
 
-/// A server of the file is needed: its author wants agents to use it.
+/// A server of the file is required, because its author wants agents to use it.
 #[test]
 fn a_browser_of_the_settings_that_cannot_start_fails_the_session() {
-    let setting = Setting::new(Build::NEWER, &ledger(false), Vec::<Turn>::new());
-    let server = setting.program_called("playwright-mcp", "exit 1");
+    let setting = Fixture::new(Build::NEWER, &ledger(false), Vec::<Turn>::new());
+    let server = setting.install_program("playwright-mcp", "exit 1");
     let setting = setting.config(&json!({"mcpServers": {"playwright": {"command": server}}}));
 
     let output = setting.autonoe(&["run", "--no-sandbox", "--pause=0s", "--max-retries=0"]);

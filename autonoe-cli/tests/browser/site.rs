@@ -1,4 +1,4 @@
-//! A page on loopback.
+//! `Site`, a web page on loopback.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// What the page says once its script has run.
+/// The text of the page after its script has run.
 pub(crate) const TEXT: &str = "Ripe tomatoes: 3 left in stock";
 
 const PAGE: &str = "<!doctype html><title>Market</title><h1>Market</h1><p id=stock></p>\
     <script>document.getElementById('stock').textContent = 'Ripe tomatoes: ' + (1 + 2) + ' left in stock'</script>";
 
-/// A server of one page, until it is dropped.
+/// A server of one page. It stops when dropped.
 pub(crate) struct Site {
     address: SocketAddr,
     closing: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl Site {
     }
 }
 
-/// Answers one request, whatever it asks for. A browser that leaves is no failure.
+/// Answers any request with the page. A browser that disconnects is not an error.
 fn answer(mut connection: &TcpStream) {
     let mut lines = BufReader::new(connection).lines();
     while lines
@@ -62,7 +62,7 @@ fn answer(mut connection: &TcpStream) {
 impl Drop for Site {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::SeqCst);
-        // It looks up when somebody comes.
+        // Wakes the thread, which waits for a connection.
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

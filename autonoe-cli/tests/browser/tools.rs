@@ -1,16 +1,18 @@
-//! Tools that the real browser server offers, and the granted ones among them.
+//! Compares the tools of the real browser server with the granted ones.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use autonoe_core::{EffectiveConfig, McpServer, Mode, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
+use autonoe_core::Mode;
+use autonoe_core::project::{EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
+use autonoe_core::tool::McpServer;
 use serde_json::{Value, json};
 
 use crate::browser::playwright;
 
-/// Asks the real server which tools it has.
-fn offered(arguments: &[String]) -> BTreeSet<String> {
+/// Returns the tools that the real server lists.
+fn offered_tools(arguments: &[String]) -> BTreeSet<String> {
     let folder = tempfile::tempdir().expect("a directory can be made");
     let mut server = Command::new("node")
         .arg(playwright::script())
@@ -51,7 +53,7 @@ fn granted() -> BTreeSet<String> {
     tools.map(|tool| (*tool).to_owned()).collect()
 }
 
-/// Returns the arguments that a run starts the built-in server with, without the package that
+/// Returns the arguments with which a run starts the built-in server, without the package that
 /// `npx` fetches.
 fn arguments_of_runs() -> Vec<String> {
     let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default());
@@ -65,7 +67,7 @@ fn arguments_of_runs() -> Vec<String> {
 // Shows: spec/4.1/tools
 #[test]
 fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it() {
-    let offered = offered(&arguments_of_runs());
+    let offered = offered_tools(&arguments_of_runs());
 
     let refused: Vec<_> = offered.difference(&granted()).cloned().collect();
 
@@ -75,7 +77,7 @@ fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it
 // Shows: spec/4.1/allowed-tools, spec/4.2/flow
 #[test]
 fn every_tool_that_is_granted_is_there() {
-    let offered = offered(&arguments_of_runs());
+    let offered = offered_tools(&arguments_of_runs());
 
     let unknown: Vec<_> = granted().difference(&offered).cloned().collect();
 

@@ -1,42 +1,42 @@
-//! A project that names its backend.
+//! Projects that select their backend in `agent.json`.
 
 use serde_json::{Value, json};
 
-use crate::choosing::setting::{Setting, passed, plan};
+use crate::choosing::fixture::{Fixture, passed, plan};
 
-/// Returns the setting `backend` of a dry run: its value and where it comes from.
-fn shown(setting: &Setting, arguments: &[&str]) -> (String, String, Vec<String>) {
+/// Returns the setting `backend` of a dry run: its value, its source and the warnings.
+fn backend_setting(setting: &Fixture, arguments: &[&str]) -> (String, String, Vec<String>) {
     let dry = ["run", "--dry-run", "--output=json"];
-    let said = setting.autonoe(&[&dry, arguments].concat());
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let plan = said.json();
+    let output = setting.autonoe(&[&dry, arguments].concat());
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let plan = output.json();
     let settings = plan["settings"].as_array().expect("a list");
     let mut backends = settings.iter().filter(|it| it["key"] == "backend");
     let backend = backends.next().expect("it is always told");
     assert_eq!(backends.next(), None, "{plan:#}");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
-    let warnings = said.warnings().into_iter().map(str::to_owned).collect();
+    let warnings = output.warnings().into_iter().map(str::to_owned).collect();
     (text(&backend["value"]), text(&backend["source"]), warnings)
 }
 
 #[test]
 fn the_command_line_wins_over_the_file_and_the_file_over_what_is_built_in() {
-    let plain = Setting::new();
-    let (backend, source, warnings) = shown(&plain, &[]);
+    let plain = Fixture::new();
+    let (backend, source, warnings) = backend_setting(&plain, &[]);
     assert_eq!((backend.as_str(), source.as_str()), ("claude", "default"));
     assert_eq!(warnings, Vec::<String>::new());
 
-    let named = Setting::new().configured(&json!({"backend": "codex"}));
-    let (backend, source, warnings) = shown(&named, &[]);
+    let named = Fixture::new().configured(&json!({"backend": "codex"}));
+    let (backend, source, warnings) = backend_setting(&named, &[]);
     assert_eq!(backend, "codex");
     assert!(source.ends_with(".autonoe/agent.json:1"), "{source}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(
-        warnings[0].starts_with("agents are run by codex, as /"),
+        warnings[0].starts_with("agents run on the backend codex, as configured in /"),
         "{warnings:?}"
     );
 
-    let (backend, source, warnings) = shown(&named, &["--backend=gemini"]);
+    let (backend, source, warnings) = backend_setting(&named, &["--backend=gemini"]);
     assert_eq!((backend.as_str(), source.as_str()), ("gemini", "flag"));
     assert_eq!(warnings, Vec::<String>::new());
 }
@@ -48,39 +48,39 @@ fn what_a_file_starts_and_where_keys_go_is_told_without_secrets() {
         "provider": {"baseUrl": "https://elsewhere.example/v1", "keyVariable": "TEAM_KEY"},
         "mcpServers": {"x": {"command": "y", "env": {"SECRET": "do-not-print"}}},
     });
-    let setting = Setting::new().configured(&json!({"backend": backend}));
+    let setting = Fixture::new().configured(&json!({"backend": backend}));
 
-    let (_, _, warnings) = shown(&setting, &[]);
+    let (_, _, warnings) = backend_setting(&setting, &[]);
 
     let warnings = warnings.join("\n");
-    for told in [
+    for expected in [
         "/opt/other-codex",
         "https://elsewhere.example/v1",
         "TEAM_KEY",
         "\"command\":\"y\"",
     ] {
-        assert!(warnings.contains(told), "{told}: {warnings}");
+        assert!(warnings.contains(expected), "{expected}: {warnings}");
     }
     assert!(!warnings.contains("do-not-print"), "{warnings}");
 }
 
 #[test]
-fn a_mistake_is_told_with_its_place() {
+fn a_mistake_is_reported_with_its_place() {
     let model = json!({"type": "openai", "key": {"value": "sk-do-not-print"}});
-    for (backend, told) in [
+    for (backend, expected) in [
         (
             json!("codx"),
-            "/backend: this program knows no backend of the type `codx`; did you mean `codex`?",
+            "/backend: unknown backend `codx`; did you mean `codex`?",
         ),
-        (json!("model:x"), "/backend: write model:PROVIDER/MODEL"),
-        (json!("acp"), "/backend: write acp:COMMAND"),
+        (json!("model:x"), "/backend: expected model:PROVIDER/MODEL"),
+        (json!("acp"), "/backend: expected acp:COMMAND"),
         (
             json!(3),
             "/backend: expected a backend or its name, found a number",
         ),
         (
             json!({"type": "codx"}),
-            "/backend/type: this program knows no backend of the type `codx`",
+            "/backend/type: unknown backend `codx`; did you mean `codex`?",
         ),
         (json!({}), "/backend: the backend has no `type`"),
         (
@@ -89,56 +89,60 @@ fn a_mistake_is_told_with_its_place() {
         ),
         (
             json!({"type": "acp"}),
-            "/backend: the backend has no `command`",
+            "/backend: the field `command` is missing",
         ),
         (
             json!({"type": "gemini", "sandbox": {}}),
-            "/backend/sandbox: a file of the project does not say",
+            "/backend/sandbox: a project's files cannot choose the sandbox",
         ),
         (
             json!({"type": "codex", "program": "./tools/codex"}),
-            "/backend/program: that is in the project",
+            "/backend/program: this path is in the project",
         ),
         (
             json!({"type": "acp", "command": "tools/agent"}),
-            "/backend/command: that is in the project",
+            "/backend/command: this path is in the project",
         ),
         (
             json!("acp:./tools/agent serve"),
-            "/backend: that is in the project",
+            "/backend: this path is in the project",
         ),
         (
-            json!({"type": "gemini", "home": {"kept": "agents-home"}}),
-            "/backend/home/kept: that is in the project",
+            json!({"type": "gemini", "home": {"persistent": "agents-home"}}),
+            "/backend/home/persistent: this path is in the project",
+        ),
+        (
+            json!({"type": "claude", "config": {"persistent": "agents-home"}}),
+            "/backend/config/persistent: this path is in the project",
         ),
         (
             json!({"type": "claude", "settingSources": "project"}),
-            "/backend/settingSources: a file of the project does not say",
+            "/backend/settingSources: settingSources is not allowed",
         ),
         (
             json!({"type": "model", "model": "m", "provider": model}),
-            "/backend/provider/key: a key does not belong into this file",
+            "/backend/provider/key: this file must not contain a key",
         ),
     ] {
-        let setting = Setting::new().configured(&json!({"backend": backend}));
+        let setting = Fixture::new().configured(&json!({"backend": backend}));
         for arguments in [&["run"][..], &["run", "--dry-run"], &["doctor"]] {
-            let said = setting.autonoe(arguments);
+            let output = setting.autonoe(arguments);
 
-            assert_eq!(said.code, Some(1), "{backend}: {said:?}");
-            let all = format!("{}{}", said.stdout, said.stderr);
+            assert_eq!(output.code, Some(1), "{backend}: {output:?}");
+            let all = format!("{}{}", output.stdout, output.stderr);
             let place = ".autonoe/agent.json:1:";
             assert!(
-                all.contains(place) && all.contains(told),
-                "{arguments:?} {backend}: {said:?}"
+                all.contains(place) && all.contains(expected),
+                "{arguments:?} {backend}: {output:?}"
             );
-            assert!(!all.contains("do-not-print"), "{said:?}");
+            assert!(!all.contains("do-not-print"), "{output:?}");
         }
     }
 }
 
 #[test]
 fn scripted_agents_of_a_file_run_and_the_person_is_told_first() {
-    let setting = Setting::new().configured(&json!({"backend": "scripted:.autonoe/agents.json"}));
+    let setting = Fixture::new().configured(&json!({"backend": "scripted:.autonoe/agents.json"}));
     let uses = |tool: &str, input: Value| json!({"uses": {"tool": format!("mcp__autonoe__{tool}"), "input": input}});
     let script = json!({"sessions": [
         {"name": "plan", "steps": [uses("create", plan()), "ends"]},
@@ -146,15 +150,15 @@ fn scripted_agents_of_a_file_run_and_the_person_is_told_first() {
     ]});
     setting.write(".autonoe/agents.json", &script.to_string());
 
-    let said = setting.autonoe(&["run", "--pause=0s"]);
+    let output = setting.autonoe(&["run", "--pause=0s"]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let told = said
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let warning = output
         .stderr
-        .find("agents are run by scripted, as")
+        .find("agents run on the backend scripted, as")
         .expect("it is told");
-    let begun = said.stderr.find("Session 1 started").expect("it began");
-    assert!(told < begun, "{said:?}");
+    let begun = output.stderr.find("Session 1 started").expect("it began");
+    assert!(warning < begun, "{output:?}");
 }
 
 #[test]
@@ -162,13 +166,13 @@ fn agents_on_a_model_can_be_described_in_the_file() {
     let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
     let backend = json!({"type": "model", "provider": provider, "model": "gpt-5",
                          "tools": {"network": "shared"}});
-    let setting = Setting::new().configured(&json!({"backend": backend}));
+    let setting = Fixture::new().configured(&json!({"backend": backend}));
     let mut command = setting.command(&["doctor", "--json"]);
     command.env("TEAM_KEY", "nobody asks");
 
-    let said = crate::choosing::setting::said(command);
+    let output = crate::choosing::fixture::run_command(command);
 
-    let found = said.json();
+    let found = output.json();
     assert_eq!(found["backend"], "model", "{found:#}");
     let findings = found["findings"].as_array().expect("a list");
     let warned = findings.iter().filter(|it| it["name"] == "backend");

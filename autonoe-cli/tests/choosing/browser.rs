@@ -1,5 +1,5 @@
-//! Runs with the built-in browser on programs that are in a sandbox of ours, with a home that is
-//! empty: the real programs, the real Playwright MCP server and Debian's Chromium.
+//! Runs with the built-in browser on programs in our sandbox, with an empty home: the real
+//! programs, the real Playwright MCP server and Debian's Chromium.
 
 use std::fs;
 use std::path::Path;
@@ -12,24 +12,24 @@ use serde_json::{Value, json};
 
 use crate::browser::chromium;
 use crate::browser::site::{Site, TEXT};
-use crate::choosing::codex::{in_namespace, ours};
-use crate::choosing::setting::{Said, Setting, passed, pinned, plan, said};
+use crate::choosing::codex::{calls_our_tool, in_namespace};
+use crate::choosing::fixture::{CommandOutput, Fixture, passed, pinned, plan, run_command};
 
-/// The program would give a server 10 seconds of itself.
+/// Codex alone would wait 10 seconds for a server.
 const LONGER_THAN_CODEX_WAITS: u32 = 12;
 
-/// A project that says nothing of servers, so that it has the built-in one.
-fn setting() -> Setting {
-    let setting = Setting::new();
+/// A project without server settings, so that it has the built-in server.
+fn setting() -> Fixture {
+    let setting = Fixture::new();
     fs::remove_file(setting.root().join(".autonoe/agent.json")).expect("it is there");
     setting
 }
 
-/// Only the download is played: what stands in for `npx` is the server that it would fetch. It
-/// takes some seconds, as the download does.
-fn with_npx(seconds: u32) -> Setting {
+/// Only the download is simulated: the replacement of `npx` is the server that it would fetch. It
+/// takes some seconds, like the download.
+fn with_npx(seconds: u32) -> Fixture {
     let setting = setting();
-    // What is in `/tmp` is not seen in the sandbox, and the pinned programs may be there.
+    // The sandbox hides `/tmp`, where the pinned programs may be.
     let package = setting.root().with_file_name("playwright");
     copy(&pinned("playwright-mcp-0.0.83"), &package);
     let script = package.join("node_modules/@playwright/mcp/cli.js");
@@ -45,7 +45,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.expect("it can be run").success());
 }
 
-/// Names a browser in the way that the guide does.
+/// Selects a browser as the guide describes.
 fn with_chromium(mut command: Command) -> Command {
     command
         .env("PLAYWRIGHT_MCP_EXECUTABLE_PATH", chromium::program())
@@ -53,10 +53,10 @@ fn with_chromium(mut command: Command) -> Command {
     command
 }
 
-fn assert_seen(setting: &Setting, run: &Said, requests: &str) {
+fn assert_seen(setting: &Fixture, run: &CommandOutput, requests: &str) {
     assert_eq!(run.code, Some(0), "{run:?}\n{requests}");
     assert!(requests.contains(TEXT), "{run:?}\n{requests}");
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn codex_sees_the_page_with_the_built_in_server() {
     let server = OpenAiServer::start(Script::new([
         browser("browser_navigate", &json!({"url": site.url()})),
         browser("browser_snapshot", &json!({})),
-        ours("set_status", &passed()),
+        calls_our_tool("set_status", &passed()),
         Turn::text("It shows what is left."),
     ]));
     let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
@@ -75,7 +75,7 @@ fn codex_sees_the_page_with_the_built_in_server() {
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
 
-    let run = said(with_chromium(command));
+    let run = run_command(with_chromium(command));
 
     let requests = format!("{:?}", server.log().main_requests());
     assert_seen(&setting, &run, &requests);
@@ -101,7 +101,7 @@ fn gemini_sees_the_page_with_the_built_in_server() {
         .env("GEMINI_API_KEY", "nobody checks it")
         .env("GOOGLE_GEMINI_BASE_URL", server.url());
 
-    let run = said(with_chromium(command));
+    let run = run_command(with_chromium(command));
 
     let requests = format!("{:?}", server.log().main_requests());
     assert_seen(&setting, &run, &requests);
@@ -113,9 +113,9 @@ fn codex_works_without_a_built_in_server_that_does_not_start() {
     let setting = setting().with_codex();
     let setting = setting.program("npx", "echo 'npm error network' >&2; exit 1");
     let server = OpenAiServer::start(Script::new([
-        ours("create", &plan()),
+        calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
-        ours("set_status", &passed()),
+        calls_our_tool("set_status", &passed()),
         Turn::text("It shows what is left."),
     ]));
     let mut command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
@@ -123,18 +123,18 @@ fn codex_works_without_a_built_in_server_that_does_not_start() {
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
 
-    let run = said(command);
+    let run = run_command(command);
 
     assert_eq!(run.code, Some(0), "{run:?}");
-    let warning = "agents work without the MCP server \"playwright\"";
+    let warning = "sessions start without the MCP server \"playwright\"";
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
     server.verify();
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
-/// A server of the file is needed, also if it is the browser.
+/// A server of the file is required, even if it is the browser.
 #[test]
-fn a_server_whose_program_is_missing_is_told_before_a_run() {
+fn a_server_with_a_missing_program_is_reported_before_a_run() {
     for (setting, backend) in [
         (setting().with_codex(), "codex"),
         (setting().with_gemini(), "gemini"),
@@ -148,7 +148,7 @@ fn a_server_whose_program_is_missing_is_told_before_a_run() {
             .env("OPENAI_API_KEY", "nobody asks")
             .env("GEMINI_API_KEY", "nobody asks");
 
-        let run = said(command);
+        let run = run_command(command);
 
         assert_eq!(run.code, Some(1), "{backend}: {run:?}");
         assert!(run.stderr.contains("\"playwright\""), "{backend}: {run:?}");
@@ -162,9 +162,9 @@ fn without_node_there_is_a_warning_and_no_browser() {
         (setting().program("agent", "exit 1"), "acp:agent"),
         (setting().program("claude", "exit 1"), "claude"),
     ] {
-        let run = said(setting.bare_command(&["run", "--backend", backend]));
+        let run = run_command(setting.bare_command(&["run", "--backend", backend]));
 
-        // The stand-in for the program is what ends the run.
+        // The replacement of the program ends the run.
         assert_eq!(run.code, Some(1), "{backend}: {run:?}");
         let warning = "agents work without a browser: the MCP server \"playwright\"";
         assert_eq!(run.stderr.matches(warning).count(), 1, "{backend}: {run:?}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::choosing::setting::{Said, Setting, said};
+use crate::choosing::fixture::{CommandOutput, Fixture, run_command};
 
 /// A program that answers like Claude Code until a session starts. Then it creates a file.
 const CLAUDE: &str = r#"case "$1" in
@@ -14,15 +14,15 @@ const CLAUDE: &str = r#"case "$1" in
 esac"#;
 
 /// A project and the program.
-fn setting() -> Setting {
-    Setting::new().program("claude", CLAUDE)
+fn setting() -> Fixture {
+    Fixture::new().program("claude", CLAUDE)
 }
 
 /// Fails if a session was started.
-fn assert_no_session(setting: &Setting, run: &Said) {
+fn assert_no_session(setting: &Fixture, run: &CommandOutput) {
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(!run.stderr.contains("Session 1"), "{run:?}");
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn missing_programs_of_the_sandbox_are_named_with_the_package_and_the_flag() {
             .iter()
             .fold(setting(), |setting, name| setting.program(name, ""));
 
-        let run = said(setting.bare_command(&["run", "--backend=claude"]));
+        let run = run_command(setting.bare_command(&["run", "--backend=claude"]));
 
         assert_no_session(&setting, &run);
         let message = format!("claude does not support the session field `sandbox`: {missing}");
@@ -52,7 +52,7 @@ fn a_forbidden_sandbox_is_reported_before_the_first_session() {
     let bwrap = "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1";
     let setting = setting().program("socat", "").program("bwrap", bwrap);
 
-    let run = said(setting.bare_command(&["run", "--backend=claude"]));
+    let run = run_command(setting.bare_command(&["run", "--backend=claude"]));
 
     assert_no_session(&setting, &run);
     assert!(run.stdout.contains("No permissions to create"), "{run:?}");

@@ -7,14 +7,14 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Message, Script, Turn};
 use serde_json::{Value, json};
 
-use crate::choosing::setting::{Said, Setting, passed, plan, said};
+use crate::choosing::fixture::{CommandOutput, Fixture, passed, plan, run_command};
 
-/// The model calls a tool of ours.
-pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
+/// The model calls one of our tools.
+pub(crate) fn calls_our_tool(tool: &str, input: &Value) -> Turn {
     in_namespace("autonoe", tool, input)
 }
 
-/// The model calls a tool of a server.
+/// The model calls a tool of an MCP server.
 pub(crate) fn in_namespace(namespace: &str, tool: &str, input: &Value) -> Turn {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -47,40 +47,40 @@ pub(crate) fn shell(command: &str) -> Turn {
     Turn::tool("exec_command", json!({"cmd": command}))
 }
 
-/// A run that blocks one command and edits one file.
+/// A run with one denied command and one edited file.
 fn turns() -> Vec<Turn> {
     vec![
-        ours("create", &plan()),
+        calls_our_tool("create", &plan()),
         Turn::text("It is planned."),
         shell("curl example.com > trace.txt"),
         adds("hello.txt", "hello"),
-        ours("set_status", &passed()),
+        calls_our_tool("set_status", &passed()),
         Turn::text("It is done."),
     ]
 }
 
-/// Lets the program ask `server`.
-fn asking(mut command: Command, server: &OpenAiServer) -> Said {
+/// Runs the command with `server` as the model service.
+fn asking(mut command: Command, server: &OpenAiServer) -> CommandOutput {
     command
         .env("OPENAI_API_KEY", "nobody checks it")
         .env("OPENAI_BASE_URL", server.api_url());
-    said(command)
+    run_command(command)
 }
 
-fn assert_greeted(setting: &Setting, run: &Said, server: &OpenAiServer) {
+fn assert_greeted(setting: &Fixture, run: &CommandOutput, server: &OpenAiServer) {
     assert_eq!(run.code, Some(0), "{run:?}");
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
-    assert!(run.stderr.contains("Blocked Bash: curl"), "{run:?}");
+    assert!(run.stderr.contains("Denied Bash: curl"), "{run:?}");
     assert_eq!(setting.read("hello.txt"), "hello\n");
     assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
     server.verify();
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
 #[test]
 fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
-    let setting = Setting::new().with_codex();
+    let setting = Fixture::new().with_codex();
     let server = OpenAiServer::start(Script::new(turns()));
     let command = setting.command(&["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"]);
 
@@ -90,11 +90,14 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
     assert_eq!(run.warnings(), Vec::<&str>::new(), "{run:?}");
 }
 
-/// Each call of the scripted model is told with tokens, which have a price.
+/// The scripted model reports tokens for each call, and they have a price.
 #[test]
 fn a_money_budget_ends_a_run_whose_model_has_a_price() {
-    let setting = Setting::new().with_codex();
-    let script = Script::new([ours("create", &plan()), Turn::text("It is planned.")]);
+    let setting = Fixture::new().with_codex();
+    let script = Script::new([
+        calls_our_tool("create", &plan()),
+        Turn::text("It is planned."),
+    ]);
     let server = OpenAiServer::start(script.rest_by(|_| shell("ls"))).unverified();
     let arguments = ["run", "--pause=0s", "--backend=codex", "-m", "gpt-5.5"];
     let command = setting.command(&[&arguments[..], &["--max-cost=0.01"]].concat());
@@ -102,14 +105,14 @@ fn a_money_budget_ends_a_run_whose_model_has_a_price() {
     let run = asking(command, &server);
 
     assert_eq!(run.code, Some(6), "{run:?}");
-    assert!(run.stdout.contains("money budget"), "{run:?}");
+    assert!(run.stdout.contains("cost budget"), "{run:?}");
     assert!(run.stdout.contains("$0.0"), "{run:?}");
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
 #[test]
 fn the_project_can_name_it_and_the_person_is_told() {
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
     let server = OpenAiServer::start(Script::new(turns()));
@@ -118,16 +121,16 @@ fn the_project_can_name_it_and_the_person_is_told() {
 
     assert_greeted(&setting, &run, &server);
     let warnings = run.warnings().join("\n");
-    assert!(warnings.contains("agents are run by codex, as"), "{run:?}");
     assert!(
-        warnings.contains("codex has the model \"gpt-5.5\""),
+        warnings.contains("agents run on the backend codex, as"),
         "{run:?}"
     );
+    assert!(warnings.contains("codex uses model \"gpt-5.5\""), "{run:?}");
 }
 
 #[test]
 fn a_flow_runs_on_it_too() {
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));
     setting.write("bin/npm", "#!/bin/sh\n[ -e mended.txt ]\n");
@@ -149,17 +152,17 @@ fn a_flow_runs_on_it_too() {
     assert_eq!(flow.json()["complete"], true, "{flow:?}");
     assert_eq!(setting.read("mended.txt"), "It is mended.\n");
     server.verify();
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
-fn make_executable(setting: &Setting) {
+fn make_executable(setting: &Fixture) {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(setting.root().join("bin/npm"), mode).expect("ours");
 }
 
-/// Puts the flow `fix-bug` into the project.
-fn copy_flow(setting: &Setting) {
+/// Copies the flow `fix-bug` into the project.
+fn copy_flow(setting: &Fixture) {
     use std::path::Path;
     let flow = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/flows/fix-bug");
     let mut folders = vec![flow.clone()];

@@ -1,9 +1,10 @@
-//! A run on an agent that knows MCP servers by commands only: it starts `autonoe mcp`.
+//! A run on an agent that supports only MCP servers on standard input and output: it starts
+//! `autonoe mcp`.
 
-use crate::choosing::setting::{Setting, passed, plan};
+use crate::choosing::fixture::{Fixture, passed, plan};
 
-/// An agent that speaks no HTTP to servers, and says so by saying nothing. It plans in its first
-/// session, and is done in the next.
+/// An agent without HTTP support for MCP servers, which it indicates by omitting the capability. It
+/// plans in its first session, and finishes in the next.
 const AGENT: &str = r#"
 const { spawn } = require('child_process');
 const { createInterface } = require('readline');
@@ -47,7 +48,7 @@ lines(process.stdin, async ({ id, method, params }) => {
 
 #[test]
 fn an_agent_that_knows_commands_only_works_on_the_ledger_of_the_run() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let script = format!(
         "const PLAN = {};\nconst PASSED = {};\n{AGENT}",
         plan(),
@@ -62,5 +63,5 @@ fn an_agent_that_knows_commands_only_works_on_the_ledger_of_the_run() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }

@@ -4,11 +4,11 @@ use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::choosing::setting::{Setting, passed, plan, said};
+use crate::choosing::fixture::{Fixture, passed, plan, run_command};
 
 #[test]
 fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
-    let setting = Setting::new().with_gemini();
+    let setting = Fixture::new().with_gemini();
     let shell = |command: &str| Turn::tool("run_shell_command", json!({"command": command}));
     let greeting = json!({"file_path": "hello.txt", "content": "hello\n"});
     let server = GeminiServer::start(Script::new([
@@ -31,14 +31,14 @@ fn a_project_is_planned_and_built_and_what_is_blocked_leaves_no_trace() {
         .env("GEMINI_API_KEY", "nobody checks it")
         .env("GOOGLE_GEMINI_BASE_URL", server.url());
 
-    let run = said(command);
+    let run = run_command(command);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     let summary = "1 of 1 deliverables passed; 2 iterations";
     assert!(run.stdout.contains(summary), "{run:?}");
-    assert!(run.stderr.contains("Blocked Bash: curl"), "{run:?}");
+    assert!(run.stderr.contains("Denied Bash: curl"), "{run:?}");
     assert_eq!(setting.read("hello.txt"), "hello\n");
     assert_eq!(setting.names(), ["SPEC.md", "hello.txt"]);
     server.verify();
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }

@@ -8,39 +8,39 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::{Value, json};
 
-use crate::choosing::codex::{ours, shell};
-use crate::choosing::setting::{PATIENCE, Said, Setting, passed, said};
+use crate::choosing::codex::{calls_our_tool, shell};
+use crate::choosing::fixture::{CommandOutput, Fixture, TIMEOUT, passed, run_command};
 
-/// A command that does not end by itself.
+/// A command that does not end on its own.
 const ENDLESS: &str = "echo 1 > begun.txt && sleep 600";
 
-/// The command, killed at the latest when it is dropped.
+/// A child process, killed on drop at the latest.
 struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Starts a command, kills it in its first session, and waits until nothing of it is left: the
-/// agent, in its sandbox, dies with it.
-fn kill_in_the_middle(setting: &Setting, mut command: Command) {
+/// Starts a command, kills it in its first session, and waits until all of its processes have
+/// ended. The agent in its sandbox dies with it.
+fn kill_in_the_middle(setting: &Fixture, mut command: Command) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     let killed = Killed(command.spawn().expect("it starts"));
     let begun = Instant::now();
     while !setting.root().join("begun.txt").exists() {
-        assert!(begun.elapsed() < PATIENCE, "its tool never began");
+        assert!(begun.elapsed() < TIMEOUT, "its tool never began");
         std::thread::sleep(Duration::from_millis(20));
     }
     drop(killed);
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
-/// Asserts that the run was gone on with and came to its end, with the ledger that it had.
-fn assert_gone_on(setting: &Setting, run: &Said) {
+/// Asserts that the run was resumed and finished, with its previous ledger.
+fn assert_resumed(setting: &Fixture, run: &CommandOutput) {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
         run.stderr.contains("resuming the interrupted run"),
@@ -51,15 +51,15 @@ fn assert_gone_on(setting: &Setting, run: &Said) {
     let deliverables = ledger["deliverables"].as_array().expect("some");
     assert_eq!(deliverables.len(), 1, "{ledger}");
     assert_eq!(deliverables[0]["passed"], true, "{ledger}");
-    setting.nothing_is_left();
+    setting.wait_for_processes();
 }
 
 #[test]
-fn a_run_on_codex_is_gone_on_with() {
-    let setting = Setting::new().planned().with_codex();
+fn a_run_on_codex_is_resumed() {
+    let setting = Fixture::new().planned().with_codex();
     let server = OpenAiServer::start(Script::new([
         shell(ENDLESS),
-        ours("set_status", &passed()),
+        calls_our_tool("set_status", &passed()),
         Turn::text("It is done."),
     ]));
     let command = || {
@@ -72,15 +72,15 @@ fn a_run_on_codex_is_gone_on_with() {
     };
 
     kill_in_the_middle(&setting, command());
-    let run = said(command());
+    let run = run_command(command());
 
-    assert_gone_on(&setting, &run);
+    assert_resumed(&setting, &run);
     server.verify();
 }
 
 #[test]
-fn a_run_on_gemini_is_gone_on_with() {
-    let setting = Setting::new().planned().with_gemini();
+fn a_run_on_gemini_is_resumed() {
+    let setting = Fixture::new().planned().with_gemini();
     let server = GeminiServer::start(Script::new([
         Turn::tool("run_shell_command", json!({"command": ENDLESS})),
         Turn::tool("mcp_autonoe_set_status", passed()),
@@ -96,8 +96,8 @@ fn a_run_on_gemini_is_gone_on_with() {
     };
 
     kill_in_the_middle(&setting, command());
-    let run = said(command());
+    let run = run_command(command());
 
-    assert_gone_on(&setting, &run);
+    assert_resumed(&setting, &run);
     server.verify();
 }

@@ -1,5 +1,5 @@
-//! The command on backends that a person or a project chooses, the real Codex and the real Gemini
-//! CLI among them, offline: their models are scripted.
+//! Tests of the command on backends that the operator or the project selects, including the real
+//! Codex and the real Gemini CLI, offline with scripted models.
 
 mod agent_json;
 mod browser;
@@ -7,7 +7,7 @@ mod claude;
 mod codex;
 mod commands_only;
 mod doctor;
+mod fixture;
 mod gemini;
 mod killed;
 mod refused;
-mod setting;

@@ -1,27 +1,27 @@
-//! Requirements that a backend does not meet are reported before a run.
+//! Unmet requirements of a backend, which are reported before a run.
 
 use serde_json::json;
 
-use crate::choosing::setting::Setting;
+use crate::choosing::fixture::Fixture;
 
 #[test]
-fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
-    let setting = Setting::new();
-    for (arguments, code, told) in [
+fn unsupported_options_are_refused_before_a_run_starts() {
+    let setting = Fixture::new();
+    for (arguments, code, expected) in [
         (
             &["--backend=codex", "--no-sandbox"][..],
             1,
-            "codex does not ask about every tool call",
+            "codex can bypass the gate",
         ),
         (
             &["--backend=gemini", "--no-sandbox"],
             1,
-            "gemini does not ask about every tool call",
+            "gemini can bypass the gate",
         ),
         (
             &["--backend=acp:agent", "--no-sandbox"],
             1,
-            "acp does not ask about every tool call",
+            "acp can bypass the gate",
         ),
         (
             &["--backend=gemini", "--thinking"],
@@ -38,18 +38,21 @@ fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
             2,
             "agent does not support the session field `model`",
         ),
-        (&["--backend=codex:x"], 2, "behind codex comes nothing"),
-        (&["--backend=acp"], 2, "write acp:COMMAND"),
+        (&["--backend=codex:x"], 2, "codex takes no value"),
+        (&["--backend=acp"], 2, "expected acp:COMMAND"),
     ] {
         for more in [&["run"][..], &["run", "--dry-run"]] {
-            let said = setting.autonoe(&[more, arguments].concat());
+            let output = setting.autonoe(&[more, arguments].concat());
 
-            assert_eq!(said.code, Some(code), "{arguments:?}: {said:?}");
-            assert!(said.stderr.contains(told), "{arguments:?}: {said:?}");
-            let is_usage_of_value = said.stderr.contains("For more information");
+            assert_eq!(output.code, Some(code), "{arguments:?}: {output:?}");
             assert!(
-                is_usage_of_value || said.stderr.contains("hint:"),
-                "{said:?}"
+                output.stderr.contains(expected),
+                "{arguments:?}: {output:?}"
+            );
+            let is_usage_of_value = output.stderr.contains("For more information");
+            assert!(
+                is_usage_of_value || output.stderr.contains("hint:"),
+                "{output:?}"
             );
         }
     }
@@ -58,45 +61,53 @@ fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
 
 #[test]
 fn a_variable_that_switches_the_sandbox_off_is_refused_too() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let mut command = setting.command(&["run", "--backend=codex"]);
     command.env("AUTONOE_NO_SANDBOX", "1");
 
-    let said = crate::choosing::setting::said(command);
+    let output = crate::choosing::fixture::run_command(command);
 
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("AUTONOE_NO_SANDBOX out"), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(
+        output
+            .stderr
+            .contains("remove --no-sandbox and AUTONOE_NO_SANDBOX"),
+        "{output:?}"
+    );
 }
 
 #[test]
-fn money_is_not_limited_where_nobody_tells_what_it_costs() {
-    let setting = Setting::new().with_codex();
+fn a_cost_limit_is_refused_on_a_backend_that_reports_no_cost() {
+    let setting = Fixture::new().with_codex();
     let mut command = setting.command(&["run", "--backend=codex", "--max-cost=1"]);
     command.env("OPENAI_API_KEY", "nobody asks");
 
-    let said = crate::choosing::setting::said(command);
+    let output = crate::choosing::fixture::run_command(command);
 
-    assert_eq!(said.code, Some(1), "{said:?}");
-    let told = "codex does not report what it costs";
-    assert!(said.stdout.contains(told), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let expected = "codex does not report what it costs";
+    assert!(output.stdout.contains(expected), "{output:?}");
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told_before_a_run() {
-    let setting = Setting::new();
-    for (backend, told) in [
-        ("codex", "the program codex is in no folder of PATH"),
-        ("gemini", "is in no folder of PATH"),
-        ("acp:nobody", "the program nobody is in no folder of PATH"),
+fn a_missing_program_is_reported_before_a_run() {
+    let setting = Fixture::new();
+    for (backend, expected) in [
+        ("codex", "the program codex is not on PATH"),
+        ("gemini", "is not on PATH"),
+        ("acp:nobody", "the program nobody is not on PATH"),
     ] {
-        let said =
-            crate::choosing::setting::said(setting.bare_command(&["run", "--backend", backend]));
+        let output = crate::choosing::fixture::run_command(setting.bare_command(&[
+            "run",
+            "--backend",
+            backend,
+        ]));
 
-        assert_eq!(said.code, Some(1), "{backend}: {said:?}");
-        assert!(said.stderr.contains(told), "{backend}: {said:?}");
+        assert_eq!(output.code, Some(1), "{backend}: {output:?}");
+        assert!(output.stderr.contains(expected), "{backend}: {output:?}");
         assert!(
-            said.stderr.contains("autonoe doctor"),
-            "{backend}: {said:?}"
+            output.stderr.contains("autonoe doctor"),
+            "{backend}: {output:?}"
         );
     }
 }
@@ -104,22 +115,22 @@ fn a_program_that_is_not_there_is_told_before_a_run() {
 #[test]
 fn a_configuration_that_the_backend_does_not_support_is_refused_alike_by_every_command() {
     let backend = json!({"type": "claude", "settingSources": "project"}).to_string();
-    let setting = Setting::new().configured(&json!({"projectMemory": false}));
+    let setting = Fixture::new().configured(&json!({"projectMemory": false}));
 
     let dry = setting.autonoe(&["run", "--dry-run", "--backend", &backend]);
     let run = setting.autonoe(&["run", "--backend", &backend]);
     let doctor = setting.autonoe(&["doctor", "--backend", &backend]);
 
     let sentence = "claude does not support the session field `project_memory`: \
-                    it cannot keep the memory files of the project from the agent";
+                    it cannot hide the memory files of the project from the agent";
     let remedy = "set `settingSources` of the backend to \"none\"";
-    for (said, output) in [
+    for (output, text) in [
         (&dry, &dry.stderr),
         (&run, &run.stderr),
         (&doctor, &doctor.stdout),
     ] {
-        assert_eq!(said.code, Some(1), "{said:?}");
-        assert!(output.contains(sentence), "{said:?}");
-        assert!(output.contains(remedy), "{said:?}");
+        assert_eq!(output.code, Some(1), "{output:?}");
+        assert!(text.contains(sentence), "{output:?}");
+        assert!(text.contains(remedy), "{output:?}");
     }
 }

@@ -1,17 +1,17 @@
-//! The guide on `autonoe ask`: its commands print what it shows, and it has every option.
+//! Tests that the guide on `autonoe ask` shows actual output and lists every option.
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const GUIDE: &str = include_str!("../../../docs/guides/ask.md");
 
 #[test]
 fn every_command_of_the_guide_on_asking_prints_what_it_shows() {
-    Setting::new().check_guide(GUIDE);
+    Fixture::new().check_guide(GUIDE);
 }
 
 #[test]
 fn every_option_and_exit_code_of_ask_is_in_the_guide() {
-    let help = Setting::new().autonoe(&["ask", "--help"]).stdout;
+    let help = Fixture::new().autonoe(&["ask", "--help"]).stdout;
     let options = help
         .split_whitespace()
         .filter(|word| word.starts_with("--"))

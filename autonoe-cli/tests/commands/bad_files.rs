@@ -1,4 +1,5 @@
-//! Anything in the place of a file: no command hangs, each says what it is and where.
+//! Special files, large files and invalid files in place of project files: no command hangs, and
+//! each names the file and the problem.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -6,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
 /// A script of agents that plan one deliverable and pass it.
 const SCRIPT: &str = r#"{"sessions": [
@@ -19,10 +20,10 @@ const SCRIPT: &str = r#"{"sessions": [
     ]}
 ]}"#;
 
-/// Puts something where a file should be.
+/// Puts something in place of a file.
 type Put = fn(&Path);
 
-/// What stands in the place of a file, and how it is told.
+/// Replacements of a file, with the expected messages.
 const INSTEAD: &[(Put, &str)] = &[
     (
         |path| fs::create_dir(path).expect("writable"),
@@ -49,14 +50,14 @@ fn pipe(path: &Path) {
     assert!(made.expect("mkfifo is there").success());
 }
 
-/// Makes a file of zeros that takes no room on the disk.
+/// Creates a sparse file of zeros.
 fn huge(path: &Path) {
     let file = File::create(path).expect("writable");
     file.set_len(64 << 30).expect("it takes no room");
 }
 
-fn with_script() -> Setting {
-    Setting::new()
+fn with_script() -> Fixture {
+    Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", "{}")
         .file("../agents.json", SCRIPT)
@@ -69,9 +70,9 @@ const DOCTOR: &[&str] = &["doctor"];
 const CHECK: &[&str] = &["check", "ls"];
 const STATUS: &[&str] = &["status"];
 
-/// Tells whether `said` complains of `file` in these words, be it in a table of findings.
-fn complains(said: &Said, file: &str, words: &str) -> bool {
-    let all = format!("{}{}", said.stdout, said.stderr);
+/// Returns whether `output` reports `file` with these words, even in a table of findings.
+fn reports(output: &CommandOutput, file: &str, words: &str) -> bool {
+    let all = format!("{}{}", output.stdout, output.stderr);
     all.lines()
         .any(|line| line.contains(file) && line.contains(words))
 }
@@ -96,18 +97,18 @@ fn whatever_stands_in_the_place_of_a_file_is_told_and_left_alone() {
             for (args, code) in commands {
                 let setting = with_script();
                 let path = setting.project().join(file);
-                // Not all of them are there.
+                // Not all of these files exist.
                 let _ = fs::remove_file(&path);
                 put(&path);
                 let before = fs::symlink_metadata(&path).expect("it is there");
 
-                let said = setting.autonoe_in_time(args);
+                let output = setting.autonoe_within_timeout(args);
 
-                assert_eq!(said.code, *code, "{file} {args:?}: {}", said.screen());
+                assert_eq!(output.code, *code, "{file} {args:?}: {}", output.screen());
                 assert!(
-                    complains(&said, file, words),
+                    reports(&output, file, words),
                     "{file} {words}: {}",
-                    said.screen()
+                    output.screen()
                 );
                 let after = fs::symlink_metadata(&path).expect("it is there");
                 let left_alone = (before.file_type(), before.len(), before.modified().ok())
@@ -125,13 +126,13 @@ fn a_specification_without_words_is_none() {
         for args in [RUN, SYNC, DRY_RUN, DOCTOR] {
             let setting = with_script().file("SPEC.md", text);
 
-            let said = setting.autonoe(args);
+            let output = setting.autonoe(args);
 
-            assert_eq!(said.code, 1, "{text:?} {args:?}: {}", said.screen());
+            assert_eq!(output.code, 1, "{text:?} {args:?}: {}", output.screen());
             assert!(
-                complains(&said, "SPEC.md", "is blank; write down"),
+                reports(&output, "SPEC.md", "is blank; describe"),
                 "{}",
-                said.screen()
+                output.screen()
             );
             assert!(!setting.project().join(".autonoe/journal.jsonl").exists());
         }
@@ -168,11 +169,11 @@ fn what_is_not_utf_8_is_told_with_the_line() {
     ] {
         let setting = with_script().file(file, text);
 
-        let said = setting.autonoe(args);
+        let output = setting.autonoe(args);
 
-        assert_eq!(said.code, 1, "{file}: {}", said.screen());
+        assert_eq!(output.code, 1, "{file}: {}", output.screen());
         let name = file.trim_start_matches("../");
-        assert!(complains(&said, name, words), "{file}: {}", said.screen());
+        assert!(reports(&output, name, words), "{file}: {}", output.screen());
     }
 }
 
@@ -198,14 +199,14 @@ fn the_mark_that_some_editors_put_before_a_text_is_passed_over_everywhere() {
         status.screen()
     );
     for args in [&["log"][..], DRY_RUN, CHECK, RUN] {
-        let said = setting.autonoe(args);
-        assert_eq!(said.code, 0, "{args:?}: {}", said.screen());
+        let output = setting.autonoe(args);
+        assert_eq!(output.code, 0, "{args:?}: {}", output.screen());
     }
     let findings = setting.autonoe(DOCTOR).stdout;
     let problems = findings.lines().filter(|line| line.starts_with("problem"));
     let of_files = problems.filter(|line| line.contains(".json") || line.contains("SPEC.md"));
     assert_eq!(of_files.count(), 0, "{findings}");
-    let answered = setting.autonoe_reads(&["check"], "\u{feff}\"ls\"\n".as_bytes());
+    let answered = setting.autonoe_with_input(&["check"], "\u{feff}\"ls\"\n".as_bytes());
     assert_eq!(answered.code, 0, "{}", answered.screen());
 }
 
@@ -217,26 +218,26 @@ fn a_script_is_read_within_bounds() {
         fs::remove_file(&path).expect("it is there");
         put(&path);
 
-        let said = setting.autonoe_in_time(RUN);
+        let output = setting.autonoe_within_timeout(RUN);
 
-        assert_eq!(said.code, 1, "{words}: {}", said.screen());
+        assert_eq!(output.code, 1, "{words}: {}", output.screen());
         assert!(
-            complains(&said, "agents.json", words),
+            reports(&output, "agents.json", words),
             "{words}: {}",
-            said.screen()
+            output.screen()
         );
     }
-    let said = with_script().autonoe_in_time(&["run", "--backend=scripted:/dev/zero"]);
-    assert_eq!(said.code, 1);
+    let output = with_script().autonoe_within_timeout(&["run", "--backend=scripted:/dev/zero"]);
+    assert_eq!(output.code, 1);
     assert!(
-        complains(&said, "/dev/zero", "is a device"),
+        reports(&output, "/dev/zero", "is a device"),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
 #[test]
-fn mistakes_in_json_are_told_without_names_of_types() {
+fn mistakes_in_json_are_reported_without_names_of_types() {
     for (file, text, args, words) in [
         (
             "../agents.json",
@@ -248,7 +249,7 @@ fn mistakes_in_json_are_told_without_names_of_types() {
             "../agents.json",
             "{}",
             RUN,
-            "no script of agents: line 1 column 2: the field `sessions` is missing",
+            "not a valid agent script: line 1 column 2: the field `sessions` is missing",
         ),
         (
             "../agents.json",
@@ -275,12 +276,16 @@ fn mistakes_in_json_are_told_without_names_of_types() {
             "found a list",
         ),
     ] {
-        let said = with_script().file(file, text).autonoe(args);
+        let output = with_script().file(file, text).autonoe(args);
 
-        assert_eq!(said.code, 1, "{file}: {}", said.screen());
-        assert!(said.stderr.contains(words), "{text}: {}", said.screen());
+        assert_eq!(output.code, 1, "{file}: {}", output.screen());
+        assert!(output.stderr.contains(words), "{text}: {}", output.screen());
         for jargon in ["struct", "enum", "variant", "sequence", "EOF"] {
-            assert!(!said.stderr.contains(jargon), "{jargon}: {}", said.screen());
+            assert!(
+                !output.stderr.contains(jargon),
+                "{jargon}: {}",
+                output.screen()
+            );
         }
     }
 }

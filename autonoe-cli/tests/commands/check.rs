@@ -1,10 +1,10 @@
-//! `autonoe check`.
+//! Tests of `autonoe check`.
 
 use std::fs::File;
 
 use serde_json::{Value, json};
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 fn json_lines(text: &str) -> Vec<Value> {
     let parse = |line| serde_json::from_str(line).expect("JSON");
@@ -13,17 +13,17 @@ fn json_lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn what_is_allowed_is_told_with_the_commands_that_were_found() {
-    let said = Setting::new().autonoe(&["check", "npm test 2>&1 | tail -20"]);
+    let output = Fixture::new().autonoe(&["check", "npm test 2>&1 | tail -20"]);
 
     assert_eq!(
-        (said.code, said.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "allowed: npm, tail\n")
     );
 }
 
 #[test]
 fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     for (name, args) in [
         (
             "unlisted",
@@ -44,17 +44,17 @@ fn a_denial_shows_the_place_the_rule_and_what_to_do_instead() {
             &["check", "ls \x1b]0;title\x07 && curl \u{202e}x"],
         ),
     ] {
-        let said = setting.autonoe(args);
+        let output = setting.autonoe(args);
 
-        assert_eq!(said.code, 1, "{name}: {}", said.screen());
-        insta::assert_snapshot!(name, said.screen());
+        assert_eq!(output.code, 1, "{name}: {}", output.screen());
+        insta::assert_snapshot!(name, output.screen());
     }
 }
 
 #[test]
 fn options_and_the_file_of_the_project_change_the_verdict() {
-    let plain = Setting::new();
-    let with_docker = Setting::new().file(
+    let plain = Fixture::new();
+    let with_docker = Fixture::new().file(
         ".autonoe/agent.json",
         r#"{"profile": "rust", "allowCommands": {"run": ["docker"]}}"#,
     );
@@ -76,8 +76,8 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
         (&plain, &["rm old.txt", "-D", "--mode", "sync"], 1),
     ] {
         let args = [&["check"], args].concat();
-        let said = setting.autonoe(&args);
-        assert_eq!(said.code, code, "{args:?}: {}", said.screen());
+        let output = setting.autonoe(&args);
+        assert_eq!(output.code, code, "{args:?}: {}", output.screen());
     }
     let project = with_docker.project();
     let elsewhere = ["check", "docker ps", "-p", project.to_str().expect("plain")];
@@ -86,16 +86,16 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
 
 #[test]
 fn as_json_it_says_all() {
-    let said = Setting::new().autonoe(&["check", "--json", "ls && wget x"]);
+    let output = Fixture::new().autonoe(&["check", "--json", "ls && wget x"]);
 
-    assert_eq!(said.code, 1);
-    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(output.code, 1);
+    let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
     insta::assert_json_snapshot!(json);
 }
 
 #[test]
 fn commands_from_standard_input_are_answered_line_by_line() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     for (args, input, allowed, code) in [
         (
             &["check"][..],
@@ -122,14 +122,14 @@ fn commands_from_standard_input_are_answered_line_by_line() {
             2,
         ),
     ] {
-        let said = setting.autonoe_reads(args, input.as_bytes());
+        let output = setting.autonoe_with_input(args, input.as_bytes());
 
-        let answers = json_lines(&said.stdout);
+        let answers = json_lines(&output.stdout);
         let found: Vec<_> = answers
             .iter()
             .map(|answer| answer["allowed"].clone())
             .collect();
-        assert_eq!((found, said.code), (allowed.to_vec(), code), "{input}");
+        assert_eq!((found, output.code), (allowed.to_vec(), code), "{input}");
         for answer in answers {
             assert_eq!(
                 answer["error"].is_string(),
@@ -138,7 +138,7 @@ fn commands_from_standard_input_are_answered_line_by_line() {
             );
         }
     }
-    let not_text = setting.autonoe_reads(&["check"], b"\"\xff\"\n");
+    let not_text = setting.autonoe_with_input(&["check"], b"\"\xff\"\n");
     assert_eq!(not_text.code, 2, "{}", not_text.screen());
 }
 
@@ -146,13 +146,13 @@ fn commands_from_standard_input_are_answered_line_by_line() {
 fn a_command_that_stands_twice_is_not_judged() {
     let lines = "{\"command\": \"curl x\", \"command\": \"ls\"}\n\"ls\"\n";
 
-    let said = Setting::new().autonoe_reads(&["check"], lines.as_bytes());
+    let output = Fixture::new().autonoe_with_input(&["check"], lines.as_bytes());
 
-    let answers = json_lines(&said.stdout);
-    assert_eq!(said.code, 2);
+    let answers = json_lines(&output.stdout);
+    assert_eq!(output.code, 2);
     assert_eq!(
         answers[0],
-        json!({"error": "the field `command` stands twice"})
+        json!({"error": "the field `command` occurs twice"})
     );
     assert_eq!(answers[1]["allowed"], true);
 }
@@ -161,11 +161,11 @@ fn a_command_that_stands_twice_is_not_judged() {
 fn no_command_at_all_is_no_yes() {
     for input in ["", "\n \n", "\u{feff}"] {
         for args in [&["check"][..], &["check", "-"], &["check", "--json"]] {
-            let said = Setting::new().autonoe_reads(args, input.as_bytes());
+            let output = Fixture::new().autonoe_with_input(args, input.as_bytes());
 
-            assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{input:?}");
-            let words = "no command came on standard input";
-            assert!(said.stderr.contains(words), "{}", said.screen());
+            assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{input:?}");
+            let words = "standard input has no command";
+            assert!(output.stderr.contains(words), "{}", output.screen());
         }
     }
 }
@@ -173,23 +173,23 @@ fn no_command_at_all_is_no_yes() {
 #[test]
 fn a_line_without_an_end_is_not_read_without_end() {
     let endless = File::open("/dev/zero").expect("it is there");
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let mut command = setting.command(&["check"]);
 
-    let said = setting.said(command.stdin(endless).output().expect("it starts"));
+    let output = setting.command_output(command.stdin(endless).output().expect("it starts"));
 
-    assert_eq!((said.code, said.stdout.as_str()), (2, ""));
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""));
     assert!(
-        said.stderr.contains("longer than 1 MiB"),
+        output.stderr.contains("longer than 1 MiB"),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
 #[test]
 fn a_check_that_cannot_be_made_is_no_denial() {
-    let broken = Setting::new().file(".autonoe/agent.json", "{\n  \"profil\": \"node\"\n}");
-    let plain = Setting::new();
+    let broken = Fixture::new().file(".autonoe/agent.json", "{\n  \"profil\": \"node\"\n}");
+    let plain = Fixture::new();
 
     insta::assert_snapshot!(broken.autonoe(&["check", "ls"]).screen());
     for args in [
@@ -198,7 +198,7 @@ fn a_check_that_cannot_be_made_is_no_denial() {
         &["check", "ls", "--profile", "cobol"],
         &["check", "ls", "pwd"],
     ] {
-        let said = plain.autonoe(args);
-        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{args:?}");
+        let output = plain.autonoe(args);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}");
     }
 }

@@ -1,14 +1,14 @@
-//! `autonoe doctor`.
+//! Tests of `autonoe doctor`.
 
 use std::fs;
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 /// A machine on which a run could start.
-fn healthy() -> Setting {
-    let setting = Setting::new()
+fn healthy() -> Fixture {
+    let setting = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .home_file(
             ".claude/.credentials.json",
@@ -23,32 +23,32 @@ fn healthy() -> Setting {
 
 #[test]
 fn on_a_healthy_machine_a_run_could_start() {
-    let said = healthy().autonoe(&["doctor"]);
+    let output = healthy().autonoe(&["doctor"]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
-    insta::assert_snapshot!(said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
 fn on_a_bare_machine_every_problem_comes_with_its_remedy() {
-    let said = Setting::new().autonoe(&["doctor"]);
+    let output = Fixture::new().autonoe(&["doctor"]);
 
-    assert_eq!(said.code, 1, "{}", said.screen());
-    insta::assert_snapshot!(said.screen());
+    assert_eq!(output.code, 1, "{}", output.screen());
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
 fn each_problem_alone_is_in_the_way_of_a_run() {
     let program = |name| {
-        move |setting: Setting| {
+        move |setting: Fixture| {
             let path = setting.project().join("../bin").join(name);
             fs::remove_file(path).expect("it is there");
             setting
         }
     };
     let file =
-        |path: &'static str, text: &'static str| move |setting: Setting| setting.file(path, text);
-    type Change = Box<dyn Fn(Setting) -> Setting>;
+        |path: &'static str, text: &'static str| move |setting: Fixture| setting.file(path, text);
+    type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![
         ("claude", "no program `claude`", Box::new(program("claude"))),
         (
@@ -58,7 +58,7 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         ),
         (
             "credentials",
-            "says that it is not logged in",
+            "reports that it is not logged in",
             Box::new(|it| {
                 let says = r#"case "$1" in
                     auth) echo '{"loggedIn": false}' ;;
@@ -98,7 +98,7 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         ),
         (
             "status.json",
-            "not hold a valid ledger",
+            "not contain a valid ledger",
             Box::new(file(".autonoe/status.json", "{")),
         ),
         (
@@ -117,15 +117,15 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         ),
     ];
     for (name, found, change) in cases {
-        let said = change(healthy()).autonoe(&["doctor", "--json"]);
+        let output = change(healthy()).autonoe(&["doctor", "--json"]);
 
-        let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
         let findings = json["findings"].as_array().expect("a list");
         let problems: Vec<_> = findings
             .iter()
             .filter(|it| it["state"] == "problem")
             .collect();
-        assert_eq!((said.code, &json["canRun"]), (1, &false.into()), "{name}");
+        assert_eq!((output.code, &json["canRun"]), (1, &false.into()), "{name}");
         assert_eq!(problems.len(), 1, "{name}: {problems:?}");
         assert_eq!(problems[0]["name"], name);
         let text = problems[0]["found"].as_str().expect("a text");
@@ -135,7 +135,7 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
 
 #[test]
 fn a_warning_does_not_keep_a_run_from_starting() {
-    type Change = Box<dyn Fn(Setting) -> Setting>;
+    type Change = Box<dyn Fn(Fixture) -> Fixture>;
     let cases: Vec<(&str, &str, Change)> = vec![
         (
             "agent.json",
@@ -152,15 +152,15 @@ fn a_warning_does_not_keep_a_run_from_starting() {
         ),
     ];
     for (name, found, change) in cases {
-        let said = change(healthy()).autonoe(&["doctor", "--json"]);
+        let output = change(healthy()).autonoe(&["doctor", "--json"]);
 
-        let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
         let findings = json["findings"].as_array().expect("a list");
         let warnings: Vec<_> = findings
             .iter()
             .filter(|it| it["state"] == "warning")
             .collect();
-        assert_eq!((said.code, &json["canRun"]), (0, &true.into()), "{name}");
+        assert_eq!((output.code, &json["canRun"]), (0, &true.into()), "{name}");
         assert_eq!(warnings.len(), 1, "{name}: {warnings:?}");
         assert_eq!(warnings[0]["name"], name);
         let text = warnings[0]["found"].as_str().expect("a text");
@@ -170,7 +170,7 @@ fn a_warning_does_not_keep_a_run_from_starting() {
 
 #[test]
 fn credentials_are_found_and_never_printed() {
-    let bare = Setting::new();
+    let bare = Fixture::new();
     for (name, value) in [
         ("ANTHROPIC_API_KEY", "sk-do-not-print"),
         ("CLAUDE_CODE_OAUTH_TOKEN", "do-not-print"),
@@ -203,11 +203,11 @@ fn credentials_are_found_and_never_printed() {
 fn what_is_odd_but_works_is_a_warning() {
     let setting = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
 
-    let said = setting.autonoe(&["doctor", "--no-sandbox"]);
+    let output = setting.autonoe(&["doctor", "--no-sandbox"]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
-    for part in ["not tried with", "it is switched off"] {
-        assert!(said.stdout.contains(part), "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
+    for part in ["not tested with", "switched off"] {
+        assert!(output.stdout.contains(part), "{}", output.screen());
     }
 }
 
@@ -221,12 +221,12 @@ fn a_browser_that_is_switched_off_needs_no_npx() {
 
 #[test]
 fn a_directory_that_is_not_there_is_a_problem() {
-    let said = healthy().autonoe(&["doctor", "-p", "missing"]);
+    let output = healthy().autonoe(&["doctor", "-p", "missing"]);
 
-    assert_eq!(said.code, 1);
+    assert_eq!(output.code, 1);
     assert!(
-        said.stdout.contains("there is no directory"),
+        output.stdout.contains("does not exist"),
         "{}",
-        said.screen()
+        output.screen()
     );
 }

@@ -1,17 +1,17 @@
-//! `autonoe run --dry-run` and `autonoe sync --dry-run`.
+//! Tests of `autonoe run --dry-run` and `autonoe sync --dry-run`.
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const ONE_PENDING: &str = r#"{"deliverables": [{"id": "A", "description": "x",
     "acceptanceCriteria": ["y"], "passed": false, "blocked": false}]}"#;
 const ONE_PASSED: &str = r#"{"deliverables": [{"id": "A", "description": "x",
     "acceptanceCriteria": ["y"], "passed": true, "blocked": false}]}"#;
 
-/// Runs without the browser, whose tools fill a screen.
-fn setting() -> Setting {
-    Setting::new()
+/// Without the browser, whose tools would fill a screen.
+fn setting() -> Fixture {
+    Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
 }
@@ -24,7 +24,7 @@ fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
     );
     let before = setting.files();
 
-    let said = setting.autonoe(&[
+    let output = setting.autonoe(&[
         "run",
         "--dry-run",
         "-n",
@@ -39,7 +39,7 @@ fn a_first_run_shows_what_it_would_do_and_where_each_value_comes_from() {
         "--thinking",
     ]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
     assert_eq!(setting.files(), before);
 }
 
@@ -49,14 +49,14 @@ fn a_sync_reads_the_specification_again() {
         .file(".autonoe/status.json", ONE_PASSED)
         .file(".autonoe/sync.md", "Compare.\nThen list.\n");
 
-    let said = setting.autonoe(&["sync", "--dry-run", "--no-sandbox"]);
+    let output = setting.autonoe(&["sync", "--dry-run", "--no-sandbox"]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
 fn the_built_in_browser_is_there_in_run_mode_only() {
-    let setting = Setting::new().file("SPEC.md", "# Shop\n");
+    let setting = Fixture::new().file("SPEC.md", "# Shop\n");
 
     let run = setting.autonoe(&["run", "--dry-run"]).stdout;
     let sync = setting.autonoe(&["sync", "--dry-run"]).stdout;
@@ -69,9 +69,9 @@ fn the_built_in_browser_is_there_in_run_mode_only() {
 fn as_json_it_says_all() {
     let setting = setting().file(".autonoe/status.json", ONE_PENDING);
 
-    let said = setting.autonoe(&["run", "--dry-run", "--output", "json"]);
+    let output = setting.autonoe(&["run", "--dry-run", "--output", "json"]);
 
-    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
     insta::assert_json_snapshot!(json);
 }
 
@@ -79,16 +79,16 @@ fn as_json_it_says_all() {
 fn a_finished_project_would_end_at_once() {
     let setting = setting().file(".autonoe/status.json", ONE_PASSED);
 
-    let said = setting.autonoe(&["run", "--dry-run"]);
+    let output = setting.autonoe(&["run", "--dry-run"]);
 
-    let line = "ends at once  all achievable deliverables passed";
-    assert!(said.stdout.contains(line), "{}", said.screen());
+    let line = "ends immediately  all achievable deliverables passed";
+    assert!(output.stdout.contains(line), "{}", output.screen());
 }
 
 #[test]
 fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
     for (name, setting) in [
-        ("no_specification", Setting::new()),
+        ("no_specification", Fixture::new()),
         (
             "broken_configuration",
             setting().file(".autonoe/agent.json", "{\n  \"profile\": \"cobol\"\n}"),
@@ -103,16 +103,16 @@ fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
             setting().file(".autonoe/initializer.md", " "),
         ),
     ] {
-        let said = setting.autonoe(&["run", "--dry-run"]);
+        let output = setting.autonoe(&["run", "--dry-run"]);
 
-        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{name}");
-        insta::assert_snapshot!(name, said.stderr);
+        assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{name}");
+        insta::assert_snapshot!(name, output.stderr);
     }
 }
 
 // Shows: spec/8.3/sync-options
 #[test]
-fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() {
+fn an_interrupted_run_would_resume_with_the_given_limits() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
     let setting = setting()
         .file(".autonoe/journal.jsonl", journal)
@@ -124,12 +124,12 @@ fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() 
                  "deprecatedAt": "2026-02-01"}]}"#,
         );
 
-    let said = setting.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
+    let output = setting.autonoe(&["sync", "--dry-run", "--max-retries", "9"]);
 
-    insta::assert_snapshot!(said.screen());
-    // A run is another matter than a sync.
+    insta::assert_snapshot!(output.screen());
+    // A run does not resume a sync.
     let run = setting.autonoe(&["run", "--dry-run"]);
-    assert!(!run.stdout.contains("goes on with"), "{}", run.screen());
+    assert!(!run.stdout.contains("resumes "), "{}", run.screen());
 }
 
 // Shows: spec/8.3/sync-options

@@ -1,11 +1,11 @@
-//! `autonoe flow list`, `validate` and `graph`.
+//! Tests of `autonoe flow list`, `validate` and `graph`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
 const AGENT: &str = r#"{
   "version": "1.0.0",
@@ -27,8 +27,8 @@ const STEPS: &str = r#"{
 }"#;
 
 /// A project with a flow under each of the names.
-fn with_flows(names: &[&str]) -> Setting {
-    names.iter().fold(Setting::new(), |setting, name| {
+fn with_flows(names: &[&str]) -> Fixture {
+    names.iter().fold(Fixture::new(), |setting, name| {
         let folder = format!(".autonoe/flows/{name}");
         let agent = AGENT.replace("\"review\"", &format!("{name:?}"));
         setting
@@ -45,8 +45,8 @@ fn steps_of(name: &str) -> String {
     format!(".autonoe/flows/{name}/steps_registry.json")
 }
 
-/// A project with a flow that is fine, one with mistakes and one that is not JSON.
-fn with_mistakes() -> Setting {
+/// A project with a valid flow, an invalid one, and one that is not JSON.
+fn with_mistakes() -> Fixture {
     with_flows(&["broken", "fine", "wrong"])
         .file(
             ".autonoe/flows/broken/agent.json",
@@ -62,8 +62,9 @@ fn with_mistakes() -> Setting {
         )
 }
 
-fn json(said: &Said) -> Value {
-    serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.screen()))
+fn json(output: &CommandOutput) -> Value {
+    serde_json::from_str(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", output.screen()))
 }
 
 #[test]
@@ -73,33 +74,33 @@ fn flows_are_listed_with_their_state() {
 
 #[test]
 fn a_list_for_programs_tells_parameters_with_their_flags() {
-    let said = with_mistakes().autonoe(&["flow", "list", "--json"]);
+    let output = with_mistakes().autonoe(&["flow", "list", "--json"]);
 
-    insta::assert_json_snapshot!(json(&said));
+    insta::assert_json_snapshot!(json(&output));
 }
 
 #[test]
-fn a_project_without_flows_is_told_where_they_go_and_stays_untouched() {
-    let setting = Setting::new();
+fn a_project_without_flows_gets_a_hint_and_stays_untouched() {
+    let setting = Fixture::new();
 
     insta::assert_snapshot!(setting.autonoe(&["flow", "list"]).screen());
     assert!(setting.files().is_empty());
 }
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_how_to_mend_it() {
-    let said = with_mistakes().autonoe(&["flow", "validate"]);
+fn every_mistake_is_reported_with_its_place_and_its_remedy() {
+    let output = with_mistakes().autonoe(&["flow", "validate"]);
 
-    assert_eq!(said.code, 1);
-    insta::assert_snapshot!(said.screen());
+    assert_eq!(output.code, 1);
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
-fn every_mistake_is_told_to_programs_too() {
-    let said = with_mistakes().autonoe(&["flow", "validate", "--json"]);
+fn every_mistake_is_reported_as_json_too() {
+    let output = with_mistakes().autonoe(&["flow", "validate", "--json"]);
 
-    assert_eq!(said.code, 1);
-    insta::assert_json_snapshot!(json(&said));
+    assert_eq!(output.code, 1);
+    insta::assert_json_snapshot!(json(&output));
 }
 
 #[test]
@@ -115,16 +116,16 @@ fn flows_without_mistakes_take_a_line_each() {
 }
 
 #[test]
-fn a_warning_is_told_and_is_no_error() {
+fn a_warning_is_reported_and_is_no_error() {
     let setting = with_flows(&["review"]).file(
         ".autonoe/flows/review/agent.json",
         AGENT.replace("\"review\"", "\"another\""),
     );
 
-    let said = setting.autonoe(&["flow", "validate"]);
+    let output = setting.autonoe(&["flow", "validate"]);
 
-    assert_eq!(said.code, 0);
-    insta::assert_snapshot!(said.screen());
+    assert_eq!(output.code, 0);
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
@@ -145,16 +146,17 @@ fn a_flow_elsewhere_is_named_by_its_path_from_where_one_stands() {
         ),
     ] {
         let mut command = setting.command(&["flow", "validate", word]);
-        let said = setting.said(command.current_dir(&folder).output().expect("it starts"));
+        let output =
+            setting.command_output(command.current_dir(&folder).output().expect("it starts"));
         assert_eq!(
-            said.code,
+            output.code,
             0,
             "{word} in {}: {}",
             folder.display(),
-            said.screen()
+            output.screen()
         );
     }
-    let elsewhere = Setting::new().autonoe(&[
+    let elsewhere = Fixture::new().autonoe(&[
         "flow",
         "validate",
         "review",
@@ -174,7 +176,7 @@ fn a_validation_that_could_not_be_made_finds_no_errors() {
     );
     insta::assert_snapshot!(
         "no_flows",
-        Setting::new().autonoe(&["flow", "validate"]).screen()
+        Fixture::new().autonoe(&["flow", "validate"]).screen()
     );
     for args in [
         &["flow", "validate", "audit", "review"][..],
@@ -183,8 +185,8 @@ fn a_validation_that_could_not_be_made_finds_no_errors() {
         &["flow", "check"],
         &["flow"],
     ] {
-        let said = setting.autonoe(args);
-        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{args:?}");
+        let output = setting.autonoe(args);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}");
     }
 }
 
@@ -195,29 +197,37 @@ fn a_folder_that_could_not_be_a_flow_is_not_passed_over() {
         .file(".autonoe/flows/.hidden/notes.txt", "")
         .file(".autonoe/flows/notes.txt", "");
 
-    let said = setting.autonoe(&["flow", "validate"]);
+    let output = setting.autonoe(&["flow", "validate"]);
 
-    assert_eq!(said.code, 1);
-    assert!(said.stdout.contains("empty: 1 error"), "{}", said.screen());
+    assert_eq!(output.code, 1);
     assert!(
-        said.stdout.contains("1 of 2 flows valid"),
+        output.stdout.contains("empty: 1 error"),
         "{}",
-        said.screen()
+        output.screen()
+    );
+    assert!(
+        output.stdout.contains("1 of 2 flows valid"),
+        "{}",
+        output.screen()
     );
 }
 
 #[test]
 fn a_path_that_is_no_flow_is_an_error_of_that_flow() {
-    let setting = Setting::new().file("notes.txt", "");
+    let setting = Fixture::new().file("notes.txt", "");
 
-    for (word, told) in [
-        ("./missing", "there is no such folder"),
+    for (word, expected) in [
+        ("./missing", "the folder does not exist"),
         ("./notes.txt", "it is not a folder"),
-        (".", "there is no such file"),
+        (".", "the file does not exist"),
     ] {
-        let said = setting.autonoe(&["flow", "validate", word]);
-        assert_eq!(said.code, 1, "{word}: {}", said.screen());
-        assert!(said.stdout.contains(told), "{word}: {}", said.screen());
+        let output = setting.autonoe(&["flow", "validate", word]);
+        assert_eq!(output.code, 1, "{word}: {}", output.screen());
+        assert!(
+            output.stdout.contains(expected),
+            "{word}: {}",
+            output.screen()
+        );
     }
 }
 
@@ -228,12 +238,12 @@ fn texts_of_a_flow_are_no_commands_for_a_terminal() {
         AGENT.replace("Reviews a text", "Reviews\\u001b[2J\\na \\u202etext"),
     );
 
-    let said = setting.autonoe(&["flow", "list"]);
+    let output = setting.autonoe(&["flow", "list"]);
 
     assert!(
-        said.stdout.contains("Reviews [2J⏎a \u{fffd}text"),
+        output.stdout.contains("Reviews [2J⏎a \u{fffd}text"),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
@@ -241,15 +251,15 @@ fn texts_of_a_flow_are_no_commands_for_a_terminal() {
 fn a_flow_is_drawn_in_two_ways() {
     let setting = with_flows(&["review"]);
     for (format, beginning) in [("mermaid", "flowchart TD\n"), ("dot", "digraph ")] {
-        let said = setting.autonoe(&["flow", "graph", "review", "--format", format]);
+        let output = setting.autonoe(&["flow", "graph", "review", "--format", format]);
 
-        assert_eq!(said.code, 0, "{format}: {}", said.screen());
-        assert!(said.stdout.starts_with(beginning), "{}", said.stdout);
+        assert_eq!(output.code, 0, "{format}: {}", output.screen());
+        assert!(output.stdout.starts_with(beginning), "{}", output.stdout);
         let file = format!("picture.{format}");
         let written =
             setting.autonoe(&["flow", "graph", "review", "-o", &file, "--format", format]);
         assert_eq!(written.stdout, format!("[folder]/project/{file}\n"));
-        assert_eq!(setting.read(&file), said.stdout, "{format}");
+        assert_eq!(setting.read(&file), output.stdout, "{format}");
     }
     let by_ending = setting.autonoe(&["flow", "graph", "review", "--output", "flow.gv"]);
     assert_eq!(by_ending.code, 0);
@@ -260,10 +270,10 @@ fn a_flow_is_drawn_in_two_ways() {
 fn a_flow_is_not_drawn_into_a_file_of_pictures() {
     let setting = with_flows(&["review"]);
 
-    let said = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
+    let output = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
 
-    assert_eq!(said.code, 2, "{}", said.screen());
-    assert!(said.stderr.contains("dot -Tsvg"), "{}", said.stderr);
+    assert_eq!(output.code, 2, "{}", output.screen());
+    assert!(output.stderr.contains("dot -Tsvg"), "{}", output.stderr);
     let files = setting.files();
     assert!(
         !files.iter().any(|file| file.ends_with("flow.svg")),
@@ -290,7 +300,7 @@ fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
     let setting = with_flows(&["review"]);
     let before = setting.read(".autonoe/flows/review/agent.json");
 
-    let said = setting.autonoe(&[
+    let output = setting.autonoe(&[
         "flow",
         "graph",
         "review",
@@ -298,7 +308,7 @@ fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
         ".autonoe/flows/review/agent.json",
     ]);
 
-    assert_eq!(said.code, 2, "{}", said.screen());
+    assert_eq!(output.code, 2, "{}", output.screen());
     assert_eq!(setting.read(".autonoe/flows/review/agent.json"), before);
     let nowhere = setting.autonoe(&["flow", "graph", "review", "-o", "missing/flow.dot"]);
     assert_eq!(nowhere.code, 1, "{}", nowhere.screen());
@@ -318,14 +328,14 @@ fn a_dry_run_shows_parameters_settings_and_the_first_step() {
         "clocks",
     ];
 
-    let said = setting.autonoe(&args);
+    let output = setting.autonoe(&args);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
     assert_eq!(setting.files(), before);
 }
 
 #[test]
-fn wrong_parameters_are_wrong_usage_and_told_with_those_that_there_are() {
+fn wrong_parameters_are_wrong_usage_and_list_the_valid_ones() {
     let setting = with_flows(&["review"]);
     for (name, args) in [
         ("missing", &["flow", "run", "review"][..]),
@@ -354,10 +364,10 @@ fn wrong_parameters_are_wrong_usage_and_told_with_those_that_there_are() {
             ],
         ),
     ] {
-        let said = setting.autonoe(args);
+        let output = setting.autonoe(args);
 
-        assert_eq!(said.code, 2, "{name}");
-        insta::assert_snapshot!(format!("parameters_{name}"), said.screen());
+        assert_eq!(output.code, 2, "{name}");
+        insta::assert_snapshot!(format!("parameters_{name}"), output.screen());
     }
 }
 
@@ -377,20 +387,20 @@ fn a_parameter_that_is_called_like_an_option_stands_behind_two_dashes() {
         "x",
     ];
 
-    let said = setting.autonoe(&args);
+    let output = setting.autonoe(&args);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
     assert!(
-        said.stdout.contains("  --model       x "),
+        output.stdout.contains("  --model       x "),
         "{}",
-        said.stdout
+        output.stdout
     );
-    assert!(said.stdout.contains("  model "), "{}", said.stdout);
+    assert!(output.stdout.contains("  model "), "{}", output.stdout);
 }
 
 #[test]
 fn the_parts_of_the_command_have_manuals() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
 
     let whole = setting.autonoe(&["man", "flow"]).stdout;
     let part = setting.autonoe(&["man", "flow", "validate"]).stdout;
@@ -398,7 +408,7 @@ fn the_parts_of_the_command_have_manuals() {
 
     assert!(whole.contains("validate"), "{whole}");
     assert!(
-        part.contains("AUTONOE-FLOW-VALIDATE") && part.contains("there is an error"),
+        part.contains("AUTONOE-FLOW-VALIDATE") && part.contains("Check flows for errors"),
         "{part}"
     );
     assert_eq!(unknown.code, 2, "{}", unknown.screen());
@@ -410,20 +420,20 @@ fn examples() -> PathBuf {
 
 #[test]
 fn the_example_flows_are_valid_without_a_warning_and_fit_the_schemas_that_they_name() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let mut names = Vec::new();
     for entry in fs::read_dir(examples()).expect("readable") {
         let folder = entry.expect("readable").path();
 
-        let said = setting.autonoe(&[
+        let output = setting.autonoe(&[
             "flow",
             "validate",
             "--json",
             folder.to_str().expect("plain"),
         ]);
 
-        let flow = &json(&said)["flows"][0];
-        assert_eq!(said.code, 0, "{}", said.screen());
+        let flow = &json(&output)["flows"][0];
+        assert_eq!(output.code, 0, "{}", output.screen());
         assert_eq!(
             flow["warnings"].as_array().map(Vec::len),
             Some(0),

@@ -1,4 +1,4 @@
-//! The guide on flows: what it shows is so, and it leaves no field out.
+//! Tests that the guide on flows shows actual output and documents every field.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const GUIDE: &str = include_str!("../../../docs/guides/flows.md");
 
-/// Returns the text of the block that begins with this line.
+/// Returns the code block that starts with this line.
 fn block(beginning: &str) -> &'static str {
     let (_, rest) = GUIDE
         .split_once(&format!("```{beginning}\n"))
@@ -31,7 +31,7 @@ fn the_files_in_the_guide_are_those_of_the_example() {
     );
 }
 
-/// Collects the names of all fields of a schema, and the words that fields may have.
+/// Collects the names of all fields in a schema, and the constant values of fields.
 fn words(schema: &Value, found: &mut BTreeSet<String>) {
     if let Value::Object(fields) = schema {
         if let Some(Value::Object(properties)) = fields.get("properties") {
@@ -51,12 +51,12 @@ fn words(schema: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_field_of_a_definition_is_told() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let mut found = BTreeSet::new();
     for name in ["flow.agent", "flow.steps-registry"] {
-        let said = setting.autonoe(&["schema", name]);
+        let output = setting.autonoe(&["schema", name]);
         words(
-            &serde_json::from_str(&said.stdout).expect("JSON"),
+            &serde_json::from_str(&output.stdout).expect("JSON"),
             &mut found,
         );
     }
@@ -70,7 +70,7 @@ fn every_field_of_a_definition_is_told() {
                 format!("\"{word}\""),
                 format!("`{word}: "),
             ];
-            !tables.iter().any(|told| GUIDE.contains(told))
+            !tables.iter().any(|heading| GUIDE.contains(heading))
         })
         .collect();
     assert!(missing.is_empty(), "the guide does not tell {missing:?}");
@@ -78,7 +78,7 @@ fn every_field_of_a_definition_is_told() {
 
 #[test]
 fn every_command_of_the_guide_does_what_it_says() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");

@@ -1,8 +1,8 @@
-//! `autonoe flow import`.
+//! Tests of `autonoe flow import`.
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const AGENT: &str = r#"{
   "version": "1.12.0",
@@ -30,9 +30,9 @@ const STEPS: &str = r#"{
   }
 }"#;
 
-/// A project with an agent of climpt in it.
-fn with_agent() -> Setting {
-    Setting::new()
+/// A project that contains an agent of climpt.
+fn with_agent() -> Fixture {
+    Fixture::new()
         .file("agents/auditor/agent.json", AGENT)
         .file("agents/auditor/steps_registry.json", STEPS)
         .file("agents/auditor/prompts/system.md", "You audit.\n")
@@ -50,18 +50,18 @@ fn with_agent() -> Setting {
 fn an_agent_is_imported_with_a_list_of_what_was_changed_and_dropped() {
     let setting = with_agent();
 
-    let said = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let output = setting.autonoe(&["flow", "import", "agents/auditor"]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
     for expected in [
-        "changed: the flow is complete when its steps have come to their end, not by `poll:state`: \
-         no state of GitHub or of a service is read\n  --> agent.json /runner/verdict/config\n",
+        "changed: the flow is complete at the end of its steps, not by `poll:state`: flows do not \
+         read states of GitHub or of a service\n  --> agent.json /runner/verdict/config\n",
         "dropped: runs are recorded in .autonoe\n  --> agent.json /runner/logging\n",
         "dropped: the front matter is removed\n  --> prompts/steps/look/ticket/f_default.md\n",
         "auditor: valid",
         ".autonoe/flows/auditor\n",
     ] {
-        assert!(said.stdout.contains(expected), "{}", said.screen());
+        assert!(output.stdout.contains(expected), "{}", output.screen());
     }
     let files = setting.files();
     let hidden = files.iter().filter(|file| file.contains(".auditor"));
@@ -79,7 +79,7 @@ fn an_imported_flow_runs_and_follows_the_intents_of_its_agent() {
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}");
     setting.autonoe(&["flow", "import", "agents/auditor", "--name", "audit-2"]);
 
-    let said = setting.autonoe(&[
+    let output = setting.autonoe(&[
         "flow",
         "run",
         "audit-2",
@@ -89,8 +89,8 @@ fn an_imported_flow_runs_and_follows_the_intents_of_its_agent() {
         "7",
     ]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
-    let result: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(output.code, 0, "{}", output.screen());
+    let result: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let iterations = result["iterations"].as_array().expect("a list");
     let steps: Vec<_> = iterations.iter().map(|it| it["step"].as_str()).collect();
     assert_eq!(steps, [Some("look"), Some("look"), Some("close")]);
@@ -114,7 +114,7 @@ fn a_flow_is_replaced_only_by_force() {
 
 #[test]
 fn an_interrupted_import_keeps_the_flow_that_it_was_to_replace() {
-    // Killed between its two renames.
+    // The state after a kill between the two renames.
     let setting = with_agent()
         .file(".autonoe/flows/.auditor.old/note.txt", "mine")
         .file(".autonoe/flows/.auditor.new/agent.json", "{");
@@ -155,22 +155,26 @@ fn an_imported_flow_with_errors_is_there_to_be_repaired() {
         STEPS.replace("\"close\"}", "\"clos\"}"),
     );
 
-    let said = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    let output = setting.autonoe(&["flow", "import", "agents/auditor"]);
 
-    assert_eq!(said.code, 1, "{}", said.screen());
-    assert!(said.stdout.contains("unknown_step"), "{}", said.screen());
+    assert_eq!(output.code, 1, "{}", output.screen());
+    assert!(
+        output.stdout.contains("unknown_step"),
+        "{}",
+        output.screen()
+    );
     let steps = setting.read(".autonoe/flows/auditor/steps_registry.json");
     assert!(steps.contains("clos"), "{steps}");
 }
 
 #[test]
 fn a_folder_without_an_agent_is_not_imported() {
-    let said = Setting::new().autonoe(&["flow", "import", "nothing"]);
+    let output = Fixture::new().autonoe(&["flow", "import", "nothing"]);
 
-    assert_eq!(said.code, 1, "{}", said.screen());
+    assert_eq!(output.code, 1, "{}", output.screen());
     assert!(
-        said.stderr.contains("there is nothing to import"),
+        output.stderr.contains("the agent cannot be imported"),
         "{}",
-        said.screen()
+        output.screen()
     );
 }

@@ -1,15 +1,15 @@
-//! The guide on fleets: what it shows is so.
+//! Tests that the guide on fleets shows actual output.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const GUIDE: &str = include_str!("../../../docs/guides/harness.md");
 
 #[test]
 fn every_command_of_the_guide_on_fleets_does_what_it_says() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
@@ -18,7 +18,7 @@ fn every_command_of_the_guide_on_fleets_does_what_it_says() {
 
 #[test]
 fn every_option_of_a_fleet_is_in_the_guide() {
-    let help = Setting::new().autonoe(&["harness", "run", "--help"]).stdout;
+    let help = Fixture::new().autonoe(&["harness", "run", "--help"]).stdout;
     let words = help
         .split_whitespace()
         .filter(|word| word.starts_with("--"));

@@ -1,46 +1,46 @@
-//! Help that a person can act upon.
+//! Tests of the help texts.
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 // Shows: spec/8.1/options, spec/8.1/thinking
 #[test]
 fn the_help_of_a_run_names_bounds_defaults_units_and_exit_codes() {
-    let said = Setting::new().autonoe(&["run", "--help"]);
+    let output = Fixture::new().autonoe(&["run", "--help"]);
 
-    insta::assert_snapshot!(said.stdout);
+    insta::assert_snapshot!(output.stdout);
 }
 
 #[test]
 fn the_help_of_a_check_names_its_exit_codes() {
-    let said = Setting::new().autonoe(&["check", "--help"]);
+    let output = Fixture::new().autonoe(&["check", "--help"]);
 
-    insta::assert_snapshot!(said.stdout);
+    insta::assert_snapshot!(output.stdout);
 }
 
 #[test]
 fn the_help_of_a_flow_says_how_parameters_are_given_and_names_exit_codes() {
-    let said = Setting::new().autonoe(&["flow", "run", "--help"]);
+    let output = Fixture::new().autonoe(&["flow", "run", "--help"]);
 
-    insta::assert_snapshot!(said.stdout);
+    insta::assert_snapshot!(output.stdout);
 }
 
 #[test]
 fn the_help_of_ask_describes_the_chat_and_names_exit_codes() {
-    let said = Setting::new().autonoe(&["ask", "--help"]);
+    let output = Fixture::new().autonoe(&["ask", "--help"]);
 
-    insta::assert_snapshot!(said.stdout);
+    insta::assert_snapshot!(output.stdout);
 }
 
 #[test]
 fn the_help_of_a_fleet_names_strategies_limits_and_exit_codes() {
-    let said = Setting::new().autonoe(&["harness", "run", "--help"]);
+    let output = Fixture::new().autonoe(&["harness", "run", "--help"]);
 
-    insta::assert_snapshot!(said.stdout);
+    insta::assert_snapshot!(output.stdout);
 }
 
 #[test]
 fn a_run_and_a_sync_end_with_the_same_codes() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let codes = |command: &str| {
         let help = setting.autonoe(&[command, "--help"]).stdout;
         let (_, codes) = help.split_once("Exit codes:").expect("they are told");
@@ -61,10 +61,14 @@ fn a_model_without_a_name_is_wrong_usage() {
         &["sync", "--model= "],
         &["sync", "--plan-model", ""],
     ] {
-        let said = Setting::new().file("SPEC.md", "# Shop\n").autonoe(args);
+        let output = Fixture::new().file("SPEC.md", "# Shop\n").autonoe(args);
 
-        assert_eq!(said.code, 2, "{args:?}: {}", said.screen());
-        let words = "write the name of a model";
-        assert!(said.stderr.contains(words), "{args:?}: {}", said.screen());
+        assert_eq!(output.code, 2, "{args:?}: {}", output.screen());
+        let words = "expected the name of a model";
+        assert!(
+            output.stderr.contains(words),
+            "{args:?}: {}",
+            output.screen()
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! `autonoe init`.
+//! Tests of `autonoe init`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 #[test]
 fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
 
-    let said = setting.autonoe(&["init"]);
+    let output = setting.autonoe(&["init"]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
     let written: Vec<_> = setting.files();
     assert_eq!(
         written,
@@ -31,13 +31,13 @@ fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood
 
 #[test]
 fn what_is_there_is_left_alone_and_told() {
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .file("SPEC.md", "# Mine\n")
         .file(".autonoe/agent.json", "{}");
 
-    let said = setting.autonoe(&["init"]);
+    let output = setting.autonoe(&["init"]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
     assert_eq!(setting.read("SPEC.md"), "# Mine\n");
     assert_eq!(setting.read(".autonoe/agent.json"), "{}");
     assert_eq!(setting.autonoe(&["init"]).code, 0);
@@ -45,29 +45,33 @@ fn what_is_there_is_left_alone_and_told() {
 
 #[test]
 fn nothing_is_written_through_a_symlink() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let outside = setting.project().join("../home/outside.md");
     symlink(&outside, setting.project().join("SPEC.md")).expect("writable");
 
-    let said = setting.autonoe(&["init"]);
+    let output = setting.autonoe(&["init"]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
     assert!(
-        said.stdout.contains("left alone  SPEC.md"),
+        output.stdout.contains("kept   SPEC.md"),
         "{}",
-        said.screen()
+        output.screen()
     );
     assert!(!outside.exists());
 }
 
 #[test]
 fn what_stands_in_the_way_is_an_error() {
-    let setting = Setting::new().file(".autonoe", "a file");
+    let setting = Fixture::new().file(".autonoe", "a file");
 
-    let said = setting.autonoe(&["init"]);
+    let output = setting.autonoe(&["init"]);
 
-    assert_eq!(said.code, 1);
-    assert!(said.stderr.contains("not a folder"), "{}", said.screen());
+    assert_eq!(output.code, 1);
+    assert!(
+        output.stderr.contains("not a folder"),
+        "{}",
+        output.screen()
+    );
     assert!(!fs::exists(setting.project().join("SPEC.md")).expect("readable"));
     assert_eq!(setting.autonoe(&["init", "-p", "missing"]).code, 1);
 }

@@ -1,4 +1,4 @@
-//! `autonoe log`.
+//! Tests of `autonoe log`.
 
 use std::fs;
 use std::io::Read;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const FINISHED: &str = include_str!("fixtures/finished_run.jsonl");
-const BROKEN_OFF: &str = include_str!("fixtures/broken_off_sync.jsonl");
+const INTERRUPTED: &str = include_str!("fixtures/broken_off_sync.jsonl");
 const FLOWS: &str = include_str!("fixtures/flows.jsonl");
 const JOURNAL: &str = ".autonoe/journal.jsonl";
 
-/// How long anything may take on a busy machine.
+/// Time limit for anything, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An agent that plans a deliverable, is denied a command, waits until it is released, and plans
-/// another one.
+/// another deliverable.
 const AGENTS: &str = r#"{"sessions": [
   {"name": "plans", "costUsd": "0.25", "steps": [
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
@@ -32,15 +32,15 @@ const AGENTS: &str = r#"{"sessions": [
 ]}"#;
 
 #[test]
-fn a_run_is_told_as_a_story() {
-    let setting = Setting::new().file(JOURNAL, FINISHED);
+fn the_log_of_a_run_has_one_line_per_event() {
+    let setting = Fixture::new().file(JOURNAL, FINISHED);
 
     insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
 }
 
 #[test]
-fn a_run_that_broke_off_says_so_and_what_to_do() {
-    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{BROKEN_OFF}"));
+fn the_log_of_an_interrupted_run_says_how_to_resume_it() {
+    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
 
     insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
 }
@@ -57,23 +57,23 @@ fn changes_of_the_ledger_from_outside_are_printed() {
         &line(r#""line":"ledger_edited","recorded":"00000000000000aa","found":"00000000000000bb""#),
         &line(r#""line":"ledger_save","from":"00000000000000bb","to":"00000000000000cc""#),
         &line(
-            r#""line":"ledger_restored","session":4,"change":"changed","kept":"status.foreign-1.json""#,
+            r#""line":"ledger_restored","session":4,"change":"changed","savedAs":"status.foreign-1.json""#,
         ),
     ];
-    let setting = Setting::new().file(JOURNAL, journal.concat());
+    let setting = Fixture::new().file(JOURNAL, journal.concat());
 
-    let said = setting.autonoe(&["log"]);
+    let output = setting.autonoe(&["log"]);
 
-    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let added = "\
-2026-01-01 05:11:30Z  [LEDGER] the ledger was edited outside: something other than a run changed it since the last run, and this run accepted it
+2026-01-01 05:11:30Z  [LEDGER] the ledger was edited between runs; this run accepts the edited ledger
 2026-01-01 05:11:30Z    [LEDGER] something other than the run changed the ledger; it was restored, and the foreign content is kept as status.foreign-1.json
 ";
     assert_eq!(
-        said.stdout,
+        output.stdout,
         format!("{}{added}", usual.stdout),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
@@ -85,25 +85,25 @@ fn a_selected_instruction_is_printed() {
         r#""action":{"action":"continue"}}"#,
         "\n"
     );
-    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{selected}"));
+    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{selected}"));
 
-    let said = setting.autonoe(&["log"]);
+    let output = setting.autonoe(&["log"]);
 
-    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let added = "2026-01-01 05:11:30Z  Session 4: selected instruction review\n";
     assert_eq!(
-        said.stdout,
+        output.stdout,
         format!("{}{added}", usual.stdout),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
 #[test]
-fn flows_are_told_as_runs_are() {
-    let setting = Setting::new().file(JOURNAL, FLOWS);
+fn flows_are_printed_like_runs() {
+    let setting = Fixture::new().file(JOURNAL, FLOWS);
 
-    let said = setting.autonoe(&["log", "--all"]);
+    let output = setting.autonoe(&["log", "--all"]);
 
     for line in [
         "2026-01-02 00:00:00Z  Flow review started (aaaa1111)",
@@ -111,9 +111,9 @@ fn flows_are_told_as_runs_are() {
         "2026-01-02 00:01:00Z  Session 1 completed (1m, $0.10, 1 call denied)",
         "2026-01-02 00:01:00Z  Flow review (aaaa1111) ended: it is complete",
         "2026-01-03 00:00:00Z  Flow tidy started (bbbb2222)",
-        "It did not finish: it was interrupted in session 1.",
+        "The run did not finish: it was interrupted in session 1.",
     ] {
-        assert!(said.stdout.contains(line), "{}", said.screen());
+        assert!(output.stdout.contains(line), "{}", output.screen());
     }
 }
 
@@ -121,28 +121,28 @@ fn flows_are_told_as_runs_are() {
 fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
     let forged = "it broke\\n2026-01-01 05:11:30Z    [PASS] Everything (DL-002)\\r\\n\\u001b[2J";
     let failed = format!(
-        r#""exitReason":"failed","error":{{"code":"crashed","message":"{forged}","retry":"useless"}}"#
+        r#""exitReason":"failed","error":{{"code":"crashed","message":"{forged}","retry":"permanent"}}"#
     );
     let journal = FINISHED.replace(r#""exitReason":"all_passed""#, &failed);
     assert_ne!(journal, FINISHED);
-    let setting = Setting::new().file(JOURNAL, journal);
+    let setting = Fixture::new().file(JOURNAL, journal);
 
-    let said = setting.autonoe(&["log"]);
+    let output = setting.autonoe(&["log"]);
 
     let lines = setting.autonoe(&["log"]).stdout.lines().count();
-    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
-    assert_eq!(lines, usual.stdout.lines().count(), "{}", said.screen());
+    let usual = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    assert_eq!(lines, usual.stdout.lines().count(), "{}", output.screen());
     let end = "it broke⏎2026-01-01 05:11:30Z    [PASS] Everything (DL-002) ⏎ [2J\n";
-    assert!(said.stdout.contains(end), "{}", said.screen());
-    let last = said.stdout.lines().last().unwrap_or_default();
+    assert!(output.stdout.contains(end), "{}", output.screen());
+    let last = output.stdout.lines().last().unwrap_or_default();
     assert!(last.contains("1 of 2 deliverables passed"), "{last}");
 }
 
 #[test]
 fn all_runs_are_told_also_those_of_a_journal_that_was_put_aside() {
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .file(".autonoe/journal.1.jsonl", FINISHED)
-        .file(JOURNAL, BROKEN_OFF);
+        .file(JOURNAL, INTERRUPTED);
 
     let all = setting.autonoe(&["log", "--all"]).stdout;
     let last = setting.autonoe(&["log"]).stdout;
@@ -154,7 +154,7 @@ fn all_runs_are_told_also_those_of_a_journal_that_was_put_aside() {
 
 #[test]
 fn as_json_the_lines_are_as_they_were_written() {
-    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{BROKEN_OFF}"));
+    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
     let parsed = |text: &str| -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).expect("JSON");
         text.lines().map(parse).collect()
@@ -163,23 +163,23 @@ fn as_json_the_lines_are_as_they_were_written() {
     let all = setting.autonoe(&["log", "--all", "--json"]).stdout;
     let last = setting.autonoe(&["log", "--json"]).stdout;
 
-    assert_eq!(parsed(&last), parsed(BROKEN_OFF));
+    assert_eq!(parsed(&last), parsed(INTERRUPTED));
     assert_eq!(
         parsed(&all),
-        [parsed(FINISHED), parsed(BROKEN_OFF)].concat()
+        [parsed(FINISHED), parsed(INTERRUPTED)].concat()
     );
 }
 
 #[test]
 fn a_project_without_a_journal_is_no_error() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
 
     insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
     let follow = setting.autonoe(&["log", "--follow"]);
 
     assert_eq!((follow.code, follow.stdout.as_str()), (0, ""));
     assert!(
-        follow.stderr.contains("no run is under way"),
+        follow.stderr.contains("no run is in progress"),
         "{}",
         follow.stderr
     );
@@ -189,7 +189,7 @@ fn a_project_without_a_journal_is_no_error() {
 #[test]
 fn a_run_that_is_not_known_or_not_clear_is_an_error() {
     let other = FINISHED.replace("63cbe1e4", "63cbffff");
-    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{other}"));
+    let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{other}"));
 
     let unknown = setting.autonoe(&["log", "--run", "beef"]);
     let unclear = setting.autonoe(&["log", "--run", "63cb"]);
@@ -198,20 +198,25 @@ fn a_run_that_is_not_known_or_not_clear_is_an_error() {
 }
 
 #[test]
-fn a_broken_journal_is_told_with_its_line_and_a_torn_end_is_passed_over() {
+fn a_broken_journal_is_reported_with_its_line_and_a_torn_end_is_skipped() {
     for (tail, code) in [
         ("{\"v\":1,\"run\":\"to", 0),
         ("hello\n", 1),
         ("{\"v\":2}\n", 1),
     ] {
         let text = format!("{FINISHED}{tail}");
-        let setting = Setting::new().file(JOURNAL, &text);
+        let setting = Fixture::new().file(JOURNAL, &text);
         for args in [&["log"][..], &["log", "--follow"], &["log", "--json"]] {
-            let said = setting.autonoe(args);
+            let output = setting.autonoe(args);
 
-            assert_eq!(said.code, code, "{args:?} {tail}: {}", said.screen());
+            assert_eq!(output.code, code, "{args:?} {tail}: {}", output.screen());
             let line = format!("line {} of the journal", FINISHED.lines().count() + 1);
-            assert_eq!(said.stderr.contains(&line), code == 1, "{}", said.stderr);
+            assert_eq!(
+                output.stderr.contains(&line),
+                code == 1,
+                "{}",
+                output.stderr
+            );
         }
         assert_eq!(setting.read(JOURNAL), text);
     }
@@ -219,11 +224,11 @@ fn a_broken_journal_is_told_with_its_line_and_a_torn_end_is_passed_over() {
 
 #[test]
 fn lines_of_other_runs_are_not_parsed() {
-    // Only the beginning of such a line is right.
+    // Only the start of such a line is valid.
     let broken = "{\"v\":1,\"run\":\"earlier\",\"at\":7}\n".repeat(1000);
-    let setting = Setting::new().file(JOURNAL, format!("{broken}{FINISHED}"));
+    let setting = Fixture::new().file(JOURNAL, format!("{broken}{FINISHED}"));
 
-    let whole = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let whole = Fixture::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let last = setting.autonoe(&["log"]);
     let followed = setting.autonoe(&["log", "--follow"]);
     let all = setting.autonoe(&["log", "--all"]);
@@ -245,11 +250,11 @@ fn options_that_contradict_each_other_are_wrong_usage() {
         &["log", "--all", "--run", "x"][..],
         &["log", "--follow", "--all"],
     ] {
-        assert_eq!(Setting::new().autonoe(args).code, 2, "{args:?}");
+        assert_eq!(Fixture::new().autonoe(args).code, 2, "{args:?}");
     }
 }
 
-/// Waits for a process, but not forever.
+/// Waits for a process, within the time limit.
 fn ends(mut child: Child) -> std::process::Output {
     let deadline = Instant::now() + PATIENCE;
     while child.try_wait().expect("it is ours").is_none() {
@@ -270,7 +275,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn start(setting: &Setting, args: &[&str]) -> Child {
+fn start(setting: &Fixture, args: &[&str]) -> Child {
     setting
         .command(args)
         .stdout(Stdio::piped())
@@ -287,9 +292,9 @@ const RUN: [&str; 5] = [
     "scripted:agents.json",
 ];
 
-/// A project in which a run is under way.
-fn under_way() -> (Setting, Child) {
-    let setting = Setting::new()
+/// A project with a run in progress.
+fn running() -> (Fixture, Child) {
+    let setting = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file("agents.json", AGENTS)
         .file(".autonoe/status.json", r#"{"deliverables": []}"#)
@@ -302,12 +307,12 @@ fn under_way() -> (Setting, Child) {
     (setting, run)
 }
 
-fn release(setting: &Setting) {
+fn release(setting: &Fixture) {
     fs::write(setting.project().join("released"), "").expect("writable");
 }
 
 /// Starts to follow the run, and returns the first byte of the output.
-fn follow(setting: &Setting) -> (Child, [u8; 1]) {
+fn follow(setting: &Fixture) -> (Child, [u8; 1]) {
     let mut follow = start(setting, &["log", "--follow"]);
     let mut first = [0];
     let stdout = follow.stdout.as_mut().expect("piped");
@@ -317,7 +322,7 @@ fn follow(setting: &Setting) -> (Child, [u8; 1]) {
 
 #[test]
 fn a_run_that_is_under_way_is_followed_to_its_end() {
-    let (setting, run) = under_way();
+    let (setting, run) = running();
     let status = setting.autonoe(&["status"]).stdout;
 
     let (follow, first) = follow(&setting);
@@ -326,40 +331,46 @@ fn a_run_that_is_under_way_is_followed_to_its_end() {
     let code = ends(run).status.code();
 
     assert_eq!(code, Some(5));
-    assert!(status.contains("A run is under way (process "), "{status}");
-    let told = String::from_utf8([&first[..], &rest[..]].concat()).expect("UTF-8");
+    assert!(
+        status.contains("A run is in progress (process "),
+        "{status}"
+    );
+    let followed = String::from_utf8([&first[..], &rest[..]].concat()).expect("UTF-8");
     let story = setting.autonoe(&["log"]).stdout;
     assert!(
-        !told.is_empty() && story.starts_with(&told),
-        "{told}\n---\n{story}"
+        !followed.is_empty() && story.starts_with(&followed),
+        "{followed}\n---\n{story}"
     );
     for part in [
-        "[NEW] Login",
+        "[PENDING] Login",
         "[DENIED] Bash: curl",
-        "[NEW] Logout",
+        "[PENDING] Logout",
         "ended: the quota is exceeded",
     ] {
-        assert!(told.contains(part), "{told}");
+        assert!(followed.contains(part), "{followed}");
     }
 }
 
 #[test]
 fn a_run_that_is_killed_ends_the_story_too() {
-    let (setting, mut run) = under_way();
+    let (setting, mut run) = running();
     let follow = start(&setting, &["log", "--follow"]);
 
     run.kill().expect("it runs");
     ends(run);
-    let told = ends(follow);
+    let followed = ends(follow);
 
-    assert_eq!(told.status.code(), Some(0));
-    let told = String::from_utf8(told.stdout).expect("UTF-8");
-    assert!(told.contains("it was interrupted in session 1"), "{told}");
+    assert_eq!(followed.status.code(), Some(0));
+    let followed = String::from_utf8(followed.stdout).expect("UTF-8");
+    assert!(
+        followed.contains("it was interrupted in session 1"),
+        "{followed}"
+    );
 }
 
 #[test]
 fn an_interrupt_ends_the_following_and_not_the_run() {
-    let (setting, run) = under_way();
+    let (setting, run) = running();
     let (follow, _) = follow(&setting);
 
     let interrupt = format!("kill -INT {}", follow.id());
@@ -374,8 +385,8 @@ fn an_interrupt_ends_the_following_and_not_the_run() {
 }
 
 #[test]
-fn nobody_reading_ends_the_following() {
-    let (setting, mut run) = under_way();
+fn a_closed_pipe_ends_the_following() {
+    let (setting, mut run) = running();
     let mut follow = start(&setting, &["log", "--follow"]);
 
     drop(follow.stdout.take());

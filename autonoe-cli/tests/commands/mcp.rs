@@ -1,13 +1,14 @@
-//! `autonoe mcp`, as agents start it.
+//! Tests of `autonoe mcp`, started as agents start it.
 
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    Epoch, InstructionName, LedgerBook, McpServer, MemoryRepository, RunId, ServedTools,
-    SessionKey, SystemClock, ToolServer, Toolbox, deliverable_tools,
-};
+use autonoe_core::RunId;
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{LedgerStore, MemoryRepository, deliverable_tools};
+use autonoe_core::time::{Epoch, SessionKey, SystemClock};
+use autonoe_core::tool::{McpServer, ServedTools, ToolServer, Toolbox};
 use autonoe_mcp::HttpToolServer;
 use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, ClientConfig, ProtocolVersion};
@@ -16,19 +17,19 @@ use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// Waits for `work`, which should be done soon.
+/// Waits for `work`, within the time limit.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
     timeout(SOON, work).await.expect("it happens soon")
 }
 
-/// The tools of a session that plans, served as a run would.
-async fn served() -> (ServedTools, LedgerBook) {
+/// The tools of a planning session, served as in a run.
+async fn served() -> (ServedTools, LedgerStore) {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1));
+    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
     let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Sync));
     let session = SessionKey {
         run: RunId::new("run"),
@@ -39,7 +40,7 @@ async fn served() -> (ServedTools, LedgerBook) {
     (served, book)
 }
 
-/// Starts the command that a server is named by, as an agent does.
+/// Starts the command of a server, as an agent does.
 fn start(at: &McpServer) -> Child {
     let McpServer::Stdio {
         command, args, env, ..
@@ -142,13 +143,13 @@ async fn an_agent_whose_run_is_over_is_told_so() {
         .await
         .expect("it listens");
 
-    // Its standard input is still open: it ends by itself.
+    // Its standard input is still open, so it ended on its own.
     let ended = soon(late.wait_with_output()).await.expect("it ends");
 
     drop(input);
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.contains("the run is over"), "{said}");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(stderr.contains("the run has ended"), "{stderr}");
     let answer: Value = serde_json::from_slice(&ended.stdout).expect("it is one line");
     assert_eq!(answer["error"]["code"], json!(-32000));
 }
@@ -156,30 +157,30 @@ async fn an_agent_whose_run_is_over_is_told_so() {
 #[test]
 fn what_cannot_be_a_run_is_wrong_usage() {
     let here = "http://127.0.0.1:9/sessions/1/mcp";
-    for (args, token, says) in [
+    for (args, token, expected) in [
         (&["mcp"][..], Some("x"), "--url"),
         (
             &["mcp", "--url", here],
             None,
             "AUTONOE_MCP_TOKEN is not set",
         ),
-        (&["mcp", "--url", here], Some(""), "cannot be sent"),
+        (&["mcp", "--url", here], Some(""), "a header cannot contain"),
         (
             &["mcp", "--url", "http://example.com:80/"],
             Some("secret-of-the-run"),
-            "one of this machine",
+            "a local one",
         ),
     ] {
-        let setting = Setting::new();
+        let setting = Fixture::new();
         let mut command = setting.command(args);
         command.envs(token.map(|token| ("AUTONOE_MCP_TOKEN", token)));
 
-        let said = command.output().expect("it starts");
+        let output = command.output().expect("it starts");
 
-        let stderr = String::from_utf8_lossy(&said.stderr);
-        assert_eq!(said.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains(says), "{args:?}: {stderr}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
         assert!(!stderr.contains("secret-of-the-run"), "{stderr}");
-        assert!(said.stdout.is_empty());
+        assert!(output.stdout.is_empty());
     }
 }

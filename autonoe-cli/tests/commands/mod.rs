@@ -1,4 +1,4 @@
-//! The commands that look and tell, through the binary.
+//! Tests of the read-only commands, through the binary.
 
 mod ask_guide;
 mod bad_files;
@@ -7,7 +7,7 @@ mod check;
 mod console;
 mod doctor;
 mod dry_run;
-mod engine;
+pub(crate) mod fixture;
 mod flow;
 mod flow_guide;
 mod flow_import;
@@ -17,9 +17,9 @@ mod init;
 mod log;
 mod mcp;
 mod outputs;
+mod reference;
 mod sandbox_variable;
 mod schema;
-pub(crate) mod setting;
 mod specs;
 mod status;
 mod unwritable;

@@ -1,9 +1,9 @@
-//! What commands print for other programs is as their schemas say.
+//! Tests that the JSON output of commands matches the schemas.
 
 use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const LEDGER: &str = r#"{
   "createdAt": "2026-01-02",
@@ -14,7 +14,7 @@ const LEDGER: &str = r#"{
   "verification": {"verified": ["DL-001"], "finished": false}
 }"#;
 
-/// Agents that are denied a command, change the ledger and meet the quota.
+/// Agents that are denied a command, change the ledger and hit the quota.
 const AGENTS: &str = r#"{"sessions": [
   {"name": "plans", "costUsd": "0.25", "steps": [
     {"uses": {"tool": "mcp__autonoe__create", "input": {"deliverables": [
@@ -23,31 +23,31 @@ const AGENTS: &str = r#"{"sessions": [
     {"hitsQuota": null}]}
 ]}"#;
 
-fn bare() -> Setting {
-    Setting::new()
+fn bare() -> Fixture {
+    Fixture::new()
 }
 
-fn with_ledger() -> Setting {
-    Setting::new()
+fn with_ledger() -> Fixture {
+    Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/status.json", LEDGER)
 }
 
-fn with_broken_off_sync() -> Setting {
+fn with_interrupted_sync() -> Fixture {
     with_ledger().file(
         ".autonoe/journal.jsonl",
         include_str!("fixtures/broken_off_sync.jsonl"),
     )
 }
 
-fn with_agents() -> Setting {
-    Setting::new()
+fn with_agents() -> Fixture {
+    Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file("agents.json", AGENTS)
         .file(".autonoe/agent.json", "{\"mcpServers\": {}}")
 }
 
-fn with_flows() -> Setting {
+fn with_flows() -> Fixture {
     let steps = r#"{"entryStep": "a", "steps": {"a": {"prompt": "a.md"}, "b": {}}}"#;
     let agent = r#"{"version": "1", "name": "one", "behavior": {"completionType": "stepMachine"},
         "parameters": {"n": {"type": "integer", "default": 2, "description": "How many."}}}"#;
@@ -57,8 +57,8 @@ fn with_flows() -> Setting {
         .file(".autonoe/flows/two/agent.json", "[]")
 }
 
-/// A flow that fails its check once and passes then.
-fn with_runnable_flow() -> Setting {
+/// A flow that fails its check once and then passes.
+fn with_runnable_flow() -> Fixture {
     let agents = r#"{"sessions": [
         {"name": "1", "costUsd": "0.25", "steps": [{"says": "no"}, "ends"]},
         {"name": "2", "costUsd": "0.25", "steps": [{"says": "YES"}, "ends"]}]}"#;
@@ -71,14 +71,14 @@ fn with_runnable_flow() -> Setting {
         .file(".autonoe/flows/one/a.md", "Say yes.")
 }
 
-/// A flow whose agent fails for good.
-fn with_failing_flow() -> Setting {
+/// A flow whose agent fails permanently.
+fn with_failing_flow() -> Fixture {
     let agents = r#"{"sessions": [{"name": "1", "steps": [{"says": "no"}, "ends"]},
         {"name": "2", "steps": [{"endsWithError": "it broke"}]}]}"#;
     with_runnable_flow().file("agents.json", agents)
 }
 
-fn with_roadmap() -> Setting {
+fn with_roadmap() -> Fixture {
     let agents = r#"{"sessions": [
         {"name": "a", "instruction": "task-a", "costUsd": "0.25", "steps": [{"says": "A."}, "ends"]},
         {"name": "b", "instruction": "task-b", "steps": [{"endsWithError": "it broke"}]}]}"#;
@@ -88,8 +88,8 @@ fn with_roadmap() -> Setting {
     )
 }
 
-/// A fleet that has ended, in which one member failed.
-fn with_fleet() -> Setting {
+/// A finished fleet in which one member failed.
+fn with_fleet() -> Fixture {
     let setting = with_roadmap();
     setting.autonoe(FLEET);
     setting
@@ -105,13 +105,13 @@ const FLEET: &[&str] = &[
     "--json",
 ];
 
-fn with_finished_run() -> Setting {
+fn with_finished_run() -> Fixture {
     let journal = include_str!("fixtures/finished_run.jsonl");
     bare().file(".autonoe/journal.jsonl", journal)
 }
 
-/// Commands that print one value, with the schema of it.
-type Case = (&'static str, fn() -> Setting, &'static [&'static str]);
+/// Commands that print one value, with its schema.
+type Case = (&'static str, fn() -> Fixture, &'static [&'static str]);
 
 const VALUES: &[Case] = &[
     ("output.status", bare, &["status", "--json"]),
@@ -133,7 +133,7 @@ const VALUES: &[Case] = &[
     ),
     (
         "output.dry-run",
-        with_broken_off_sync,
+        with_interrupted_sync,
         &["sync", "--dry-run", "--output=json"],
     ),
     (
@@ -202,7 +202,7 @@ const LINES: &[Case] = &[
         ],
     ),
     ("journal-entry", with_finished_run, &["log", "--json"]),
-    ("journal-entry", with_broken_off_sync, &["log", "--json"]),
+    ("journal-entry", with_interrupted_sync, &["log", "--json"]),
     (
         "output.harness-log-line",
         with_fleet,
@@ -210,10 +210,10 @@ const LINES: &[Case] = &[
     ),
 ];
 
-/// What a program is promised: the schema, as the command prints it.
+/// Returns a schema, as the command prints it.
 fn schema(name: &str) -> Value {
-    let said = bare().autonoe(&["schema", name]);
-    serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{name}: {error}"))
+    let output = bare().autonoe(&["schema", name]);
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn validator(schema: &Value) -> Validator {
@@ -230,7 +230,7 @@ fn assert_valid(schema: &Value, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {errors:#?}\n{value:#}");
 }
 
-/// Forbids fields that the schema does not speak of.
+/// Forbids fields that the schema does not define.
 fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
     close(&mut schema);
@@ -251,10 +251,10 @@ fn close(value: &mut Value) {
 #[test]
 fn every_value_is_described_with_all_of_its_fields() {
     for (name, setting, args) in VALUES {
-        let said = setting().autonoe(args);
+        let output = setting().autonoe(args);
 
-        let value = serde_json::from_str(&said.stdout)
-            .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", said.screen()));
+        let value = serde_json::from_str(&output.stdout)
+            .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", output.screen()));
         assert_valid(&closed(&schema(name)), &value, &format!("{args:?}"));
     }
 }
@@ -264,10 +264,10 @@ fn every_line_is_described() {
     for (name, setting, args) in LINES {
         let schema = schema(name);
 
-        let said = setting().autonoe(args);
+        let output = setting().autonoe(args);
 
-        assert!(said.stdout.lines().count() > 5, "{}", said.screen());
-        for line in said.stdout.lines() {
+        assert!(output.stdout.lines().count() > 5, "{}", output.screen());
+        for line in output.stdout.lines() {
             let value = serde_json::from_str(line).expect("JSON");
             assert_valid(&schema, &value, &format!("{args:?}"));
         }
@@ -278,22 +278,22 @@ fn every_line_is_described() {
 fn every_answer_to_standard_input_is_described() {
     let lines = b"\"ls\"\n\"curl x\"\n{\"command\": \"echo 'open\"}\nhello\n7\n";
 
-    let said = bare().autonoe_reads(&["check", "-"], lines);
+    let output = bare().autonoe_with_input(&["check", "-"], lines);
 
-    assert_eq!(said.stdout.lines().count(), 5, "{}", said.screen());
+    assert_eq!(output.stdout.lines().count(), 5, "{}", output.screen());
     let schema = closed(&schema("output.check-line"));
-    for line in said.stdout.lines() {
+    for line in output.stdout.lines() {
         let value = serde_json::from_str(line).expect("JSON");
         assert_valid(&schema, &value, line);
     }
 }
 
 #[test]
-fn a_field_that_were_missing_would_be_noticed() {
+fn a_missing_field_would_be_noticed() {
     for (name, setting, args) in VALUES {
         let validator = validator(&schema(name));
-        let said = setting().autonoe(args);
-        let value: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let output = setting().autonoe(args);
+        let value: Value = serde_json::from_str(&output.stdout).expect("JSON");
         for field in value.as_object().expect("an object").keys() {
             let mut without = value.clone();
             without.as_object_mut().expect("it is").remove(field);
@@ -308,8 +308,8 @@ fn no_output_is_left_out_here() {
     let listed = bare().autonoe(&["schema"]).stdout;
     let tried = |name: &str| {
         let mut cases = VALUES.iter().chain(LINES);
-        // The second is about a fleet at work: `tests/harness` tries it.
-        ["output.check-line", "output.harness-asked"].contains(&name)
+        // The second one needs a running fleet: `tests/harness` covers it.
+        ["output.check-line", "output.harness-request"].contains(&name)
             || cases.any(|(tried, ..)| *tried == name)
     };
     let outputs = listed.lines().filter_map(|line| line.split(' ').next());

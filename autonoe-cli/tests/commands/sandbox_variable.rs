@@ -1,21 +1,21 @@
-//! `AUTONOE_NO_SANDBOX`: what is not understood is told, and the sandbox stays on.
+//! Tests of `AUTONOE_NO_SANDBOX`: invalid values are reported, and the sandbox stays on.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
-fn with(value: &[u8], args: &[&str]) -> Said {
-    let setting = Setting::new().file("SPEC.md", "# Shop\n");
+fn with(value: &[u8], args: &[&str]) -> CommandOutput {
+    let setting = Fixture::new().file("SPEC.md", "# Shop\n");
     let mut command = setting.command(args);
     command.env("AUTONOE_NO_SANDBOX", OsStr::from_bytes(value));
-    setting.said(command.output().expect("it starts"))
+    setting.command_output(command.output().expect("it starts"))
 }
 
-const TOLD: &str = "which is not understood: the sandbox stays on";
+const TOLD: &str = "so the sandbox stays on";
 
 #[test]
-fn a_value_that_is_not_understood_is_told_and_leaves_the_sandbox_on() {
+fn an_invalid_value_is_reported_and_leaves_the_sandbox_on() {
     for value in [&b"true"[..], b"yes", b"on", b"2", b" 1", b"\xff"] {
         let dry = with(value, &["run", "--dry-run"]);
         assert_eq!(dry.code, 0, "{}", dry.screen());
@@ -25,7 +25,7 @@ fn a_value_that_is_not_understood_is_told_and_leaves_the_sandbox_on() {
         let doctor = with(value, &["doctor"]);
         assert!(doctor.stdout.contains(TOLD), "{}", doctor.screen());
         assert!(
-            !doctor.stdout.contains("it is switched off"),
+            !doctor.stdout.contains("switched off"),
             "{}",
             doctor.screen()
         );
@@ -36,14 +36,14 @@ fn a_value_that_is_not_understood_is_told_and_leaves_the_sandbox_on() {
 fn what_is_understood_is_not_complained_of() {
     for value in [&b""[..], b"0", b"false", b"no", b"off", b"FALSE", b"1"] {
         for args in [&["run", "--dry-run"][..], &["doctor"]] {
-            let said = with(value, args);
-            assert!(!said.screen().contains(TOLD), "{}", said.screen());
-            let is_off = said.stdout.contains("it is switched off");
+            let output = with(value, args);
+            assert!(!output.screen().contains(TOLD), "{}", output.screen());
+            let is_off = output.stdout.contains("switched off");
             assert_eq!(
                 is_off,
                 value == b"1" && args == ["doctor"],
                 "{}",
-                said.screen()
+                output.screen()
             );
         }
     }
@@ -53,7 +53,7 @@ fn what_is_understood_is_not_complained_of() {
 
 #[test]
 fn what_stands_in_the_variable_is_no_command_for_a_terminal() {
-    let said = with(b"\x1b[2Jtrue", &["run", "--dry-run"]);
+    let output = with(b"\x1b[2Jtrue", &["run", "--dry-run"]);
 
-    assert!(!said.stderr.contains('\x1b'), "{}", said.screen());
+    assert!(!output.stderr.contains('\x1b'), "{}", output.screen());
 }

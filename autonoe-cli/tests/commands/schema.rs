@@ -1,36 +1,37 @@
-//! `autonoe schema`.
+//! Tests of `autonoe schema`.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 #[test]
 fn the_names_are_listed_with_what_they_are() {
-    insta::assert_snapshot!(Setting::new().autonoe(&["schema"]).screen());
+    insta::assert_snapshot!(Fixture::new().autonoe(&["schema"]).screen());
 }
 
 #[test]
 fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
     let writes = std::env::var_os("AUTONOE_UPDATE_SCHEMAS").is_some();
     let mut committed = 0;
     for line in setting.autonoe(&["schema"]).stdout.lines() {
         let name = line.split_whitespace().next().expect("a name");
 
-        let said = setting.autonoe(&["schema", name]);
+        let output = setting.autonoe(&["schema", name]);
 
-        let schema: Value = serde_json::from_str(&said.stdout).expect("JSON");
-        assert!(said.code == 0 && schema.is_object(), "{name}");
-        // What the command itself prints or reads is written down here, and what names backends,
-        // which only it has all of; all else by the tests of the libraries.
+        let schema: Value = serde_json::from_str(&output.stdout).expect("JSON");
+        assert!(output.code == 0 && schema.is_object(), "{name}");
+        // This test maintains the schemas of the command's own input and output, and those that
+        // name backends, because only the command knows all backends. The tests of the libraries
+        // maintain the others.
         let is_own = name.starts_with("output.") || ["models", "agent-config"].contains(&name);
         let file = folder.join(format!("{name}.json"));
         if writes && is_own {
-            fs::write(&file, &said.stdout).expect("writable");
+            fs::write(&file, &output.stdout).expect("writable");
         }
         assert!(
             !is_own || file.exists(),
@@ -38,7 +39,7 @@ fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
         );
         if let Ok(text) = fs::read_to_string(&file) {
             committed += 1;
-            assert_eq!(said.stdout, text, "{name}");
+            assert_eq!(output.stdout, text, "{name}");
         }
     }
     let files = fs::read_dir(folder).expect("readable").flatten();
@@ -47,10 +48,10 @@ fn every_name_prints_a_schema_and_committed_ones_are_the_same() {
 
 #[test]
 fn a_backend_goes_by_its_own_name() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let schema = |name| -> Value {
-        let said = setting.autonoe(&["schema", name]);
-        serde_json::from_str(&said.stdout).expect("JSON")
+        let output = setting.autonoe(&["schema", name]);
+        serde_json::from_str(&output.stdout).expect("JSON")
     };
 
     assert_eq!(schema("claude"), schema("backend.claude"));
@@ -60,5 +61,5 @@ fn a_backend_goes_by_its_own_name() {
 
 #[test]
 fn an_unknown_name_is_wrong_usage_with_a_hint() {
-    insta::assert_snapshot!(Setting::new().autonoe(&["schema", "agent"]).screen());
+    insta::assert_snapshot!(Fixture::new().autonoe(&["schema", "agent"]).screen());
 }

@@ -1,9 +1,9 @@
-//! The plugins that the command knows by name.
+//! Tests of the plugins that the command knows by name.
 
 use autonoe_acp as _;
 use autonoe_claude as _;
 use autonoe_codex as _;
-use autonoe_core::{SpecPort, registered_specs};
+use autonoe_core::spec::{SpecPort, registered_specs};
 use autonoe_model as _;
 use autonoe_testkit::conformance;
 

@@ -1,11 +1,11 @@
-//! `autonoe status`.
+//! Tests of `autonoe status`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 const LEDGER: &str = r#"{
   "createdAt": "2026-01-02",
@@ -23,7 +23,7 @@ const LEDGER: &str = r#"{
 
 #[test]
 fn the_deliverables_are_a_table_with_progress() {
-    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
 
     insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
 }
@@ -32,7 +32,7 @@ fn the_deliverables_are_a_table_with_progress() {
 fn a_ledger_that_is_missing_beside_its_journal_is_an_error_as_a_broken_one_is() {
     const JOURNAL: &str = include_str!("fixtures/finished_run.jsonl");
     let project = || {
-        Setting::new()
+        Fixture::new()
             .file("SPEC.md", "# Shop")
             .file(".autonoe/journal.jsonl", JOURNAL)
     };
@@ -59,25 +59,26 @@ fn in_a_pipe_nothing_is_shortened() {
         {"id": "DL-2", "description": long, "acceptanceCriteria": ["a"], "passed": false,
             "blocked": false, "deprecatedAt": "2026-01-04"},
     ]});
-    let setting = Setting::new().file(".autonoe/status.json", ledger.to_string());
+    let setting = Fixture::new().file(".autonoe/status.json", ledger.to_string());
 
-    let said = setting.autonoe(&["status"]);
+    let output = setting.autonoe(&["status"]);
 
     assert!(
-        said.stdout.contains(&format!("{id}  {long}\n")),
+        output.stdout.contains(&format!("{id}  {long}\n")),
         "{}",
-        said.screen()
+        output.screen()
     );
     assert!(
-        said.stdout
+        output
+            .stdout
             .contains(&format!("DL-2  {long} (since 2026-01-04)\n")),
         "{}",
-        said.screen()
+        output.screen()
     );
 }
 
 /// Holds the run lock in this process, with `pid` as the recorded process.
-fn hold_lock(setting: &Setting, pid: u32) -> fs::File {
+fn hold_lock(setting: &Fixture, pid: u32) -> fs::File {
     let path = setting.project().join(".autonoe/run.lock");
     let lock = fs::File::create(&path).expect("writable");
     lock.lock().expect("nobody else");
@@ -87,55 +88,56 @@ fn hold_lock(setting: &Setting, pid: u32) -> fs::File {
 }
 
 #[test]
-fn a_run_that_is_under_way_is_told_with_its_start_in_whole_seconds() {
-    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+fn a_running_run_is_reported_with_its_start_in_whole_seconds() {
+    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
     let pid = std::process::id();
     let _lock = hold_lock(&setting, pid);
 
-    let said = setting.autonoe(&["status"]);
+    let output = setting.autonoe(&["status"]);
 
-    let note = format!("A run is under way (process {pid}, since 2026-01-05 18:00:05Z)");
-    assert!(said.stdout.contains(&note), "{}", said.screen());
+    let note = format!("A run is in progress (process {pid}, since 2026-01-05 18:00:05Z)");
+    assert!(output.stdout.contains(&note), "{}", output.screen());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_a_killed_run_left_behind_is_named() {
-    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
     // Greater than any process ID.
     let _lock = hold_lock(&setting, u32::MAX);
 
-    let said = setting.autonoe(&["status"]);
+    let output = setting.autonoe(&["status"]);
 
     let held = format!("is held by process {} (", std::process::id());
     assert!(
-        said.stdout
+        output
+            .stdout
             .contains("An agent of a killed run is still alive"),
         "{}",
-        said.screen()
+        output.screen()
     );
-    assert!(said.stdout.contains(&held), "{}", said.screen());
+    assert!(output.stdout.contains(&held), "{}", output.screen());
 }
 
 #[test]
 fn as_json_it_says_all() {
-    let setting = Setting::new().file(".autonoe/status.json", LEDGER);
+    let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
 
-    let said = setting.autonoe(&["status", "--json"]);
+    let output = setting.autonoe(&["status", "--json"]);
 
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
     insta::assert_json_snapshot!(json);
 }
 
 #[test]
 fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
 
-    let said = setting.autonoe(&["status"]);
+    let output = setting.autonoe(&["status"]);
     let json = setting.autonoe(&["status", "--json"]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
     let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(
         (&json["exists"], &json["total"]),
@@ -146,7 +148,7 @@ fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
 
 #[test]
 fn an_empty_ledger_says_what_comes_next() {
-    let setting = Setting::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
+    let setting = Fixture::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
 
     insta::assert_snapshot!(setting.autonoe(&["status"]).screen());
 }
@@ -154,7 +156,7 @@ fn an_empty_ledger_says_what_comes_next() {
 #[test]
 fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
     for (text, complaint) in [
-        ("", "it ends where a value should stand"),
+        ("", "it ends where a value is expected"),
         ("{\"deliverables\": [", "it ends in the middle of a list"),
         ("[]", "expected an object, found a list"),
         (
@@ -167,16 +169,16 @@ fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
             r#""DL-\u{202e}100" is not a deliverable id"#,
         ),
     ] {
-        let setting = Setting::new().file(".autonoe/status.json", text);
+        let setting = Fixture::new().file(".autonoe/status.json", text);
 
-        let said = setting.autonoe(&["status"]);
+        let output = setting.autonoe(&["status"]);
 
-        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{text}");
+        assert_eq!((output.code, output.stdout.as_str()), (1, ""), "{text}");
         for part in [
-            ".autonoe/status.json does not hold a valid ledger",
+            ".autonoe/status.json does not contain a valid ledger",
             complaint,
         ] {
-            assert!(said.stderr.contains(part), "{text}: {}", said.stderr);
+            assert!(output.stderr.contains(part), "{text}: {}", output.stderr);
         }
         assert_eq!(setting.read(".autonoe/status.json"), text);
     }
@@ -184,31 +186,35 @@ fn a_corrupt_ledger_is_an_error_and_stays_as_it_is() {
 
 #[test]
 fn a_project_that_is_not_there_or_not_readable_is_an_error() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     fs::write(setting.project().join("file"), "").expect("writable");
     let closed = setting.project().join("closed");
     fs::create_dir(&closed).expect("writable");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("ours");
 
     for (directory, words) in [
-        ("missing", "there is no directory"),
+        ("missing", "does not exist"),
         ("file", "is a file and not a directory"),
     ] {
-        let said = setting.autonoe(&["status", "--project-dir", directory]);
+        let output = setting.autonoe(&["status", "--project-dir", directory]);
 
-        assert_eq!(said.code, 1);
-        assert!(said.stderr.contains(words), "{}", said.stderr);
+        assert_eq!(output.code, 1);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
     }
-    // Root reads everything.
+    // Root can read everything.
     if fs::read_dir(&closed).is_err() {
-        let said = setting.autonoe(&["status", "-p", "closed"]);
-        assert_eq!(said.code, 1);
-        assert!(said.stderr.contains("cannot be read"), "{}", said.stderr);
+        let output = setting.autonoe(&["status", "-p", "closed"]);
+        assert_eq!(output.code, 1);
+        assert!(
+            output.stderr.contains("cannot be read"),
+            "{}",
+            output.stderr
+        );
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("ours");
 }
 
 #[test]
-fn wrong_usage_is_told_with_code_2() {
-    assert_eq!(Setting::new().autonoe(&["status", "--jsn"]).code, 2);
+fn wrong_usage_exits_with_code_2() {
+    assert_eq!(Fixture::new().autonoe(&["status", "--jsn"]).code, 2);
 }

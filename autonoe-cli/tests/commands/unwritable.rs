@@ -1,13 +1,12 @@
-//! Results that nobody gets: a full disk behind standard output, and a pipe that is closed.
+//! Commands whose output cannot be written: a full disk behind standard output, and a closed pipe.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::process::{Output, Stdio};
 
-use crate::commands::engine::with_runs;
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
-/// Every command, in as many ways as it writes results; and what it reads from standard input.
+/// Every command, in every way in which it writes results, with its standard input.
 const COMMANDS: &[(&[&str], &str)] = &[
     (&["--help"], ""),
     (&["--version"], ""),
@@ -47,7 +46,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["report"], ""),
     (&["report", "--output", "-"], ""),
     (&["mcp", "--help"], ""),
-    (&["session-host", "--help"], ""),
+    (&["serve", "--help"], ""),
     (&["flow", "run", "hello", "--dry-run"], ""),
     (
         &["flow", "run", "hello", "--backend", "scripted:agents.json"],
@@ -81,30 +80,14 @@ const COMMANDS: &[(&[&str], &str)] = &[
         ],
         "",
     ),
-    (&["submit", "shop", "--run=other"], ""),
-    (&["submit", "shop", "--run=other", "--output=json"], ""),
-    (&["submit", "shop", "--run=shop-1", "--wait"], ""),
-    (
-        &["submit", "shop", "--run=shop-1", "--wait", "--output=json"],
-        "",
-    ),
-    (&["engine", "status", "shop-1"], ""),
-    (&["engine", "status", "shop-1", "--output=json"], ""),
-    (&["engine", "logs", "shop-1"], ""),
-    (&["engine", "logs", "shop-1", "--json"], ""),
-    (&["engine", "logs", "shop-1", "--follow"], ""),
-    (&["engine", "pause", "held"], ""),
-    (&["engine", "resume", "held"], ""),
-    (&["engine", "say", "held", "Hello."], ""),
-    (&["engine", "cancel", "held"], ""),
     (&["completions", "bash"], ""),
     (&["man"], ""),
     (&["man", "run"], ""),
 ];
 
-/// A project with something to tell for every command.
-fn setting() -> Setting {
-    with_runs(Setting::new())
+/// A project with data for every command.
+fn setting() -> Fixture {
+    Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(
             "agents.json",
@@ -143,7 +126,7 @@ fn writes_to(args: &[&str], input: &str, stdout: impl Into<Stdio>) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // What it does not read is not our concern.
+    // The command may not read all of it.
     let _ = child
         .stdin
         .take()
@@ -159,7 +142,7 @@ fn on_a_full_disk_every_command_complains_and_fails() {
 
         let output = writes_to(args, input, full.expect("Linux has it"));
 
-        // Of these, 1 would say that something is denied or wrong.
+        // For these commands, 1 would mean a denial or an invalid flow.
         let is_answer = args[0] == "check" || args.starts_with(&["flow", "validate"]);
         let code = if is_answer { 2 } else { 1 };
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -171,7 +154,18 @@ fn on_a_full_disk_every_command_complains_and_fails() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_failure_and_nothing_is_said_about_it() {
+fn a_server_ends_if_its_address_cannot_be_printed() {
+    let full = File::options().write(true).open("/dev/full");
+
+    let output = writes_to(&["serve"], "", full.expect("Linux has it"));
+
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("No space left on device"), "{stderr}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure_and_is_not_reported() {
     for (args, input) in COMMANDS {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
@@ -181,7 +175,7 @@ fn a_closed_pipe_is_no_failure_and_nothing_is_said_about_it() {
         let whole = writes_to(args, input, Stdio::piped());
         let words = |output: &Output| {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
-            // Runs have names of their own, and each command has its own project.
+            // Each run has its own ID, and each command has its own project.
             let is_name = |word: &&str| word.trim_matches(['(', ')']).len() == 32;
             let lines = text.lines().filter(|line| !line.starts_with("Directory: "));
             let words = lines.flat_map(str::split_whitespace);
@@ -196,7 +190,7 @@ fn a_closed_pipe_is_no_failure_and_nothing_is_said_about_it() {
 
 #[test]
 fn no_command_is_left_out_here() {
-    let help = Setting::new().autonoe(&["--help"]).stdout;
+    let help = Fixture::new().autonoe(&["--help"]).stdout;
     let (_, commands) = help.split_once("Commands:\n").expect("they are listed");
     let (commands, _) = commands.split_once("\n\n").expect("the list ends");
     for line in commands.lines() {
@@ -211,7 +205,7 @@ fn no_command_is_left_out_here() {
 
 #[test]
 fn what_was_written_before_the_complaint_stays() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let full = File::options().write(true).open("/dev/full");
 
     let output = setting

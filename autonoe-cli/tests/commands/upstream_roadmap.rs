@@ -1,8 +1,8 @@
-//! `autonoe harness run` on a roadmap of um-agent-coder.
+//! Test of `autonoe harness run` on a roadmap of um-agent-coder.
 
 use serde_json::Value;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 #[test]
 fn a_roadmap_of_um_agent_coder_is_done_and_keys_without_effect_are_warnings() {
@@ -26,11 +26,11 @@ fn a_roadmap_of_um_agent_coder_is_done_and_keys_without_effect_are_warnings() {
 ## Growth Mode
 1. More letters.
 ";
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .file("agents.json", agents)
         .file("ROADMAP.md", roadmap);
 
-    let said = setting.autonoe(&[
+    let output = setting.autonoe(&[
         "harness",
         "run",
         "ROADMAP.md",
@@ -39,14 +39,14 @@ fn a_roadmap_of_um_agent_coder_is_done_and_keys_without_effect_are_warnings() {
         "--json",
     ]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
     for warning in [
         "ROADMAP.md:7: ralph has no effect: ",
-        "ROADMAP.md:14: no tasks are added when all are done",
+        "ROADMAP.md:14: this section has no effect: no tasks are added when all are done",
     ] {
-        assert!(said.stderr.contains(warning), "{}", said.screen());
+        assert!(output.stderr.contains(warning), "{}", output.screen());
     }
-    let result: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let result: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let results = result["results"].as_array().expect("a list").iter();
     let done: Vec<_> = results.map(|it| (&it["id"], &it["success"])).collect();
     let (a, b, yes) = ("a".into(), "b".into(), true.into());

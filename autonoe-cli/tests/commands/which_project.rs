@@ -1,23 +1,23 @@
-//! `--project-dir`, and what is said about a wrong one.
+//! Tests of `--project-dir` and its errors.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::commands::setting::Setting;
+use crate::commands::fixture::Fixture;
 
 #[test]
-fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {
-    let setting = Setting::new().file("notes.txt", "");
+fn an_invalid_project_directory_is_reported_once_with_the_reason() {
+    let setting = Fixture::new().file("notes.txt", "");
     symlink("gone", setting.project().join("link")).expect("writable");
     for (dir, name) in [
         ("missing", "missing_directory"),
         ("notes.txt", "file_and_no_directory"),
         ("link", "symlink_that_leads_nowhere"),
     ] {
-        let told = setting.autonoe(&["status", "-p", dir]);
+        let status = setting.autonoe(&["status", "-p", dir]);
 
-        insta::assert_snapshot!(name, told.screen());
+        insta::assert_snapshot!(name, status.screen());
         for args in [
             &["run"][..],
             &["sync"],
@@ -29,11 +29,15 @@ fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {
             &["flow", "graph", "x"],
             &["flow", "run", "x"],
         ] {
-            let said = setting.autonoe(&[args, &["-p", dir]].concat());
-            assert_eq!((said.code, &said.stderr), (1, &told.stderr), "{args:?}");
+            let output = setting.autonoe(&[args, &["-p", dir]].concat());
+            assert_eq!(
+                (output.code, &output.stderr),
+                (1, &status.stderr),
+                "{args:?}"
+            );
         }
         let doctor = setting.autonoe(&["doctor", "-p", dir]);
-        let line = told.stderr.lines().next().expect("it is told");
+        let line = status.stderr.lines().next().expect("it is told");
         let words = line.trim_start_matches("error: ");
         assert!(doctor.stdout.contains(words), "{}", doctor.screen());
     }
@@ -41,14 +45,14 @@ fn what_is_no_project_directory_is_told_once_and_with_what_it_is() {
 
 #[test]
 fn a_missing_specification_comes_with_a_way_to_begin_one() {
-    let said = Setting::new().autonoe(&["run"]);
+    let output = Fixture::new().autonoe(&["run"]);
 
-    insta::assert_snapshot!(said.screen());
+    insta::assert_snapshot!(output.screen());
 }
 
 #[test]
 fn a_working_directory_that_is_gone_is_told() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let project = setting.project();
     let gone = project.join("gone");
     fs::create_dir(&gone).expect("writable");
@@ -59,26 +63,27 @@ fn a_working_directory_that_is_gone_is_told() {
             .arg(&gone)
             .arg(env!("CARGO_BIN_EXE_autonoe"))
             .args(args);
-        setting.said(command.output().expect("it starts"))
+        setting.command_output(command.output().expect("it starts"))
     };
 
-    let said = in_it(&["status"]);
+    let output = in_it(&["status"]);
     fs::create_dir(&gone).expect("writable");
     let elsewhere = in_it(&["status", "-p", project.to_str().expect("plain")]);
 
-    assert_eq!(said.code, 1, "{}", said.screen());
+    assert_eq!(output.code, 1, "{}", output.screen());
     assert!(
-        said.stderr
-            .starts_with("error: the working directory is gone"),
+        output
+            .stderr
+            .starts_with("error: the working directory does not exist"),
         "{}",
-        said.screen()
+        output.screen()
     );
     assert_eq!(elsewhere.code, 0, "{}", elsewhere.screen());
 }
 
 #[test]
 fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     // Not in `/tmp`, where commands may write anyway.
     let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let link = elsewhere.path().join("link");
@@ -92,7 +97,7 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         if let Some(shown) = shown {
             command.env("PWD", shown);
         }
-        setting.said(command.output().expect("it starts"))
+        setting.command_output(command.output().expect("it starts"))
     };
 
     let project = setting.project();
@@ -106,13 +111,13 @@ fn a_project_that_is_named_by_a_link_has_the_paths_of_the_link_too() {
         (project, None, &[], false),
         ("/", None, &["-p", project], false),
     ] {
-        let said = check(directory, shown, more);
+        let output = check(directory, shown, more);
 
         assert_eq!(
-            said.stdout.starts_with("allowed"),
+            output.stdout.starts_with("allowed"),
             is_allowed,
             "{directory} {shown:?} {more:?}: {}",
-            said.screen()
+            output.screen()
         );
     }
 }

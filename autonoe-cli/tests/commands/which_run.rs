@@ -1,9 +1,9 @@
-//! `--run` of `autonoe log` and `autonoe report`: the same words for both.
+//! Tests of `--run` in `autonoe log` and `autonoe report`, which accept the same values.
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
 /// Two runs that were started.
-fn two_runs() -> Setting {
+fn two_runs() -> Fixture {
     let lines: String = ["01run-a", "01run-b"]
         .map(|run| {
             format!(
@@ -12,13 +12,13 @@ fn two_runs() -> Setting {
             )
         })
         .concat();
-    Setting::new().file(".autonoe/journal.jsonl", lines)
+    Fixture::new().file(".autonoe/journal.jsonl", lines)
 }
 
 const LIMITS: &str =
     r#"{"mode":"run","maxIterations":null,"maxRetries":3,"maxStalledSessions":5,"onQuota":"stop"}"#;
 
-fn both(setting: &Setting, id: &str) -> [Said; 2] {
+fn both(setting: &Fixture, id: &str) -> [CommandOutput; 2] {
     [
         setting.autonoe(&["log", "--run", id]),
         setting.autonoe(&["report", "--output=-", "--run", id]),
@@ -27,7 +27,7 @@ fn both(setting: &Setting, id: &str) -> [Said; 2] {
 
 #[test]
 fn an_unknown_run_is_wrong_usage_in_the_same_words() {
-    let (some, none) = (two_runs(), Setting::new());
+    let (some, none) = (two_runs(), Fixture::new());
     for (setting, id, name) in [
         (&some, "no-such", "unknown"),
         (&some, "", "blank"),
@@ -46,9 +46,9 @@ fn an_unknown_run_is_wrong_usage_in_the_same_words() {
 #[test]
 fn the_beginning_of_an_id_is_enough_for_both() {
     for id in ["01run-a", "01run-b"] {
-        for said in both(&two_runs(), id) {
-            assert_eq!(said.code, 0, "{}", said.screen());
-            assert!(said.stdout.contains(id), "{}", said.screen());
+        for output in both(&two_runs(), id) {
+            assert_eq!(output.code, 0, "{}", output.screen());
+            assert!(output.stdout.contains(id), "{}", output.screen());
         }
     }
 }
@@ -62,8 +62,8 @@ fn a_run_whose_journal_was_put_aside_is_found_by_both() {
         .file(".autonoe/journal.1.jsonl", format!("{first}\n"))
         .file(".autonoe/journal.jsonl", second);
 
-    for said in both(&setting, "01run-a") {
-        assert_eq!(said.code, 0, "{}", said.screen());
-        assert!(said.stdout.contains("01run-a"), "{}", said.screen());
+    for output in both(&setting, "01run-a") {
+        assert_eq!(output.code, 0, "{}", output.screen());
+        assert!(output.stdout.contains("01run-a"), "{}", output.screen());
     }
 }

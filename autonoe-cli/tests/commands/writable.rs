@@ -1,4 +1,4 @@
-//! Whether `autonoe doctor` finds out that a project cannot be written to.
+//! Tests that `autonoe doctor` detects a project that cannot be written to.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -8,20 +8,20 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
-/// Returns what `autonoe doctor --json` found out about the project: state, words, remedy.
-fn finding(said: &Said) -> [String; 3] {
-    let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+/// Returns the finding of `autonoe doctor --json` about the project: state, message, remedy.
+fn finding(output: &CommandOutput) -> [String; 3] {
+    let json: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let findings = json["findings"].as_array().expect("a list");
     let found = findings.iter().find(|it| it["name"] == "project");
     let found = found.expect("it is looked at");
     ["state", "found", "remedy"].map(|key| found[key].as_str().unwrap_or_default().to_owned())
 }
 
-/// A project that others can look into, with the command where others can start it.
-fn open_setting() -> (Setting, PathBuf) {
-    let setting = Setting::new()
+/// A project that other users can read, with the command where they can start it.
+fn open_setting() -> (Fixture, PathBuf) {
+    let setting = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", "{}");
     let outer = setting.project().join("..").canonicalize().expect("there");
@@ -40,8 +40,8 @@ fn open_setting() -> (Setting, PathBuf) {
     (setting, program)
 }
 
-/// Returns the words that run the doctor with nothing in its environment but what is made here.
-fn doctor(setting: &Setting, program: &Path) -> Vec<OsString> {
+/// Returns the command line that runs the doctor with an environment that only this test defines.
+fn doctor(setting: &Fixture, program: &Path) -> Vec<OsString> {
     let outer = setting.project().join("..").canonicalize().expect("there");
     let place = |name: &str, folder: &str| {
         let mut word = OsString::from(format!("{name}="));
@@ -59,8 +59,8 @@ fn doctor(setting: &Setting, program: &Path) -> Vec<OsString> {
     ]
 }
 
-/// Runs the doctor as somebody for whom permissions mean something and who does not own the files.
-fn as_another(setting: &Setting, program: &Path) -> Said {
+/// Runs the doctor as a user who is not root and does not own the files.
+fn as_another(setting: &Fixture, program: &Path) -> CommandOutput {
     let is_root = fs::metadata(setting.project()).expect("there").uid() == 0;
     let mut words: Vec<OsString> = Vec::new();
     if is_root {
@@ -70,7 +70,7 @@ fn as_another(setting: &Setting, program: &Path) -> Said {
     words.extend(doctor(setting, program));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(setting.project());
-    setting.said(command.output().expect("it starts"))
+    setting.command_output(command.output().expect("it starts"))
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn a_project_that_can_be_written_to_is_left_as_it_was() {
     let (setting, _) = open_setting();
     let before = setting.files();
 
-    let said = setting.autonoe(&["doctor", "--json"]);
+    let output = setting.autonoe(&["doctor", "--json"]);
 
-    assert_eq!(finding(&said)[0], "good", "{}", said.screen());
+    assert_eq!(finding(&output)[0], "good", "{}", output.screen());
     assert_eq!(setting.files(), before);
 }
 
@@ -94,14 +94,14 @@ fn a_folder_of_another_user_is_a_problem_with_a_remedy() {
             fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
         }
 
-        let said = as_another(&setting, &program);
+        let output = as_another(&setting, &program);
 
-        let [state, found, remedy] = finding(&said);
+        let [state, found, remedy] = finding(&output);
         assert_eq!(
-            (said.code, state.as_str()),
+            (output.code, state.as_str()),
             (1, "problem"),
             "{}",
-            said.screen()
+            output.screen()
         );
         let place = format!("[folder]/project/{closed}");
         let words = format!("{} cannot be written to", place.trim_end_matches('/'));
@@ -123,10 +123,10 @@ fn a_file_of_another_user_in_our_folder_is_a_problem() {
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
     }
 
-    let said = as_another(&setting, &program);
+    let output = as_another(&setting, &program);
 
-    let [state, found, _] = finding(&said);
-    assert_eq!(state, "problem", "{}", said.screen());
+    let [state, found, _] = finding(&output);
+    assert_eq!(state, "problem", "{}", output.screen());
     assert!(
         found.contains("journal.jsonl cannot be written to"),
         "{found}"
@@ -143,19 +143,19 @@ fn a_read_only_file_system_is_a_problem_with_a_remedy() {
         unshare.args(["--map-root-user", "--mount", "sh", "-c", read_only]);
         unshare.arg(setting.project()).args(command).output()
     };
-    if !inside(&["true".into()]).is_ok_and(|output| output.status.success()) {
+    if !inside(&["true".into()]).is_ok_and(|raw| raw.status.success()) {
         eprintln!("left out: nobody but root can mount anything on this machine");
         return;
     }
 
-    let output = inside(&doctor(&setting, &program)).expect("it starts");
-    let said = setting.said(output);
+    let raw = inside(&doctor(&setting, &program)).expect("it starts");
+    let output = setting.command_output(raw);
 
-    let [state, found, remedy] = finding(&said);
-    assert_eq!(state, "problem", "{}", said.screen());
+    let [state, found, remedy] = finding(&output);
+    assert_eq!(state, "problem", "{}", output.screen());
     assert!(found.contains("Read-only file system"), "{found}");
     assert!(
-        remedy.contains("mount its file system for writing"),
+        remedy.contains("mount the file system for writing"),
         "{remedy}"
     );
 }

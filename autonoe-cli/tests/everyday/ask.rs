@@ -4,7 +4,7 @@ use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::backends::backend::Backend;
 use crate::everyday::workplace::Workplace;
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 pub(crate) fn a_question_is_answered_and_continued(backend: Backend) {
     let workplace = Workplace::new(backend, "project");
@@ -14,8 +14,9 @@ pub(crate) fn a_question_is_answered_and_continued(backend: Backend) {
     ]);
     let server = backend.serve_script(script);
 
-    let first = Ended::of(workplace.ask(&server, &["why does", "the build fail?"]));
-    let second = Ended::of(workplace.ask(&server, &["--continue", "where?"]));
+    let first =
+        CommandOutput::run(workplace.ask_command(&server, &["why does", "the build fail?"]));
+    let second = CommandOutput::run(workplace.ask_command(&server, &["--continue", "where?"]));
 
     assert_eq!(first.code, Some(0), "{first:?}");
     assert_eq!(first.stdout, "The greeting is missing.\n", "{first:?}");

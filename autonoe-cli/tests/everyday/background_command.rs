@@ -1,4 +1,4 @@
-//! Processes that an agent leaves behind.
+//! Background processes that an agent leaves running.
 
 use serde_json::json;
 
@@ -9,11 +9,11 @@ use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 const DONE: End = End::Says("Done.");
 
-/// Leaves a background command of Claude Code running, and works on in the next session.
+/// Leaves a background command of Claude Code running, and continues in the next session.
 async fn a_background_command_ends_with_its_session(build: Build) {
     let goals = ["There is a greeting", "There is a farewell"];
     let serve = json!({
@@ -45,7 +45,7 @@ async fn a_background_command_ends_with_its_session(build: Build) {
     workplace.plan(goals);
     let server = workplace.serve(&story).unverified();
 
-    let ended = Ended::of(workplace.run(&server, &[]));
+    let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -66,7 +66,7 @@ async fn a_background_command_ends_with_its_session(build: Build) {
     findings.report(&format!("{ended:?}"));
 }
 
-/// Starts a daemon in a session of its own and with an empty environment.
+/// Starts a daemon in its own session and with an empty environment.
 const DAEMON: &str = "const { spawn } = require('child_process');
 // Longer than the test waits for the end of processes.
 const daemon = ['-c', 'echo started > daemon.log; exec sleep 3600'];
@@ -78,7 +78,8 @@ pub(crate) fn daemon() -> Chore {
     let calls = [
         writes("start.js", DAEMON),
         runs("node start.js"),
-        runs("until test -s daemon.log; do sleep 0.1; done; cat daemon.log").showing("started"),
+        runs("until test -s daemon.log; do sleep 0.1; done; cat daemon.log")
+            .expects_text("started"),
     ];
     Chore::new("The daemon runs", calls)
         .flag("--no-sandbox")

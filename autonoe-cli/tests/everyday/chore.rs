@@ -1,4 +1,4 @@
-//! One piece of everyday work.
+//! `Chore`, one piece of everyday work.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Credentials of the user, which the agent's tools do not get.
+//! Credentials of the user, which the agent's tools must not see.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ const AWS_KEY: &str = "hush-aws-key";
 const ECHO: &str = "echo \"key=[$ANTHROPIC_API_KEY$OPENAI_API_KEY$GEMINI_API_KEY$THE_KEY] \
                     github=[$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY] npm=[$NPM_TOKEN]\"";
 
-/// Searches the environment of every process that it can see.
+/// Searches the environment of every visible process.
 const LOOK: &str = "import glob
 
 seen, found = 0, set()
@@ -27,16 +27,16 @@ for path in glob.glob('/proc/[0-9]*/environ'):
 print(f'some: {seen > 0}, found: {sorted(found)}')
 ";
 
-/// Prints variables, reads `/proc/*/environ` by a command that the policy refuses, and by a program
-/// of its own.
+/// Prints variables, and reads `/proc/*/environ` with a command that the policy denies and with its
+/// own program.
 pub(crate) fn credentials(backend: Backend) -> Chore {
     let secrets = format!("'{MODEL_KEY}', '{GITHUB_TOKEN}', '{AWS_KEY}'");
     let mut calls = vec![
-        runs(ECHO).showing(format!("key=[] github=[] npm=[{NPM_TOKEN}]")),
+        runs(ECHO).expects_text(format!("key=[] github=[] npm=[{NPM_TOKEN}]")),
         writes("look.py", LOOK.replace("SECRETS", &secrets)),
-        runs("python3 look.py").showing("some: True, found: []"),
+        runs("python3 look.py").expects_text("some: True, found: []"),
     ];
-    // Gemini CLI runs commands that only read without asking.
+    // Gemini CLI runs read-only commands without asking the gate.
     if backend != Backend::Gemini {
         calls.push(runs("cat /proc/*/environ").denied());
         calls.push(runs("tr '\\0' '\\n' < /proc/$PPID/environ").denied());

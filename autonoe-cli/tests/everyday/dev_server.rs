@@ -12,7 +12,7 @@ use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits, run_chores};
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 const SERVER: &str = "const http = require('http');
 const server = http.createServer((request, response) => response.end(`served ${request.url}\\n`));
@@ -31,9 +31,9 @@ kill %1"
     let calls = [
         writes("server.js", SERVER),
         runs(in_one_command)
-            .showing("served /health")
-            .showing("200"),
-        runs("cat server.log").showing("listening"),
+            .expects_text("served /health")
+            .expects_text("200"),
+        runs("cat server.log").expects_text("listening"),
     ];
     Chore::new("The server answers", calls)
         .leaves(["server.js", "server.log"])
@@ -88,7 +88,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
     .then(Turn::text("Done."));
     let server = backend.serve_script(script).unverified();
 
-    let ended = Ended::of(workplace.run(&server, &["--no-sandbox"]));
+    let ended = CommandOutput::run(workplace.run(&server, &["--no-sandbox"]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -103,7 +103,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
         .iter()
         .any(|result| result.text.contains("served /"));
     findings.same("the server answered", is_served, true);
-    // It was stopped by the agent, and not at the end of its session.
+    // The agent stopped it, not the end of its session.
     let stopped = ended.stderr.contains("stopped a background command");
     findings.same("stopped by Autonoe", stopped, false);
     let passed = (vec![deliverable_id(0)], Vec::new());
@@ -118,7 +118,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
     findings.report(&format!("{ended:?}\n{}", server.log().render()));
 }
 
-/// In the sandbox, each command has a network of its own.
+/// In the sandbox, each command has its own network.
 // Shows: spec/4.1.1/dev-server
 async fn a_background_server_is_not_reached_by_other_calls_in_the_sandbox(build: Build) {
     let port = free_port();

@@ -1,4 +1,4 @@
-//! The same work on every backend.
+//! Everyday work on every backend.
 
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
@@ -81,8 +81,8 @@ on_every_backend![
     projects_are_built_and_servers_called,
 ];
 
-// Sessions of the vendors' programs take seconds of processor time, so the longest run uses a model,
-// and Gemini CLI, the slowest program, has no run of many sessions.
+// Sessions of the vendors' programs take seconds of processor time, so the longest run uses a
+// model, and Gemini CLI, the slowest program, has no run of many sessions.
 
 #[test]
 fn an_agent_that_stalls_is_stopped_on_codex() {
@@ -109,8 +109,8 @@ fn a_daemon_of_an_agent_on_a_model_ends_with_the_run() {
     run_chores(Backend::Model(Api::Messages), [daemon()]);
 }
 
-// `backends::project_memory` shows the memory file of Gemini CLI, and the tests of its backend that of
-// Claude Code.
+// `backends::project_memory` covers the memory file of Gemini CLI, and the tests of its backend
+// that of Claude Code.
 
 #[test]
 fn codex_and_agents_on_models_follow_a_memory_file() {

@@ -26,28 +26,30 @@ echo \"hello from $(basename \"$0\")\"
 pub(crate) fn files() -> Chore {
     let calls = [
         writes("src/greet.js", GREET),
-        reads("src/greet.js").showing("return 'hi'"),
+        reads("src/greet.js").expects_text("return 'hi'"),
         edits(
             "src/greet.js",
             "  return 'hi';",
             "  return `hello, ${name}`;",
         ),
-        runs("mkdir -p docs src/lib && ls -la src").showing("greet.js"),
+        runs("mkdir -p docs src/lib && ls -la src").expects_text("greet.js"),
         runs(NOTES),
-        runs("echo 'Second line.' >> docs/notes.md && wc -l docs/notes.md").showing("4"),
+        runs("echo 'Second line.' >> docs/notes.md && wc -l docs/notes.md").expects_text("4"),
         runs("cp src/greet.js src/lib/greet.js && mv docs/notes.md docs/NOTES.md"),
         runs("touch src/lib/empty.js"),
-        runs("sed -i 's/draft/final/' docs/NOTES.md && sed -n '3p' docs/NOTES.md").showing("final"),
-        runs("rm src/lib/empty.js && find src -name '*.js' | sort").showing("src/lib/greet.js"),
-        runs("grep -rn 'hello' src --include='*.js'").showing("src/greet.js:2"),
+        runs("sed -i 's/draft/final/' docs/NOTES.md && sed -n '3p' docs/NOTES.md")
+            .expects_text("final"),
+        runs("rm src/lib/empty.js && find src -name '*.js' | sort")
+            .expects_text("src/lib/greet.js"),
+        runs("grep -rn 'hello' src --include='*.js'").expects_text("src/greet.js:2"),
         writes("scripts/hello.sh", SCRIPT),
-        runs("chmod +x scripts/hello.sh && ./scripts/hello.sh").showing("hello from hello.sh"),
+        runs("chmod +x scripts/hello.sh && ./scripts/hello.sh").expects_text("hello from hello.sh"),
     ];
     Chore::new("The files are in place", calls)
         .at_once([
-            reads("src/greet.js").showing("hello"),
-            reads("docs/NOTES.md").showing("Second line."),
-            runs("ls scripts").showing("hello.sh"),
+            reads("src/greet.js").expects_text("hello"),
+            reads("docs/NOTES.md").expects_text("Second line."),
+            runs("ls scripts").expects_text("hello.sh"),
             writes("parallel.txt", "written beside others\n"),
         ])
         .flag("--allow-destructive")
@@ -70,12 +72,12 @@ pub(crate) fn files() -> Chore {
 /// Finds files with tools that only Claude Code has.
 pub(crate) fn claude_tools() -> Chore {
     let calls = [
-        uses("Glob", json!({"pattern": "src/**/*.js"})).showing("src/lib/greet.js"),
+        uses("Glob", json!({"pattern": "src/**/*.js"})).expects_text("src/lib/greet.js"),
         uses(
             "Grep",
             json!({"pattern": "hello", "path": "src", "output_mode": "content"}),
         )
-        .showing("hello, ${name}"),
+        .expects_text("hello, ${name}"),
     ];
     Chore::new("The files can be found", calls)
 }

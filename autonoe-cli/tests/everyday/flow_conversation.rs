@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::everyday::workplace::Workplace;
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 pub(crate) fn a_step_continues_the_conversation_of_the_step_before(backend: Backend) {
     let workplace = Workplace::new(backend, "project");
@@ -27,7 +27,7 @@ pub(crate) fn a_step_continues_the_conversation_of_the_step_before(backend: Back
     let server = backend.serve_script(Script::new(answers.map(Turn::text)));
 
     let flow = workplace.command_on(&server, &["flow", "run", "talk", "--json"]);
-    let ended = Ended::of(flow);
+    let ended = CommandOutput::run(flow);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let result: Value = serde_json::from_str(&ended.stdout).expect("JSON");
@@ -35,12 +35,12 @@ pub(crate) fn a_step_continues_the_conversation_of_the_step_before(backend: Back
     server.verify();
     let requests = server.log().main_requests();
     let second = requests[1].raw.to_string();
-    let said = [
+    let texts = [
         "Keep the word walnut.",
         "I keep it in mind.",
         "Which word was it?",
     ];
-    let places = said.map(|text| second.find(text));
+    let places = texts.map(|text| second.find(text));
     assert!(places.iter().all(Option::is_some), "{second}");
     assert!(places.is_sorted(), "{second}");
     workplace.wait_for_processes();

@@ -1,4 +1,4 @@
-//! A repository from its first commit to a rebase.
+//! A repository, from its first commit to a rebase.
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, sets, writes};
@@ -17,7 +17,7 @@ Co-Authored-By: Claude <noreply@anthropic.com>";
 /// Returns the command of the first commit, with its message in a here-document.
 fn first_commit(backend: Backend) -> String {
     match backend {
-        // It refuses every command substitution.
+        // Gemini CLI rejects every command substitution.
         Backend::Gemini => {
             format!("git add -A && git commit -F - <<'EOF'\n{FIRST_MESSAGE}\nEOF")
         }
@@ -31,12 +31,12 @@ fn first_commit(backend: Backend) -> String {
 /// It must be the first chore of its run.
 pub(crate) fn git_work(backend: Backend) -> Chore {
     let calls = [
-        runs("git init -b main").showing("Initialized empty Git repository"),
+        runs("git init -b main").expects_text("Initialized empty Git repository"),
         writes("README.md", "# Greeting\n"),
         writes(".gitignore", "node_modules/\ntarget/\n"),
-        runs("git status --short").showing("?? README.md"),
-        runs(first_commit(backend)).showing("Add a README"),
-        runs("git checkout -b feature/greeting").showing("feature/greeting"),
+        runs("git status --short").expects_text("?? README.md"),
+        runs(first_commit(backend)).expects_text("Add a README"),
+        runs("git checkout -b feature/greeting").expects_text("feature/greeting"),
         writes("greeting.txt", "hello\n"),
         runs("git add greeting.txt && git commit -m \"Add a greeting\""),
         runs(
@@ -49,12 +49,12 @@ pub(crate) fn git_work(backend: Backend) -> Chore {
         sets(&deliverable_id(0), "blocked"),
         sets(&deliverable_id(0), "pending"),
         runs("echo 'See notes.txt.' >> README.md && git stash && git status --short"),
-        runs("git stash list").showing("stash@{0}"),
-        runs("git stash pop").showing("README.md"),
+        runs("git stash list").expects_text("stash@{0}"),
+        runs("git stash pop").expects_text("README.md"),
         runs("git diff --stat && git commit -am \"Mention the notes\""),
         runs("git mv notes.txt TODO.md && git commit -m \"Rename the notes\""),
         runs("git checkout main && git merge topic && git branch -d topic feature/greeting"),
-        runs("git log --oneline --graph | head -20").showing("Rename the notes"),
+        runs("git log --oneline --graph | head -20").expects_text("Rename the notes"),
     ];
     Chore::new("The work is in git", calls)
         .leaves([".git", ".gitignore", "README.md", "TODO.md", "greeting.txt"])
@@ -80,7 +80,7 @@ fn check(workplace: &Workplace, findings: &mut Findings) {
     let branches = workplace.git(&["branch", "--format=%(refname:short)"]);
     findings.same("branches", branches.as_str(), "main");
     findings.same("stashes", workplace.git(&["stash", "list"]).as_str(), "");
-    // Settings of Autonoe belong to the project, its state does not.
+    // The settings of Autonoe belong in the repository, its state does not.
     let settings = [":!.autonoe/agent.json", ":!.autonoe/models.json"];
     let tracked = workplace.git(&["ls-files", "--", settings[0], settings[1]]);
     let files = ".gitignore\nREADME.md\nSPEC.md\nTODO.md\ngreeting.txt";

@@ -8,7 +8,7 @@ use crate::backends::story::{Call, runs, sets, uses};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 const GUIDE: &str = include_str!("../../../docs/guides/configuration.md");
 
@@ -35,7 +35,7 @@ async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
         )
     };
     let script = Script::new([
-        // There is no network: the granted call fails behind the gate.
+        // There is no network, so the granted call fails after the gate.
         turn(fetch("https://api.example.com/v1")),
         turn(fetch("https://elsewhere.example.com/")),
         turn(runs("git push origin main")),
@@ -44,7 +44,7 @@ async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
     ]);
     let server = backend.serve_script(script).unverified();
 
-    let ended = Ended::of(workplace.run(&server, &[]));
+    let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));

@@ -34,10 +34,10 @@ pub(crate) fn node_project() -> Chore {
         writes("web/src/index.js", INDEX),
         writes("web/scripts/build.js", BUILD),
         writes("web/test/index.test.js", NODE_TEST),
-        runs("cd web && npm install").showing("up to date"),
-        // Every command starts at the root of the project, whatever the one before did.
-        runs("cd web && npm run build").showing("built dist/index.js"),
-        runs("cd web && npm test 2>&1 | tail -20").showing("# pass 1"),
+        runs("cd web && npm install").expects_text("up to date"),
+        // Every command starts at the root of the project, whatever the previous one did.
+        runs("cd web && npm run build").expects_text("built dist/index.js"),
+        runs("cd web && npm test 2>&1 | tail -20").expects_text("# pass 1"),
     ];
     Chore::new("The package builds", calls)
         .leaves(["web"])
@@ -77,7 +77,7 @@ if __name__ == \"__main__\":
     unittest.main()
 ";
 
-/// A Python project: tested, and packed into an archive that runs.
+/// A Python project: tested, and packed into an executable archive.
 pub(crate) fn python_project() -> Chore {
     let pack = "mkdir -p lib/dist && \
         python3 -m zipapp lib/src -m greeting:main -o lib/dist/greeting.pyz";
@@ -85,9 +85,10 @@ pub(crate) fn python_project() -> Chore {
         writes("lib/pyproject.toml", PYPROJECT),
         writes("lib/src/greeting/__init__.py", MODULE),
         writes("lib/tests/test_greeting.py", PYTHON_TEST),
-        runs("PYTHONPATH=lib/src python3 -m unittest discover -s lib/tests -v 2>&1").showing("OK"),
+        runs("PYTHONPATH=lib/src python3 -m unittest discover -s lib/tests -v 2>&1")
+            .expects_text("OK"),
         runs(pack),
-        runs("python3 lib/dist/greeting.pyz").showing("hello, you"),
+        runs("python3 lib/dist/greeting.pyz").expects_text("hello, you"),
     ];
     Chore::new("The library builds", calls)
         .leaves(["lib"])
@@ -122,9 +123,9 @@ pub(crate) fn rust_project() -> Chore {
     let calls = [
         writes("app/Cargo.toml", MANIFEST),
         writes("app/src/main.rs", MAIN),
-        runs("cd app && cargo build --offline 2>&1 | tail -3").showing("Finished"),
-        runs("cd app && cargo test --offline 2>&1 | tail -8").showing("1 passed"),
-        runs("cd app && cargo run --offline --quiet").showing("hello, you"),
+        runs("cd app && cargo build --offline 2>&1 | tail -3").expects_text("Finished"),
+        runs("cd app && cargo test --offline 2>&1 | tail -8").expects_text("1 passed"),
+        runs("cd app && cargo run --offline --quiet").expects_text("hello, you"),
     ];
     Chore::new("The crate builds", calls)
         .leaves(["app"])

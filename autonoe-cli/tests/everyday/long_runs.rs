@@ -1,4 +1,4 @@
-//! Runs of many sessions, stalled runs, and interrupted runs.
+//! Long runs, stalled runs and interrupted runs.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::backends::story::{End, Session, Story, lists, plans_goals, runs, sets
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
-use crate::runs::support::killed::UnderWay;
+use crate::runs::support::autonoe::CommandOutput;
+use crate::runs::support::running_command::RunningCommand;
 
 const DONE: End = End::Says("That is all for now.");
 
@@ -19,7 +19,7 @@ fn report(workplace: &Workplace) -> Value {
     ended.map_or(Value::Null, |entry| entry["report"].clone())
 }
 
-/// Plays an agent that plans `count` deliverables and then passes one in each session.
+/// Runs an agent that plans `count` deliverables and then passes one per session.
 pub(crate) fn each_deliverable_takes_one_session(backend: Backend, count: usize) {
     let goals = Vec::from_iter((1..=count).map(|number| format!("Page {number} is there")));
     let planning = Session::new([plans_goals(goals.iter().map(String::as_str))], DONE);
@@ -33,7 +33,7 @@ pub(crate) fn each_deliverable_takes_one_session(backend: Backend, count: usize)
     workplace.start_repository();
     let server = workplace.serve(&story).unverified();
 
-    let ended = Ended::of(workplace.run(&server, &[]));
+    let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -56,7 +56,7 @@ pub(crate) fn each_deliverable_takes_one_session(backend: Backend, count: usize)
     findings.report(&format!("{ended:?}"));
 }
 
-/// Plays an agent that looks around in every session and never marks anything.
+/// Runs an agent that looks around in every session and never sets a status.
 pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     let planning = Session::new([plans_goals(["There is a greeting"])], DONE);
     let idle = || Session::new([runs("ls -la"), lists()], DONE);
@@ -66,7 +66,7 @@ pub(crate) fn an_agent_that_stalls_is_stopped(backend: Backend) {
     let server = workplace.serve(&story).unverified();
 
     // Without the limit on stalled sessions, this limit ends the run.
-    let ended = Ended::of(workplace.run(&server, &["--max-iterations=8"]));
+    let ended = CommandOutput::run(workplace.run(&server, &["--max-iterations=8"]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(8));
@@ -99,7 +99,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
             writes("greeting.txt", "hello\n"),
             commits(goals[0]),
             sets("DL-001", "passed"),
-            // Longer than the test waits for the end of processes.
+            // Longer than the test waits for processes to end.
             runs("echo started > started.txt && sleep 3600"),
         ],
         DONE,
@@ -108,7 +108,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
     let server = workplace.serve(&story).unverified();
     let run = workplace.run(&server, &[]);
     let started = workplace.root().join("started.txt");
-    let run = UnderWay::until_file_has(run, &started, "started");
+    let run = RunningCommand::until_file_has(run, &started, "started");
 
     run.interrupt();
     let (code, output) = run.end();
@@ -135,7 +135,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
         DONE,
     );
     let server = workplace.serve(&Story::new([farewell])).unverified();
-    let ended = Ended::of(workplace.run(&server, &[]));
+    let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     findings.same("exit code of the next run", ended.code, Some(0));
     let both = (vec![deliverable_id(0), deliverable_id(1)], Vec::new());

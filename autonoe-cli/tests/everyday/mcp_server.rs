@@ -1,11 +1,11 @@
-//! An MCP server of the user's project.
+//! An MCP server that the user's project configures.
 
 use serde_json::json;
 
 use crate::backends::story::calls_mcp_tool;
 use crate::everyday::chore::Chore;
 
-/// A server on standard input and output that keeps notes in a file.
+/// A server on standard input and output that stores notes in a file.
 const SERVER: &str = r"
 const fs = require('fs');
 const { createInterface } = require('readline');
@@ -31,11 +31,11 @@ createInterface({ input: process.stdin }).on('line', line => {
 }).on('close', () => process.exit(0));
 ";
 
-/// Uses a tool that is granted and one that is not.
+/// Calls a granted tool and one that is not granted.
 pub(crate) fn mcp_server() -> Chore {
     let calls = [
         calls_mcp_tool("notes", "remember", json!({"note": "buy milk"}))
-            .showing("remember: buy milk"),
+            .expects_text("remember: buy milk"),
         calls_mcp_tool("notes", "forget", json!({"note": "buy milk"})).denied(),
     ];
     Chore::new("The notes are kept", calls)

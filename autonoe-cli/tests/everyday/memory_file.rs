@@ -1,4 +1,4 @@
-//! Memory files of the project, such as `CLAUDE.md`, that change what the agent does.
+//! Memory files of the project, such as `CLAUDE.md`, that change the agent's behaviour.
 
 use autonoe_testkit::model_server::{Prompt, Script, Turn};
 use serde_json::json;
@@ -8,11 +8,11 @@ use crate::backends::story::{Call, sets, writes};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 const RULE: &str = "Greetings in this project are in Latin";
 
-/// Returns the name of the file that the vendor reads.
+/// Returns the name of the memory file that the vendor's agent reads.
 fn file_name(backend: Backend) -> &'static str {
     match backend {
         Backend::Claude(_) => "CLAUDE.md",
@@ -21,21 +21,22 @@ fn file_name(backend: Backend) -> &'static str {
     }
 }
 
-/// Tells whether the rule of the memory file is anywhere in a request.
+/// Returns whether a request contains the rule of the memory file.
 fn contains_rule(prompt: &Prompt) -> bool {
     prompt.raw.to_string().contains(RULE)
 }
 
-/// Plays a model that greets as the memory file says, if it knows the file.
+/// A model that greets as the memory file demands, if the request contains it.
 fn script(workplace: &Workplace) -> Script {
     let (dialect, root) = (workplace.backend().dialect(), workplace.root());
     let turn = move |call: Call| dialect.turn(&[call], &root);
     let greet = turn.clone();
     Script::new::<Turn>([])
         .then_by(move |prompt| {
-            let greeting = match contains_rule(prompt) {
-                true => "salve\n",
-                false => "hello\n",
+            let greeting = if contains_rule(prompt) {
+                "salve\n"
+            } else {
+                "hello\n"
             };
             greet(writes("greeting.txt", greeting))
         })
@@ -54,7 +55,7 @@ fn assert_greets(backend: Backend, has_memory: bool, greeting: &str) {
     workplace.start_repository();
     let server = backend.serve_script(script(&workplace)).unverified();
 
-    let ended = Ended::of(workplace.run(&server, &[]));
+    let ended = CommandOutput::run(workplace.run(&server, &[]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -78,12 +79,12 @@ fn assert_greets(backend: Backend, has_memory: bool, greeting: &str) {
     findings.report(&format!("{ended:?}"));
 }
 
-/// The memory file changes what the agent does.
+/// The memory file changes the agent's behaviour.
 pub(crate) fn a_memory_file_is_followed(backend: Backend) {
     assert_greets(backend, true, "salve\n");
 }
 
-/// Without project memory, the agent does not know the file.
+/// Without project memory, the agent does not get the file.
 pub(crate) fn a_memory_file_is_ignored(backend: Backend) {
     assert_greets(backend, false, "hello\n");
 }

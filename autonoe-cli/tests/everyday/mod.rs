@@ -1,8 +1,8 @@
 //! Everyday work of coding agents, as whole runs of the built command on the real programs.
 //!
-//! Each test scripts the model with the command lines that agents use and runs `autonoe run`, or a flow, in
-//! the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the absence
-//! of processes.
+//! Each test scripts the model with the command lines that agents use and runs `autonoe run`, or a
+//! flow, in the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the
+//! absence of processes.
 
 mod ask;
 mod background_command;

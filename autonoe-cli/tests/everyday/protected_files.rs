@@ -13,12 +13,13 @@ pub(crate) fn protected_files(backend: Backend) -> Chore {
         runs("echo mine > .git/hooks/post-commit").denied(),
     ];
     calls.extend(match backend {
-        // It neither reads nor writes there with its file tools, and does not ask.
+        // Gemini CLI's file tools cannot access this folder, so it fails the call without asking
+        // the gate.
         Backend::Gemini => vec![writes(".git/hooks/pre-commit", "#!/bin/sh\n").failing()],
         _ => vec![
             writes(".git/hooks/pre-commit", "#!/bin/sh\n").denied(),
-            // Claude Code edits only what it has read.
-            reads(".git/config").showing("[core]"),
+            // Claude Code edits only files that it has read.
+            reads(".git/config").expects_text("[core]"),
             edits(".git/config", "[core]", "[core] # mine").denied(),
         ],
     });

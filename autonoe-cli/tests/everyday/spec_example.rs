@@ -9,7 +9,7 @@ use crate::backends::story::{Call, calls_mcp_tool, runs, sets, uses, writes};
 use crate::build::Build;
 use crate::everyday::web_site::WebSite;
 use crate::everyday::workplace::Workplace;
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 /// The example of the specification.
 const EXAMPLE: &str = include_str!("../../../autonoe-core/tests/config/spec_example.json");
@@ -31,14 +31,14 @@ const NOTEBOOK: &str = r#"{
 }
 "#;
 
-/// A run of one session whose agent makes calls one after the other.
+/// A run of one session, whose agent makes calls one after the other.
 struct Played {
     workplace: Workplace,
     /// The results of the calls, as the model received them.
     results: Vec<String>,
     /// The tools that Claude Code offered to the model.
     offered: Vec<String>,
-    /// What the journal says was denied: targets, or tools of calls without one.
+    /// The denials in the journal: targets, or tools of calls without a target.
     denied: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ fn play(
     let mut command = workplace.run(&server, flags);
     command.envs(environment.iter().map(|(name, value)| (*name, value)));
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     workplace.wait_for_processes();
     assert_eq!(ended.code, Some(0), "{ended:?}\n{}", server.log().render());
@@ -109,7 +109,7 @@ fn the_example_of_the_specification_means_what_it_says() {
         calls_mcp_tool("custom-tool", "remember", json!({"note": "buy milk"})),
         fetches("https://api.example.com/v1"),
         fetches("https://elsewhere.example.org/"),
-        // Nothing has these names, so the commands fail behind the gate.
+        // No program has these names, so the commands fail after the gate.
         runs("custom-cli --version"),
         runs("pkill custom-server"),
         runs("pkill other-server"),
@@ -144,7 +144,7 @@ fn the_example_of_the_specification_means_what_it_says() {
         "{results:?}"
     );
     let is_offered = |name: &str| played.offered.iter().any(|offered| offered == name);
-    // Newer builds call the first one Agent.
+    // Newer builds call the first tool `Agent`.
     assert!(
         (is_offered("Task") || is_offered("Agent")) && is_offered("WebSearch"),
         "{:?}",
@@ -165,7 +165,7 @@ fn grants_hooks_servers_and_sandbox_reach_the_session() {
             "reason": "use the mirror",
         }],
     });
-    // The policy does not read programs of Node.js; the sandbox stops them.
+    // The policy does not analyse programs of Node.js. The sandbox stops them.
     let leaves = r#"node -e "require('fs').writeFileSync(['..', 'outside.txt'].join('/'), 'x')""#;
     let cell = json!({
         "notebook_path": "plot.ipynb", "cell_id": "first", "new_source": "print('hello')",

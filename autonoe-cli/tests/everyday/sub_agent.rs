@@ -5,12 +5,12 @@ use autonoe_testkit::model_server::{Prompt, Script, Turn};
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
-use crate::backends::served::Server;
+use crate::backends::model_server::Server;
 use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::check_commits;
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 /// The prompt of the sub-agent, which identifies its requests.
 const PROMPT: &str = "Write the greeting into greeting.txt, then report.";
@@ -23,7 +23,7 @@ fn is_sub_agent(prompt: &Prompt) -> bool {
     texts.iter().any(|text| text.contains(PROMPT))
 }
 
-/// Plays the model of both agents: each answer follows from the conversation so far.
+/// The model of both agents: each answer follows from the conversation so far.
 fn answer(prompt: &Prompt, file: &str) -> Turn {
     let results = prompt.tool_results().len();
     if is_sub_agent(prompt) {
@@ -68,7 +68,7 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     let script = Script::by(|prompt| answer(prompt, "greeting.txt"));
     let server = Server::Anthropic(AnthropicServer::start(script));
 
-    let ended = Ended::of(workplace.run(&server, &["--max-iterations=2"]));
+    let ended = CommandOutput::run(workplace.run(&server, &["--max-iterations=2"]));
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -83,8 +83,8 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
         .map(|entry| (&entry["tool"], &entry["target"]))
         .collect();
     findings.same("denied", denied, [(&json!("Bash"), &json!(DENIED))]);
-    let blocked = format!("Blocked Bash: {DENIED}");
-    findings.contains("standard error", &ended.stderr, &blocked);
+    let denied = format!("Denied Bash: {DENIED}");
+    findings.contains("standard error", &ended.stderr, &denied);
     let log = workplace.log();
     findings.contains("the log", &log, &format!("[DENIED] Bash: {DENIED}"));
     findings.contains("the log", &log, "[PASS] There is a greeting (DL-001)");

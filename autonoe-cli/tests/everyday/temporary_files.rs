@@ -37,25 +37,25 @@ open(sys.argv[1], "w").write("from bash")
 /// Writes and reads temporary files.
 pub(crate) fn temporary_files(backend: Backend) -> Chore {
     let bash = match backend {
-        // It refuses every command substitution; its `/tmp` is its own.
+        // Gemini CLI rejects every command substitution. Its `/tmp` is private.
         Backend::Gemini => BASH.replace("$(mktemp)", "/tmp/output.log"),
         _ => BASH.to_owned(),
     };
     let calls = [
-        runs(NODE).showing("from node"),
+        runs(NODE).expects_text("from node"),
         runs(PYTHON)
-            .showing("from python")
-            .showing("in project: False"),
-        runs(bash).showing("from bash"),
+            .expects_text("from python")
+            .expects_text("in project: False"),
+        runs(bash).expects_text("from bash"),
     ];
-    // The base policy does not allow these commands; users of such projects do.
+    // The base policy does not allow these commands, but users of such projects do.
     Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp"]}))
 }
 
-/// Attacks on the folder of the session and on another one, by a program that builds their names
-/// itself, so that no guard sees them. It prints what it could do, and fails if that is anything.
+/// Attacks the folder of the session and another one, with a program that builds the paths itself,
+/// so that no guard sees them. It prints every success, and fails if there is one.
 ///
-/// It does not touch other folders of sessions, which may be in use on this machine.
+/// It does not touch other session folders, which may be in use on this machine.
 const ATTACK: &str = r#"
 import glob, os, sys
 done = []
@@ -88,12 +88,12 @@ print(len(sessions) > 1, done or "nothing done")
 sys.exit(1 if done else 0)
 "#;
 
-/// Returns a path in `/tmp` for this test alone.
+/// Returns a path in `/tmp` that only this test uses.
 fn in_tmp(name: &str) -> String {
     format!("/tmp/everyday-{}-{name}", std::process::id())
 }
 
-/// Writes to `/tmp` with file tools and commands, and reads back what is there for both.
+/// Writes to `/tmp` with file tools and commands, and reads back the files that both can see.
 pub(crate) fn shared_tmp(backend: Backend) -> Chore {
     let [tool, redirect, tee] = ["tool.txt", "redirect.txt", "tee.txt"].map(in_tmp);
     let written = writes(tool.clone(), "from the tool\n");
@@ -101,26 +101,29 @@ pub(crate) fn shared_tmp(backend: Backend) -> Chore {
     let copied = runs(format!(
         "echo x | tee {tee} && cp {tee} {tee}.copy && sed -i s/x/y/ {tee}.copy && cat {tee}.copy"
     ));
-    let mut calls = vec![redirected.showing("from bash"), copied.showing("y")];
+    let mut calls = vec![
+        redirected.expects_text("from bash"),
+        copied.expects_text("y"),
+    ];
     calls.extend(match backend {
         Backend::Model(_) => vec![
-            written.failing().showing("/tmp is for commands"),
-            // Each command has an empty one.
-            runs(format!("cat {redirect} || echo gone")).showing("gone"),
+            written.failing().expects_text("/tmp is for commands"),
+            // Each command has an empty `/tmp`.
+            runs(format!("cat {redirect} || echo gone")).expects_text("gone"),
         ],
-        // Its own file tools have the workspace only.
-        Backend::Gemini => vec![runs(format!("cat {redirect}")).showing("from bash")],
+        // The file tools of Gemini CLI can access only the workspace.
+        Backend::Gemini => vec![runs(format!("cat {redirect}")).expects_text("from bash")],
         _ => vec![
             written,
-            runs(format!("cat {tool}")).showing("from the tool"),
-            runs(format!("cat {redirect}")).showing("from bash"),
+            runs(format!("cat {tool}")).expects_text("from the tool"),
+            runs(format!("cat {redirect}")).expects_text("from bash"),
         ],
     });
     if matches!(backend, Backend::Claude(_)) {
         calls.extend([
-            reads(&tool).showing("from the tool"),
+            reads(&tool).expects_text("from the tool"),
             edits(&tool, "from the tool", "edited"),
-            runs(format!("cat {tool}")).showing("edited"),
+            runs(format!("cat {tool}")).expects_text("edited"),
         ]);
     }
     Chore::new("Files in /tmp work", calls).check(move |_, findings| {
@@ -133,7 +136,8 @@ pub(crate) fn shared_tmp(backend: Backend) -> Chore {
     })
 }
 
-/// Tries to change the folder of this and of another session with file tools, commands and a program.
+/// Tries to change the folders of this and of another session with file tools, commands and a
+/// program.
 pub(crate) fn session_folders(backend: Backend) -> Chore {
     let parent = SessionParent::open(Path::new("/tmp")).expect("it can be made");
     // The folder of another session, which is not in use.
@@ -158,14 +162,14 @@ pub(crate) fn session_folders(backend: Backend) -> Chore {
     ];
     if matches!(backend, Backend::Claude(_)) {
         calls.extend([
-            // It writes and edits only what it has read.
-            reads(&script).showing("original"),
+            // Claude Code writes and edits only files that it has read.
+            reads(&script).expects_text("original"),
             writes(script.clone(), "evil\n").denied(),
             edits(&script, "original", "evil").denied(),
             writes(format!("{link}/new.sh"), "evil\n").denied(),
             writes(format!("{top}/evil"), "evil\n").denied(),
             writes("attack.py", ATTACK),
-            runs("python3 attack.py").showing("True nothing done"),
+            runs("python3 attack.py").expects_text("True nothing done"),
         ]);
     }
     let leaves = matches!(backend, Backend::Claude(_)).then_some("attack.py");

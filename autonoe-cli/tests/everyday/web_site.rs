@@ -1,4 +1,4 @@
-//! A web site on this machine that programs reach by its name, through a proxy.
+//! `WebSite`, a site on this machine that programs reach by its name, through a proxy.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::backends::programs;
 
-/// A proxy that serves one site itself, over TLS, and notes each request in a file.
+/// A proxy that serves one site itself, over TLS, and logs each request to a file.
 const PROXY: &str = r"
 const fs = require('fs'), http = require('http'), https = require('https'), net = require('net');
 const [folder, host] = process.argv.slice(2);
@@ -79,7 +79,7 @@ impl WebSite {
         self.folder.path().join("cert.pem")
     }
 
-    /// Returns the requests so far, a line for each.
+    /// Returns the requests so far, one per line.
     pub(crate) fn requests(&self) -> String {
         fs::read_to_string(self.folder.path().join("requests")).unwrap_or_default()
     }
@@ -87,7 +87,7 @@ impl WebSite {
 
 impl Drop for WebSite {
     fn drop(&mut self) {
-        // It may be gone.
+        // The process may have ended already.
         let _ = self.proxy.kill();
         let _ = self.proxy.wait();
     }

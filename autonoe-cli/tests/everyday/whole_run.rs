@@ -1,4 +1,4 @@
-//! A run of planned chores to the last deliverable, and the checks on every run.
+//! Runs planned chores to the last deliverable, and checks every run.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use autonoe_testkit::model_server::ToolResult;
 use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
-use crate::backends::served::{CONTINUED, Server};
-use crate::backends::story::{Call, End, Session, Story, What, runs, sets};
+use crate::backends::model_server::{CONTINUED, Server};
+use crate::backends::story::{Call, Effect, End, Session, Story, runs, sets};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
 /// Runs chores in a repository.
 pub(crate) fn run_chores(backend: Backend, chores: impl IntoIterator<Item = Chore>) {
@@ -20,7 +20,7 @@ pub(crate) fn run_chores(backend: Backend, chores: impl IntoIterator<Item = Chor
     run(&workplace, Repository::Started, &Vec::from_iter(chores));
 }
 
-/// Runs chores in a project of this name that is no repository.
+/// Runs chores in a project of this name that is not a repository.
 pub(crate) fn run_chores_without_repository(
     project: &str,
     backend: Backend,
@@ -37,7 +37,7 @@ enum Repository {
     None,
 }
 
-/// Runs chores: one session does all deliverables of the plan, one for each chore.
+/// Runs chores: one session does all deliverables of the plan, one per chore.
 fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
     workplace.configure(&merged_settings(chores));
     for (name, text) in chores.iter().flat_map(|chore| &chore.files) {
@@ -56,7 +56,7 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
         command.env(name, value);
     }
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     let mut findings = Findings::default();
     findings.same("exit code", ended.code, Some(0));
@@ -105,10 +105,10 @@ fn story(chores: &[Chore], repository: Repository) -> Story {
 
 /// Commits everything in the project.
 pub(crate) fn commits(subject: &str) -> Call {
-    runs(format!("git add -A && git commit -m \"{subject}\"")).showing(subject)
+    runs(format!("git add -A && git commit -m \"{subject}\"")).expects_text(subject)
 }
 
-/// Merges the settings of chores: lists are joined, objects united.
+/// Merges the settings of chores: concatenates lists, and merges objects.
 fn merged_settings(chores: &[Chore]) -> Value {
     let mut merged = json!({});
     for chore in chores {
@@ -150,7 +150,8 @@ fn check_calls(story: &Story, backend: Backend, server: &Server, findings: &mut 
     }
 }
 
-/// Returns the result of a call, with the output of a command that ran on in the background.
+/// Returns the result of a call, including the output of a command that continued in the
+/// background.
 fn result(id: &str, results: &[ToolResult]) -> Option<ToolResult> {
     let mut result = results.iter().find(|it| it.tool_use_id == id)?.clone();
     let prefix = format!("{id}{CONTINUED}");
@@ -184,7 +185,7 @@ fn calls(story: &Story) -> impl Iterator<Item = &Call> {
     steps.flatten()
 }
 
-/// Checks what `autonoe log` prints about the deliverables.
+/// Checks the output of `autonoe log` about the deliverables.
 fn check_log(chores: &[Chore], workplace: &Workplace, findings: &mut Findings) {
     let log = workplace.log();
     for (index, chore) in chores.iter().enumerate() {
@@ -209,7 +210,12 @@ pub(crate) fn check_commits<'a>(
 
 /// Compares the denials in the journal with the calls that must be denied, and checks that the
 /// screen and the log show each of them.
-fn check_denials(story: &Story, workplace: &Workplace, ended: &Ended, findings: &mut Findings) {
+fn check_denials(
+    story: &Story,
+    workplace: &Workplace,
+    ended: &CommandOutput,
+    findings: &mut Findings,
+) {
     let journal = workplace.journal();
     let log = workplace.log();
     let mut denials: Vec<_> = journal
@@ -231,7 +237,7 @@ fn check_denials(story: &Story, workplace: &Workplace, ended: &Ended, findings: 
             None => findings.add(format!("no denial of {target} in the journal: {denials:?}")),
         }
         for (place, text, mark) in [
-            ("standard error", &ended.stderr, "Blocked "),
+            ("standard error", &ended.stderr, "Denied "),
             ("the log", &log, "[DENIED] "),
         ] {
             let mut lines = text.lines().filter(|line| line.contains(mark));
@@ -246,16 +252,18 @@ fn check_denials(story: &Story, workplace: &Workplace, ended: &Ended, findings: 
 }
 
 /// Returns the text that identifies a denial of the call in the journal: its target or its tool.
-fn target(what: &What) -> String {
+fn target(what: &Effect) -> String {
     match what {
-        What::Write { file, .. } | What::Edit { file, .. } | What::Read { file } => file.clone(),
-        What::Command(command) => command.clone(),
-        What::Claude { input, .. } => {
+        Effect::Write { file, .. } | Effect::Edit { file, .. } | Effect::Read { file } => {
+            file.clone()
+        }
+        Effect::Command(command) => command.clone(),
+        Effect::Claude { input, .. } => {
             let target = ["url", "notebook_path", "command"]
                 .iter()
                 .find_map(|name| input[*name].as_str());
             target.unwrap_or_default().to_owned()
         }
-        What::Tool { name, .. } | What::Mcp { tool: name, .. } => (*name).to_owned(),
+        Effect::Tool { name, .. } | Effect::Mcp { tool: name, .. } => (*name).to_owned(),
     }
 }

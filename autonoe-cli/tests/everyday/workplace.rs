@@ -1,4 +1,4 @@
-//! A user's machine: a project, a home, the programs on the path, and the command.
+//! `Workplace`, a user's machine: a project, a home, the programs on the path, and the command.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use autonoe_process::Marker;
-use autonoe_testkit::program::{PATIENCE, names_in};
+use autonoe_testkit::program::{TIMEOUT, names_in};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::backends::backend::Backend;
+use crate::backends::model_server::{Server, patient_codex_script};
 use crate::backends::programs;
-use crate::backends::served::{Server, patient_codex_script};
 use crate::backends::story::Story;
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 
-/// A variable in the environment of every process that a run starts.
+/// A variable that every process of a run inherits.
 const MARKER: &str = "AUTONOE_TEST_WORKPLACE";
 
-/// Identity of the user in Git, as in most homes.
+/// Git identity of the user, as in most homes.
 const GIT_CONFIG: &str = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
 
 /// Subject of the commit that a repository has before a run.
@@ -54,7 +54,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 }).on('close', () => process.exit(0));
 ";
 
-/// A project with a specification and without the built-in browser, in the configuration that
+/// A project with a specification and without the built-in browser, with the configuration that
 /// users start with.
 pub(crate) struct Workplace {
     _folders: TempDir,
@@ -101,7 +101,7 @@ impl Workplace {
         }
         link("node", &programs::node());
         link("python3", &python());
-        // Projects with MCP servers of their own have the built-in browser too, which `npx` fetches
+        // Projects with their own MCP servers have the built-in browser too, which `npx` fetches
         // from the network.
         let npx = self.folder.join("bin/npx");
         fs::write(&npx, NPX).expect("writable");
@@ -194,7 +194,7 @@ impl Workplace {
             .current_dir(self.root())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1");
-        let ended = Ended::of(git);
+        let ended = CommandOutput::run(git);
         let output = match ended.code {
             Some(0) => ended.stdout,
             _ => ended.stderr,
@@ -256,7 +256,7 @@ impl Workplace {
     }
 
     /// Prepares `autonoe ask` with `server` as the model.
-    pub(crate) fn ask(&self, server: &Server, arguments: &[&str]) -> Command {
+    pub(crate) fn ask_command(&self, server: &Server, arguments: &[&str]) -> Command {
         self.command_on(server, &[&["ask"], arguments].concat())
     }
 
@@ -299,16 +299,16 @@ impl Workplace {
         command
     }
 
-    /// Returns what `autonoe log` prints.
+    /// Returns the output of `autonoe log`.
     pub(crate) fn log(&self) -> String {
-        let ended = Ended::of(self.command(&["log"]));
+        let ended = CommandOutput::run(self.command(&["log"]));
         assert_eq!(ended.code, Some(0), "{ended:?}");
         ended.stdout
     }
 
     /// Returns the entries that `autonoe log --json` prints.
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let ended = Ended::of(self.command(&["log", "--json"]));
+        let ended = CommandOutput::run(self.command(&["log", "--json"]));
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let lines = ended.stdout.lines();
         lines
@@ -345,7 +345,7 @@ impl Workplace {
         let started = Instant::now();
         while !self.processes().is_empty() {
             let processes = self.processes();
-            assert!(started.elapsed() < PATIENCE, "still running: {processes:?}");
+            assert!(started.elapsed() < TIMEOUT, "still running: {processes:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -366,7 +366,7 @@ impl Drop for Workplace {
     /// Kills the processes that a failed test left running.
     fn drop(&mut self) {
         let marker = Marker::new(MARKER, self.folder.to_string_lossy()).expect("a marker");
-        marker.kill_all(PATIENCE);
+        marker.kill_all(TIMEOUT);
     }
 }
 

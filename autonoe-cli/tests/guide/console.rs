@@ -1,14 +1,14 @@
-//! Commands in a guide, and what the guide says that they print.
+//! Parses the commands in a guide, and the output that the guide shows for them.
 
 /// A block of commands.
 #[derive(Debug)]
 pub(crate) struct Console {
-    /// The exit code that each of them has.
+    /// The expected exit code of each command.
     pub(crate) exit: i32,
     pub(crate) commands: Vec<Command>,
 }
 
-/// A command, and lines that it prints among others.
+/// A command, and lines of its output.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) text: String,
@@ -61,7 +61,7 @@ fn commands<'g>(lines: impl Iterator<Item = &'g str>) -> Vec<Command> {
 }
 
 impl Command {
-    /// Returns the first line that the guide shows and `output` does not have, in this order.
+    /// Returns the first line of the guide that `output` lacks, in order.
     pub(crate) fn missing_in(&self, output: &str) -> Option<&str> {
         let mut lines = output.lines();
         let shown = self.printed.iter().map(String::as_str);
@@ -71,7 +71,7 @@ impl Command {
     }
 }
 
-/// Tells whether `line` is the one that is shown; `…` in it stands for anything.
+/// Returns whether `line` matches the line in the guide, in which `…` matches anything.
 fn is_like(line: &str, shown: &str) -> bool {
     let parts: Vec<&str> = shown.split('…').collect();
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
@@ -94,7 +94,7 @@ fn is_like(line: &str, shown: &str) -> bool {
 
 #[test]
 fn a_line_is_shown_with_what_differs_left_out() {
-    for (line, shown, is_so) in [
+    for (line, shown, expected) in [
         ("hello", "hello", true),
         ("hello there", "hello", false),
         ("hello there", "hello …", true),
@@ -104,6 +104,6 @@ fn a_line_is_shown_with_what_differs_left_out() {
         ("a b c", "… b …", true),
         ("a c", "… b …", false),
     ] {
-        assert_eq!(is_like(line, shown), is_so, "{line:?} {shown:?}");
+        assert_eq!(is_like(line, shown), expected, "{line:?} {shown:?}");
     }
 }

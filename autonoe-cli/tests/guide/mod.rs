@@ -1,5 +1,5 @@
-//! The guide of the first day, executed: every command in it, in its order, with the real Claude
-//! Code and a scripted model.
+//! Executes every command of the tutorial about the first run in order, with the real Claude Code
+//! and a scripted model.
 
 mod console;
 mod reader;
@@ -8,14 +8,14 @@ mod world;
 use console::Console;
 use world::World;
 
-const GUIDE: &str = include_str!("../../../docs/guides/first-day.md");
+const TUTORIAL: &str = include_str!("../../../docs/tutorials/first-run.md");
 
 #[test]
-fn every_command_of_the_first_day_does_what_the_guide_says() {
+fn every_command_of_the_first_run_does_what_the_tutorial_says() {
     let world = World::new();
     let mut shell = reader::Shell::start(&world);
 
-    for console in Console::all(GUIDE) {
+    for console in Console::all(TUTORIAL) {
         for command in &console.commands {
             let (code, output) = shell.execute(&command.text);
 

@@ -1,11 +1,11 @@
-//! Somebody who reads the guide and types what it says.
+//! `Shell`, which executes the commands of a guide like its reader.
 
 use std::fs;
 use std::process::Command;
 
 use crate::guide::world::World;
 
-/// A shell that goes on from one command to the next: in the same folder.
+/// A shell that keeps its working directory between commands.
 pub(crate) struct Shell<'w> {
     world: &'w World,
 }
@@ -16,10 +16,10 @@ impl<'w> Shell<'w> {
         Self { world }
     }
 
-    /// Executes a command, and returns its exit code and all that it printed.
+    /// Executes a command, and returns its exit code and its output.
     pub(crate) fn execute(&mut self, command: &str) -> (i32, String) {
         let here = fs::read_to_string(self.world.path("here")).expect("readable");
-        // What it prints goes through one pipe, so that the order is that of the screen.
+        // One pipe for both streams, so that the output has the order of the screen.
         let script = format!("exec 2>&1\n{command}\ncode=$?\npwd > \"$HERE\"\nexit $code\n");
         let output = Command::new("bash")
             .args(["-c", &script])

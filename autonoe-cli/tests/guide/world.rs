@@ -1,4 +1,4 @@
-//! The machine of somebody who reads the guide.
+//! `World`, the machine of a reader of the guide.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::browser::playwright;
 use crate::build::Build;
 
-/// A home, a checkout, the real Claude Code, and a model that does what the guide tells.
+/// A home, a checkout, the real Claude Code, and a model that does what the guide describes.
 pub(crate) struct World {
     folder: TempDir,
     model: AnthropicServer,
@@ -30,7 +30,7 @@ impl World {
         }
         symlink(Build::NEWER.program(), world.path("bin/claude")).expect("writable");
         let server = playwright::script();
-        // What `npx` would fetch is there already.
+        // The package that `npx` would fetch is installed already.
         let npx = format!(
             "#!/bin/sh\nshift\nexec node '{}' \"$@\"\n",
             server.display()
@@ -60,7 +60,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    /// Where the reader is at first: in a checkout.
+    /// The first working directory of the reader: a checkout.
     pub(crate) fn start(&self) -> PathBuf {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         workspace.expect("it is a member").to_owned()
@@ -81,7 +81,7 @@ impl World {
     }
 }
 
-/// What the model answers: what it is asked to do is seen by the tools that it is offered.
+/// Returns the answer of the model. The offered tools identify the instruction.
 fn answer(request: &MessagesRequest) -> Turn {
     let offers = |tool: &str| request.tool(&format!("mcp__autonoe__{tool}")).is_some();
     let done = request.tool_results().len();

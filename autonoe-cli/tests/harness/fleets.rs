@@ -1,12 +1,12 @@
-//! Whole fleets, from the roadmap to what is merged.
+//! Whole fleets, from the roadmap to the merged work.
 
 use serde_json::json;
 
-use crate::harness::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+use crate::harness::fixture::{Fixture, ends, eventually, says, session, waits_for, writes};
 
 #[test]
 fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
 
     let ended = setting.run(&["--backend", &agents]).end();
@@ -41,17 +41,17 @@ fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
 
 #[test]
 fn a_project_in_a_folder_of_a_repository_is_worked_on_in_that_folder() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     setting.git(&["rm", "-q", "ROADMAP.md"]);
-    setting.write("sub/ROADMAP.md", crate::harness::setting::ROADMAP);
+    setting.write("sub/ROADMAP.md", crate::harness::fixture::ROADMAP);
     setting.write("other/kept.txt", "of somebody else\n");
     setting.git(&["add", "."]);
     setting.git(&["commit", "-q", "-m", "A folder for the project"]);
     let agents = setting.usual_agents(&[]);
-    let mut command = setting.command(&crate::harness::setting::run(&["--backend", &agents]));
+    let mut command = setting.command(&crate::harness::fixture::run(&["--backend", &agents]));
     command.current_dir(setting.project().join("sub"));
 
-    let ended = crate::harness::setting::UnderWay::start(command).end();
+    let ended = crate::harness::fixture::RunningCommand::start(command).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let files = setting.git(&["ls-files"]);
@@ -69,8 +69,8 @@ fn a_project_in_a_folder_of_a_repository_is_worked_on_in_that_folder() {
 }
 
 #[test]
-fn a_fleet_that_has_ended_is_told_again_and_not_run_again() {
-    let setting = Setting::new();
+fn a_finished_fleet_is_reported_again_and_not_run_again() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     let options = ["--backend", &agents, "--json"];
     let first = setting.run(&options).end();
@@ -84,8 +84,8 @@ fn a_fleet_that_has_ended_is_told_again_and_not_run_again() {
 }
 
 #[test]
-fn the_first_success_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
-    let setting = Setting::new();
+fn the_first_success_of_a_race_is_merged_and_the_others_are_cleaned_up() {
+    let setting = Fixture::new();
     let runner = |name: &str, hold: bool| {
         let tasks = ["parser", "shell", "docs"].map(|task| {
             let wait = hold.then(|| waits_for(&setting.beside("never")));
@@ -98,15 +98,15 @@ fn the_first_success_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
         setting.agents(name, &tasks)
     };
     let (slow, fast) = (runner("slow", true), runner("fast", false));
-    let contenders = [format!("slow={slow}"), format!("fast={fast}")];
+    let candidates = [format!("slow={slow}"), format!("fast={fast}")];
 
     let options = [
         "--strategy",
         "race",
         "--backend",
-        &contenders[0],
+        &candidates[0],
         "--backend",
-        &contenders[1],
+        &candidates[1],
     ];
     let ended = setting.run(&options).end();
 
@@ -123,13 +123,13 @@ fn the_first_success_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
 
 #[test]
 fn the_best_of_a_vote_is_merged() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     setting.write(
         "ROADMAP.md",
         "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n",
     );
     setting.git(&["commit", "-qam", "Another roadmap"]);
-    // The first succeeds at its third try, the second at once, the third never.
+    // The first succeeds on its third attempt, the second immediately, the third never.
     setting.write("ROADMAP.md", "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `grep -q good file.txt`\n");
     setting.git(&["commit", "-qam", "With a check"]);
     let good = |name: &str| {
@@ -149,7 +149,7 @@ fn the_best_of_a_vote_is_merged() {
         &[json!({"name": "x", "instruction": "task-file",
         "steps": [{"endsWithError": "I cannot."}]})],
     );
-    let contenders = [
+    let candidates = [
         format!("late={late}"),
         format!("early={early}"),
         format!("never={never}"),
@@ -161,7 +161,7 @@ fn the_best_of_a_vote_is_merged() {
         "--wait-for-all",
         "--json",
     ];
-    options.extend(contenders.iter().flat_map(|it| ["--backend", it.as_str()]));
+    options.extend(candidates.iter().flat_map(|it| ["--backend", it.as_str()]));
     let ended = setting.run(&options).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -178,7 +178,7 @@ fn the_best_of_a_vote_is_merged() {
 #[test]
 fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
     for wait_for_all in [false, true] {
-        let setting = Setting::new();
+        let setting = Fixture::new();
         let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n";
         setting.write("ROADMAP.md", roadmap);
         setting.git(&["commit", "-qam", "One task"]);
@@ -196,10 +196,10 @@ fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
             ],
         );
         let late = format!("late={}", setting.agents("late", &[late]));
-        let contenders = [late, quick("one"), quick("two")];
+        let candidates = [late, quick("one"), quick("two")];
         let mut options = vec!["--strategy", "voting:best-tests", "--json"];
         options.extend(wait_for_all.then_some("--wait-for-all"));
-        options.extend(contenders.iter().flat_map(|it| ["--backend", it.as_str()]));
+        options.extend(candidates.iter().flat_map(|it| ["--backend", it.as_str()]));
 
         let run = setting.run(&options);
         if wait_for_all {
@@ -220,8 +220,8 @@ fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
 }
 
 #[test]
-fn work_that_fails_its_check_is_kept_and_named_and_what_builds_on_it_is_not_begun() {
-    let setting = Setting::new();
+fn work_that_fails_its_check_is_kept_and_dependent_tasks_do_not_start() {
+    let setting = Fixture::new();
     let agents = setting.agents(
         "agents",
         &[
@@ -238,10 +238,7 @@ fn work_that_fails_its_check_is_kept_and_named_and_what_builds_on_it_is_not_begu
         .end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(
-        ended.stdout.contains("Fleet roadmap did not succeed"),
-        "{ended:?}"
-    );
+    assert!(ended.stdout.contains("Fleet roadmap failed"), "{ended:?}");
     let kept = "Work is kept on the branch autonoe/roadmap/parser in ";
     assert!(ended.stdout.contains(kept), "{ended:?}");
     assert!(setting.has("docs.md"));
@@ -252,13 +249,13 @@ fn work_that_fails_its_check_is_kept_and_named_and_what_builds_on_it_is_not_begu
 }
 
 #[test]
-fn agents_stay_in_their_folder_and_leave_what_fleets_keep_alone() {
-    let setting = Setting::without_repository();
+fn agents_stay_in_their_folder_and_cannot_change_the_state_of_fleets() {
+    let setting = Fixture::without_repository();
     setting.write(
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **escape**: Try it.\n",
     );
-    // Agents of a run may write to /tmp.
+    // Agents of a run may write to `/tmp`.
     let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let outside = elsewhere.path().join("outside.txt");
     let agents = setting.agents(
@@ -282,12 +279,12 @@ fn agents_stay_in_their_folder_and_leave_what_fleets_keep_alone() {
     assert!(!outside.exists());
     assert!(!setting.has(".autonoe/agent.json"));
     let log = setting.read(".harness/roadmap.escape/harness.log");
-    assert_eq!(log.matches("Blocked Write").count(), 3, "{log}");
+    assert_eq!(log.matches("Denied Write").count(), 3, "{log}");
 }
 
 #[test]
-fn a_fleet_whose_time_is_up_is_cut_short_and_leaves_nobody() {
-    let setting = Setting::new();
+fn a_fleet_that_exceeds_its_time_limit_is_cut_short_and_leaves_no_process() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "never")]);
 
     let ended = setting
@@ -295,20 +292,20 @@ fn a_fleet_whose_time_is_up_is_cut_short_and_leaves_nobody() {
         .end();
 
     assert_eq!(ended.code, Some(6), "{ended:?}");
-    let told = "Fleet roadmap was cut short: the time of the fleet is up";
-    assert!(ended.stdout.contains(told), "{ended:?}");
+    let message = "Fleet roadmap ended early: the fleet reached its time limit";
+    assert!(ended.stdout.contains(message), "{ended:?}");
     assert_eq!(setting.left_processes(), 0);
 }
 
 #[test]
-fn members_that_have_spent_what_they_may_are_a_budget_that_is_spent() {
-    let setting = Setting::new();
+fn exhausted_members_end_the_fleet_with_the_exit_code_of_a_budget() {
+    let setting = Fixture::new();
     let says = [says("Not yet."), ends()];
     let tasks = ["parser", "shell", "docs"];
     let agents = setting.agents("agents", &tasks.map(|task| session(task, says.clone())));
     for (name, limit) in [
         ("sessions", ["--max-sessions", "3"]),
-        ("money", ["--max-cost", "0.75"]),
+        ("cost", ["--max-cost", "0.75"]),
     ] {
         let limits = ["--backend", &agents, "--name", name, limit[0], limit[1]];
 
@@ -321,8 +318,8 @@ fn members_that_have_spent_what_they_may_are_a_budget_that_is_spent() {
 }
 
 #[test]
-fn a_budget_that_pays_nobody_is_refused_before_anything_begins() {
-    let setting = Setting::new();
+fn a_budget_that_is_too_small_for_any_member_is_refused_before_the_start() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
 
     let ended = setting
@@ -333,21 +330,21 @@ fn a_budget_that_pays_nobody_is_refused_before_anything_begins() {
     assert!(
         ended
             .stderr
-            .contains("the member parser would have no sessions"),
+            .contains("the member parser has a sessions budget of 0"),
         "{ended:?}"
     );
     assert!(!setting.has(".harness"));
 }
 
 #[test]
-fn secrets_are_neither_in_files_nor_in_arguments_nor_with_those_who_need_them_not() {
-    let setting = Setting::new();
+fn secrets_are_not_in_files_or_arguments_or_in_unrelated_members() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
-    let mut command = setting.command(&crate::harness::setting::run(&["--backend", &agents]));
+    let mut command = setting.command(&crate::harness::fixture::run(&["--backend", &agents]));
     command.env("AUTONOE_SIGNING_KEY_OPS", "whsec_c2VjcmV0");
     command.env("ANTHROPIC_API_KEY", "sk-secret");
 
-    let run = crate::harness::setting::UnderWay::start(command);
+    let run = crate::harness::fixture::RunningCommand::start(command);
     setting.until_log_has("parser", "Session 1 started");
     let status = setting.read(".harness/roadmap.parser/status.json");
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");

@@ -1,10 +1,10 @@
-//! Fleets that are interrupted or killed, and go on.
+//! Interrupted and killed fleets, and how they resume.
 
-use crate::harness::setting::{Setting, UnderWay, eventually, run as run_with};
+use crate::harness::fixture::{Fixture, RunningCommand, eventually, run as run_with};
 
 #[test]
-fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
-    let setting = Setting::new();
+fn the_same_command_resumes_a_killed_fleet() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents, "--json"];
     let run = setting.run(&options);
@@ -20,7 +20,7 @@ fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
     assert!(
         status
             .stdout
-            .contains("interrupted: the same command resumes it"),
+            .contains("interrupted: run the same command to resume it"),
         "{status:?}"
     );
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -30,7 +30,7 @@ fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
     for file in ["src/parser.txt", "src/shell.txt", "docs.md"] {
         assert!(setting.has(file), "{file}");
     }
-    let docs = setting.read(".harness/roadmap.docs/journal.jsonl");
+    let docs = setting.read(".harness/roadmap.docs/work.jsonl");
     assert_eq!(
         docs.matches("\"serving\"").count(),
         1,
@@ -44,8 +44,8 @@ fn a_fleet_whose_command_was_killed_goes_on_by_the_same_command() {
 }
 
 #[test]
-fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
-    let setting = Setting::new();
+fn an_interrupted_fleet_can_be_resumed() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
     let run = setting.run(&options);
@@ -57,17 +57,17 @@ fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
     assert_eq!(left.code, Some(130), "{left:?}");
     assert!(
         left.stderr
-            .contains("leaving; interrupt again to end at once"),
+            .contains("leaving; interrupt again to exit immediately"),
         "{left:?}"
     );
     assert!(
-        left.stderr.contains("the same command resumes it"),
+        left.stderr.contains("run the same command to resume it"),
         "{left:?}"
     );
     assert_eq!(setting.left_processes(), 0);
     assert_eq!(setting.member("parser")["status"], "pending");
     let log = setting.read(".harness/roadmap.parser/harness.log");
-    assert!(log.contains("left for later"), "{log}");
+    assert!(log.contains("interrupted; can be resumed"), "{log}");
     setting.release("go");
     let ended = setting.run(&options).end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -75,20 +75,19 @@ fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
 }
 
 #[test]
-fn a_fleet_with_a_budget_of_money_goes_on_after_it_was_interrupted_or_killed() {
+fn a_fleet_with_a_cost_budget_resumes_after_an_interrupt_or_a_kill() {
     for is_killed in [false, true] {
-        let setting = Setting::new();
+        let setting = Fixture::new();
         let agents = setting.usual_agents(&[("parser", "go"), ("docs", "go")]);
         let options = ["--backend", &agents, "--max-cost", "100"];
         let run = setting.run(&options);
         setting.until_log_has("parser", "Session 1 started");
 
-        match is_killed {
-            true => run.kill(),
-            false => {
-                run.interrupt();
-                assert_eq!(run.end().code, Some(130));
-            }
+        if is_killed {
+            run.kill();
+        } else {
+            run.interrupt();
+            assert_eq!(run.end().code, Some(130));
         }
         eventually("the end of its members", || setting.left_processes() == 0);
         setting.release("go");
@@ -101,7 +100,7 @@ fn a_fleet_with_a_budget_of_money_goes_on_after_it_was_interrupted_or_killed() {
 
 #[test]
 fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
     let run = setting.run(&options);
@@ -129,8 +128,8 @@ fn a_journal_that_was_damaged_is_named_and_kept_and_the_fleet_stays_open() {
 }
 
 #[test]
-fn a_fleet_whose_project_was_moved_goes_on() {
-    let setting = Setting::new();
+fn a_fleet_whose_project_was_moved_resumes() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
     let run = setting.run(&options);
@@ -143,15 +142,15 @@ fn a_fleet_whose_project_was_moved_goes_on() {
 
     let mut command = setting.command(&run_with(&options));
     command.current_dir(&moved);
-    let ended = UnderWay::start(command).end();
+    let ended = RunningCommand::start(command).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(moved.join("src/shell.txt").exists());
 }
 
 #[test]
-fn who_stops_a_fleet_that_nobody_leads_is_told_how_it_comes_to_its_end() {
-    let setting = Setting::new();
+fn stopping_a_fleet_without_a_coordinator_prints_how_it_ends() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "never")]);
     let options = ["--backend", &agents];
     let run = setting.run(&options);
@@ -162,11 +161,12 @@ fn who_stops_a_fleet_that_nobody_leads_is_told_how_it_comes_to_its_end() {
     let stopped = setting.harness(&["stop"]);
 
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
-    let hint = "nobody leads this fleet now; the `autonoe harness run` that began it brings it";
+    let hint = "this fleet has no coordinator now; the `autonoe harness run` command that started \
+                it ends it";
     assert!(stopped.stderr.contains(hint), "{stopped:?}");
     let status = setting.harness(&["status"]);
-    let told = "stopping, and nobody leads it: the same command brings it to its end";
-    assert!(status.stdout.contains(told), "{status:?}");
+    let expected = "stopping without a coordinator: run the same command to end it";
+    assert!(status.stdout.contains(expected), "{status:?}");
     assert_eq!(setting.run(&options).end().code, Some(1));
     let status = setting.harness(&["status"]);
     assert!(status.stdout.contains("(graph): stopped"), "{status:?}");
@@ -174,7 +174,7 @@ fn who_stops_a_fleet_that_nobody_leads_is_told_how_it_comes_to_its_end() {
 
 #[test]
 fn a_fleet_is_led_by_one_command_at_a_time() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
     let run = setting.run(&options);
@@ -183,7 +183,7 @@ fn a_fleet_is_led_by_one_command_at_a_time() {
     let second = setting.run(&options).end();
 
     assert_eq!(second.code, Some(1), "{second:?}");
-    let led = format!("the fleet roadmap is led by process {}", run.pid());
+    let led = format!("process {} already runs the fleet roadmap", run.pid());
     assert!(second.stderr.contains(&led), "{second:?}");
     setting.release("go");
     assert_eq!(run.end().code, Some(0));
@@ -191,7 +191,7 @@ fn a_fleet_is_led_by_one_command_at_a_time() {
 
 #[test]
 fn a_second_interrupt_ends_everything_at_once() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "never")]);
     let run = setting.run(&["--backend", &agents]);
     setting.until_log_has("parser", "Session 1 started");
@@ -205,8 +205,8 @@ fn a_second_interrupt_ends_everything_at_once() {
 }
 
 #[test]
-fn the_same_roadmap_is_the_same_however_it_is_named() {
-    let setting = Setting::new();
+fn a_roadmap_is_recognised_by_any_path() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     let first = setting.run(&["--backend", &agents]).end();
     let whole = setting.project().join("ROADMAP.md");

@@ -1,13 +1,13 @@
-//! Bad inputs: told with their place, and nothing is begun or destroyed.
+//! Invalid inputs: reported with their location, before anything starts or changes.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::harness::setting::Setting;
+use crate::harness::fixture::Fixture;
 
 #[test]
-fn every_mistake_of_a_roadmap_is_told_with_its_line() {
-    let setting = Setting::new();
+fn every_mistake_in_a_roadmap_is_reported_with_its_line() {
+    let setting = Fixture::new();
     setting.write(
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **a**: One.\n  - depends: nobody\n- [ ] **a**: Two.\n",
@@ -28,47 +28,50 @@ fn every_mistake_of_a_roadmap_is_told_with_its_line() {
 }
 
 #[test]
-fn a_check_that_cannot_be_run_is_told_before_anything_begins() {
-    let setting = Setting::new();
+fn a_check_that_cannot_run_is_reported_before_the_start() {
+    let setting = Fixture::new();
     let roadmap = |command: &str| {
         let task = format!("- [ ] **a**: One.\n  - success: `{command}`\n");
         setting.write("ROADMAP.md", &format!("## Objective\nX.\n## Tasks\n{task}"));
         setting.git(&["commit", "-qam", "A roadmap"]);
     };
 
-    for (command, told) in [
-        ("if true", "ROADMAP.md:5:14: no shell runs the command"),
+    for (command, expected) in [
+        (
+            "if true",
+            "ROADMAP.md:5:14: the command does not run in a shell",
+        ),
         (
             "/opt/missing --all",
-            "ROADMAP.md:4: the task a is checked by \"/opt/missing\", and there",
+            "ROADMAP.md:4: the task a is checked by \"/opt/missing\", which does not exist",
         ),
     ] {
         roadmap(command);
         let refused = setting.run(&[]).end();
 
         assert_eq!(refused.code, Some(1), "{refused:?}");
-        assert!(refused.stderr.contains(told), "{refused:?}");
+        assert!(refused.stderr.contains(expected), "{refused:?}");
         assert!(!setting.has(".harness"), "{command}");
     }
     roadmap("made-by-an-agent");
     let agents = setting.agents(
         "agents",
-        &[crate::harness::setting::session(
+        &[crate::harness::fixture::session(
             "a",
-            [crate::harness::setting::ends()],
+            [crate::harness::fixture::ends()],
         )],
     );
     let odd = setting
         .run(&["--backend", &agents, "--max-iterations", "1"])
         .end();
-    let told =
+    let expected =
         "ROADMAP.md:4: the task a is checked by \"made-by-an-agent\", which is not on PATH now";
-    assert!(odd.stderr.contains(told), "{odd:?}");
+    assert!(odd.stderr.contains(expected), "{odd:?}");
 }
 
 #[test]
-fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
-    let setting = Setting::new();
+fn an_unknown_backend_of_a_task_is_reported_with_its_line() {
+    let setting = Fixture::new();
     setting.write(
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **a**: One.\n  - cli: nobody\n",
@@ -77,8 +80,8 @@ fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
     let ended = setting.run(&[]).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    let told = "ROADMAP.md:4: the task a names the backend \"nobody\"";
-    assert!(ended.stderr.contains(told), "{ended:?}");
+    let expected = "ROADMAP.md:4: the task a names the backend \"nobody\"";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
     assert!(
         ended.stderr.contains("--backend nobody=BACKEND"),
         "{ended:?}"
@@ -87,16 +90,16 @@ fn a_backend_that_a_task_names_and_nobody_knows_is_told_with_its_line() {
 
 #[test]
 fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let elsewhere = setting.beside("elsewhere");
     fs::create_dir(&elsewhere).expect("writable");
     symlink(&elsewhere, setting.project().join(".harness")).expect("writable");
 
     let agents = setting.agents(
         "agents",
-        &[crate::harness::setting::session(
+        &[crate::harness::fixture::session(
             "a",
-            [crate::harness::setting::ends()],
+            [crate::harness::fixture::ends()],
         )],
     );
     let run = setting.run(&["--backend", &agents]).end();
@@ -113,24 +116,24 @@ fn a_symlink_in_the_place_of_all_fleets_is_refused_and_not_followed() {
 
 #[test]
 fn a_file_in_the_place_of_all_fleets_is_named_and_kept() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     setting.write(".harness", "mine\n");
 
     let status = setting.harness(&["status"]);
 
     assert_eq!(status.code, Some(1), "{status:?}");
-    let told = ".harness\" is a file, not the folder of fleets";
-    assert!(status.stderr.contains(told), "{status:?}");
+    let expected = ".harness\" is a file, not the folder of fleets";
+    assert!(status.stderr.contains(expected), "{status:?}");
     assert_eq!(setting.read(".harness"), "mine\n");
 }
 
 #[test]
-fn members_without_a_fleet_are_told_of() {
-    let setting = Setting::new();
+fn members_without_a_fleet_are_reported() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
     for file in ["meta_state.db-wal", "meta_state.db-shm"] {
-        // They may be gone with the last who had it open.
+        // These files may disappear with the last process that had the database open.
         let _ = fs::remove_file(setting.project().join(".harness").join(file));
     }
     setting.write(".harness/meta_state.db", "");
@@ -146,7 +149,7 @@ fn members_without_a_fleet_are_told_of() {
 
 #[test]
 fn without_a_repository_members_are_isolated_or_nothing_begins() {
-    let setting = Setting::without_repository();
+    let setting = Fixture::without_repository();
     let agents = setting.usual_agents(&[]);
 
     let refused = setting.run(&["--backend", &agents]).end();
@@ -163,8 +166,8 @@ fn without_a_repository_members_are_isolated_or_nothing_begins() {
 }
 
 #[test]
-fn a_member_whose_name_is_not_that_of_its_task_is_told() {
-    let setting = Setting::new();
+fn a_member_with_another_name_than_its_task_is_reported() {
+    let setting = Fixture::new();
     let tasks = "- [ ] **../x**: One.\n- [ ] **plain**: Two.\n";
     setting.write(
         "ROADMAP.md",
@@ -172,7 +175,7 @@ fn a_member_whose_name_is_not_that_of_its_task_is_told() {
     );
     setting.git(&["commit", "-qam", "A roadmap"]);
     let session =
-        |name: &str| crate::harness::setting::session(name, [crate::harness::setting::ends()]);
+        |name: &str| crate::harness::fixture::session(name, [crate::harness::fixture::ends()]);
     let agents = setting.agents("agents", &[session("../x"), session("plain")]);
 
     let ended = setting.run(&["--backend", &agents]).end();
@@ -188,14 +191,14 @@ fn a_member_whose_name_is_not_that_of_its_task_is_told() {
         1,
         "{ended:?}"
     );
-    // Tasks without dependencies do not make it another strategy than was asked for.
+    // Tasks without dependencies do not change the strategy.
     let status = setting.harness(&["status"]);
     assert!(status.stdout.starts_with("roadmap (graph)"), "{status:?}");
 }
 
 #[test]
 fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept() {
-    let setting = Setting::without_repository();
+    let setting = Fixture::without_repository();
     let agents = setting.usual_agents(&[]);
     setting.git(&["init", "-q", "-b", "main"]);
 
@@ -205,12 +208,20 @@ fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept(
     setting.git(&["checkout", "-q", "--detach"]);
     let detached = setting.run(&["--backend", &agents]).end();
 
-    for (ended, told, hint) in [
-        (&empty, "no branch \"main\" with a commit", "hint: commit"),
-        (&detached, "is on no branch", "hint: `git switch`"),
+    for (ended, expected, hint) in [
+        (
+            &empty,
+            "no branch \"main\", or the branch has no commit",
+            "hint: commit",
+        ),
+        (
+            &detached,
+            "no branch is checked out",
+            "hint: use `git switch`",
+        ),
     ] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
         assert!(ended.stderr.contains(hint), "{ended:?}");
         assert!(!ended.stderr.contains("started"), "{ended:?}");
     }
@@ -221,55 +232,63 @@ fn a_repository_that_nothing_can_be_merged_into_is_refused_and_no_order_is_kept(
 }
 
 #[test]
-fn wrong_usage_is_told_before_anything_begins() {
-    let setting = Setting::new();
+fn wrong_usage_is_reported_before_the_start() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
-    for (options, told) in [
-        (&["--strategy", "swarm"][..], "it is one of graph, parallel"),
-        (&["--strategy", "voting:loudest"], "a vote goes by first"),
+    for (options, expected) in [
+        (
+            &["--strategy", "swarm"][..],
+            "expected one of graph, parallel",
+        ),
+        (
+            &["--strategy", "voting:loudest"],
+            "expected voting:CRITERION with one of first",
+        ),
         (
             &["--strategy", "race", "--backend", &agents],
-            "a race needs 2 contenders",
+            "a race needs 2 candidates",
         ),
         (
             &["--strategy", "parallel", "--backend", &agents],
-            "depends on another one",
+            "depends on another task",
         ),
-        (&["--backend", "nobody"], "there is no such backend"),
+        (&["--backend", "nobody"], "unknown backend"),
         (&["--name", "a.b", "--backend", &agents], "a.b"),
         (
-            &["--backend", &agents, "--webhook", "http://example.com/x"],
-            "the webhook cannot be told",
+            &["--backend", &agents, "--notify", "http://example.com/x"],
+            "cannot deliver to the webhook",
         ),
         (
             &[
                 "--backend",
                 &agents,
-                "--webhook",
+                "--notify",
                 "http://127.0.0.1:9/",
-                "--webhook-key",
+                "--notify-key",
                 "ops",
             ],
-            "set AUTONOE_SIGNING_KEY_OPS",
+            "set the environment variable AUTONOE_SIGNING_KEY_OPS",
         ),
-        (&["--max-cost", "0"], "a budget of nothing"),
+        (&["--max-cost", "0"], "the budget must be more than 0"),
     ] {
         let ended = setting.run(options).end();
 
         assert!(matches!(ended.code, Some(1 | 2)), "{options:?} {ended:?}");
-        assert!(ended.stderr.contains(told), "{options:?} {ended:?}");
+        assert!(ended.stderr.contains(expected), "{options:?} {ended:?}");
         assert!(!setting.has(".harness/meta_state.db"), "{options:?}");
     }
     let missing = setting.harness(&["run", "PLAN.md"]);
     assert!(
-        missing.stderr.contains("there is no roadmap PLAN.md"),
+        missing
+            .stderr
+            .contains("the roadmap PLAN.md does not exist"),
         "{missing:?}"
     );
 }
 
 #[test]
-fn who_is_not_known_is_told_with_those_who_are() {
-    let setting = Setting::new();
+fn unknown_names_are_reported_with_the_known_ones() {
+    let setting = Fixture::new();
     for command in [&["status", "x"][..], &["pause"], &["logs"], &["serve"]] {
         let ended = setting.harness(command);
         assert!(matches!(ended.code, Some(1 | 2)), "{command:?} {ended:?}");
@@ -282,25 +301,28 @@ fn who_is_not_known_is_told_with_those_who_are() {
     let agents = setting.usual_agents(&[]);
     assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
 
-    for (command, told) in [
-        (&["status", "nobody"][..], "this project has roadmap"),
-        (&["logs", "nobody"], "it has parser, shell, docs"),
-        (&["send", "nobody", "hello"], "it has parser, shell, docs"),
-        (&["send", "parser", " "], "there is nothing to tell"),
-        (&["pause", "-f", "other"], "this project has roadmap"),
+    for (command, expected) in [
+        (&["status", "nobody"][..], "fleets of this project: roadmap"),
+        (&["logs", "nobody"], "its members are parser, shell, docs"),
+        (
+            &["send", "nobody", "hello"],
+            "its members are parser, shell, docs",
+        ),
+        (&["send", "parser", " "], "the message is empty"),
+        (&["pause", "-f", "other"], "fleets of this project: roadmap"),
         (&["stop"], "the fleet roadmap has ended"),
         (&["kill", "parser"], "the fleet roadmap has ended"),
     ] {
         let ended = setting.harness(command);
 
         assert!(matches!(ended.code, Some(1 | 2)), "{command:?} {ended:?}");
-        assert!(ended.stderr.contains(told), "{command:?} {ended:?}");
+        assert!(ended.stderr.contains(expected), "{command:?} {ended:?}");
     }
 }
 
 #[test]
 fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
     let roadmap = setting
@@ -312,15 +334,17 @@ fn another_roadmap_under_the_name_of_a_fleet_is_refused() {
 
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(
-        refused.stderr.contains("there is a fleet roadmap already"),
+        refused
+            .stderr
+            .contains("a fleet roadmap with another order already exists"),
         "{refused:?}"
     );
     assert!(refused.stderr.contains("--name"), "{refused:?}");
 }
 
 #[test]
-fn what_is_corrupt_is_told_with_its_path_and_kept() {
-    let setting = Setting::new();
+fn a_corrupt_file_is_reported_with_its_path_and_kept() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     assert_eq!(setting.run(&["--backend", &agents]).end().code, Some(0));
 
@@ -344,8 +368,8 @@ fn what_is_corrupt_is_told_with_its_path_and_kept() {
 }
 
 #[test]
-fn the_process_of_a_sub_harness_is_not_for_people() {
-    let setting = Setting::new();
+fn the_process_of_a_member_is_not_started_by_hand() {
+    let setting = Fixture::new();
     let help = setting.harness(&["--help"]);
     assert!(!help.stdout.contains("\n  work"), "{help:?}");
 

@@ -1,16 +1,17 @@
-//! Fleets through the command: real processes of it in a real git repository, on scripted agents.
+//! Tests of fleets through the command: real processes in a real git repository, on scripted
+//! agents.
 
 #[path = "../../../autonoe-dashboard/tests/browser/chromium.rs"]
 #[allow(dead_code, reason = "here a browser looks at one page")]
-mod chromium;
+pub(crate) mod chromium;
+mod control;
+mod fixture;
 mod fleets;
 mod interrupted;
-mod leading;
+mod live_view;
 mod mistakes;
 mod outputs;
-mod served;
-mod setting;
 mod telemetry;
-mod viewed;
 mod warnings;
+mod web_view;
 mod webhook;

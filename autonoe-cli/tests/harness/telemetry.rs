@@ -1,14 +1,15 @@
-//! Fleets that are exported to a receiver of OpenTelemetry.
+//! Fleets whose telemetry is exported to an OpenTelemetry receiver.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use autonoe_harness::{HarnessFolder, HarnessId};
+use autonoe_harness::folder::MemberFolder;
+use autonoe_harness::strategy::MemberId;
 use serde_json::json;
 
-use crate::harness::setting::{Setting, UnderWay, ends, run as run_with, session, writes};
-use crate::runs::support::script::asks_model;
+use crate::harness::fixture::{Fixture, RunningCommand, ends, run as run_with, session, writes};
+use crate::runs::support::script::calls_model;
 use crate::runs::telemetry::EXPORT_LIMIT;
 use crate::runs::telemetry::metrics::{Metrics, metrics_of_processes, sum};
 use crate::runs::telemetry::receiver::Receiver;
@@ -16,7 +17,7 @@ use crate::runs::telemetry::spans::{Span, spans};
 
 const FLEET: &str = "invoke_workflow roadmap";
 
-/// Two tasks that do not build on each other.
+/// Two independent tasks.
 const ROADMAP: &str = "\
 # A calculator
 
@@ -30,8 +31,8 @@ A calculator for the terminal.
   - success: `test -f bad.txt`
 ";
 
-fn setting(roadmap: &str) -> Setting {
-    let setting = Setting::new();
+fn setting(roadmap: &str) -> Fixture {
+    let setting = Fixture::new();
     setting.write("ROADMAP.md", roadmap);
     setting.git(&[
         "commit",
@@ -44,8 +45,8 @@ fn setting(roadmap: &str) -> Setting {
     setting
 }
 
-/// Prepares `autonoe harness run`, exported to `receiver`.
-fn exported(setting: &Setting, receiver: &Receiver, options: &[&str]) -> Command {
+/// Prepares `autonoe harness run` with an export to `receiver`.
+fn exported(setting: &Fixture, receiver: &Receiver, options: &[&str]) -> Command {
     let mut command = setting.command(&run_with(options));
     command
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
@@ -64,8 +65,8 @@ fn only<'s>(spans: &'s [Span], name: &str) -> &'s Span {
     }
 }
 
-/// Returns the names of the spans that a span is below, from its parent to the root.
-fn above<'s>(spans: &'s [Span], span: &Span) -> Vec<&'s str> {
+/// Returns the names of the ancestors of a span, from its parent to the root.
+fn ancestors<'s>(spans: &'s [Span], span: &Span) -> Vec<&'s str> {
     let mut names = Vec::new();
     let mut parent = span.parent.clone();
     while !parent.is_empty() {
@@ -77,7 +78,7 @@ fn above<'s>(spans: &'s [Span], span: &Span) -> Vec<&'s str> {
     names
 }
 
-/// Adds up the series of a metric with this attribute over all processes.
+/// Sums the series of a metric with this attribute over all processes.
 fn total(metrics: &[Metrics], metric: &str, attribute: &str, value: &str) -> f64 {
     let series = metrics.iter().filter_map(|metrics| metrics.get(metric));
     series.map(|series| sum(series, attribute, value)).sum()
@@ -93,17 +94,17 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
             session(
                 "good",
                 [
-                    asks_model("a-model", "yes"),
+                    calls_model("a-model", "yes"),
                     writes("good.txt", "it"),
                     ends(),
                 ],
             ),
-            session("bad", [asks_model("a-model", "no"), ends()]),
+            session("bad", [calls_model("a-model", "no"), ends()]),
         ],
     );
     let options = ["--backend", &agents, "--max-iterations", "1"];
 
-    let ended = UnderWay::start(exported(&setting, &receiver, &options)).end();
+    let ended = RunningCommand::start(exported(&setting, &receiver, &options)).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(!ended.stderr.contains("telemetry"), "{ended:?}");
@@ -121,18 +122,18 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
     let chats = named(&spans, "chat a-model");
     let chats_of = |member: &str| {
         let member = format!("invoke_agent {member}");
-        let above = chats.iter().map(|chat| above(&spans, chat));
-        above
-            .filter(|above| above.ends_with(&[&member, FLEET]))
+        let ancestors = chats.iter().map(|chat| ancestors(&spans, chat));
+        ancestors
+            .filter(|ancestors| ancestors.ends_with(&[&member, FLEET]))
             .count()
     };
     assert_eq!((chats.len(), chats_of("good"), chats_of("bad")), (2, 1, 1));
     for span in &spans {
         assert_eq!(span.trace, fleet.trace);
-        let above = above(&spans, span);
+        let ancestors = ancestors(&spans, span);
         assert!(
-            span.id == fleet.id || above.ends_with(&[FLEET]),
-            "{above:?}"
+            span.id == fleet.id || ancestors.ends_with(&[FLEET]),
+            "{ancestors:?}"
         );
     }
 
@@ -166,12 +167,12 @@ fn a_fleet_is_received_as_one_tree_and_its_metrics_add_up() {
 
 #[test]
 fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_process() {
-    let (setting, receiver) = (Setting::new(), Receiver::start());
+    let (setting, receiver) = (Fixture::new(), Receiver::start());
     let agents = setting.usual_agents(&[("parser", "go")]);
-    let run = UnderWay::start(exported(&setting, &receiver, &["--backend", &agents]));
+    let run = RunningCommand::start(exported(&setting, &receiver, &["--backend", &agents]));
     setting.until_log_has("parser", "Session 1 started");
     let folder = setting.project().join(".harness");
-    let folder = HarnessFolder::of(&folder, &HarnessId::new("roadmap.parser")).expect("a folder");
+    let folder = MemberFolder::new(&folder, &MemberId::new("roadmap.parser")).expect("a folder");
     let pid = folder.view().expect("readable").pid.expect("it is served");
     let pid = i32::try_from(pid)
         .ok()
@@ -190,23 +191,23 @@ fn a_member_whose_process_is_killed_is_one_span_with_the_work_of_the_next_proces
     assert_eq!(below.count(), 1, "{spans:#?}");
     for span in &spans {
         assert_eq!(span.trace, parser.trace);
-        above(&spans, span);
+        ancestors(&spans, span);
     }
 }
 
 #[test]
 fn a_resumed_fleet_is_in_the_trace_of_the_first_coordinator_and_below_its_span() {
-    let (setting, receiver) = (Setting::new(), Receiver::start());
+    let (setting, receiver) = (Fixture::new(), Receiver::start());
     let agents = setting.usual_agents(&[("parser", "go")]);
     let options = ["--backend", &agents];
-    let run = UnderWay::start(exported(&setting, &receiver, &options));
+    let run = RunningCommand::start(exported(&setting, &receiver, &options));
     setting.until_log_has("parser", "Session 1 started");
     setting.until_member_is("docs", "completed");
     run.interrupt();
     assert_eq!(run.end().code, Some(130));
     setting.release("go");
 
-    let ended = UnderWay::start(exported(&setting, &receiver, &options)).end();
+    let ended = RunningCommand::start(exported(&setting, &receiver, &options)).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let spans = spans(&receiver);
@@ -261,7 +262,7 @@ fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
         .env("THE_TOKEN", "a private token")
         .env("ANTHROPIC_API_KEY", "nobody checks it");
 
-    let ended = UnderWay::start(command).end();
+    let ended = RunningCommand::start(command).end();
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let of_members = spans(&receiver).into_iter().filter(|span| {
@@ -286,13 +287,13 @@ fn members_get_the_headers_of_the_exporter_and_agents_do_not() {
 }
 
 #[test]
-fn a_receiver_that_is_not_there_costs_one_warning_and_changes_nothing() {
-    let setting = Setting::new();
+fn a_missing_receiver_causes_one_warning_and_no_other_change() {
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     let mut command = setting.command(&run_with(&["--backend", &agents]));
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
 
-    let ended = UnderWay::start(command).end();
+    let ended = RunningCommand::start(command).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let warnings = ended.stderr.matches("telemetry: ").count();

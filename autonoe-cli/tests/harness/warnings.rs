@@ -1,10 +1,10 @@
 //! Warnings at the start of a fleet.
 
-use crate::harness::setting::Setting;
+use crate::harness::fixture::Fixture;
 
 #[test]
 fn options_that_take_protection_away_are_warned_of_once() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let agents = setting.usual_agents(&[]);
     let options = ["--allow-destructive", "--no-sandbox", "--backend", &agents];
 

@@ -1,4 +1,4 @@
-//! Projects of the first Autonoe, and the page about them.
+//! Tests of migrating projects from the first Autonoe, and of the migration page.
 
 mod page;
 mod project;

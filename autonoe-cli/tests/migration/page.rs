@@ -1,4 +1,4 @@
-//! Names on the page about migration, compared with the schemas.
+//! Compares the names on the migration page with the schemas.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/migration.md");
 
-/// A section of the page with a table of one schema.
+/// A section of the page with the table of one schema.
 struct Mapping {
     schema: String,
     /// The names in the column "here".
@@ -31,7 +31,7 @@ fn rows(section: &str) -> Vec<Vec<&str>> {
         .collect()
 }
 
-/// Returns what stands between backquotes.
+/// Returns the texts between backquotes.
 fn names(cell: &str) -> impl Iterator<Item = String> {
     let parts = cell.split('`').skip(1).step_by(2);
     parts.map(str::to_owned).collect::<Vec<_>>().into_iter()
@@ -54,7 +54,7 @@ fn read(schema: &str) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Adds every name of a field and every constant in a schema.
+/// Collects every field name and every constant in a schema.
 fn collect(schema: &Value, into: &mut BTreeSet<String>) {
     match schema {
         Value::Object(fields) => {
@@ -69,7 +69,7 @@ fn collect(schema: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the fields of a schema itself, those of its variants included.
+/// Returns the top-level fields of a schema, including those of its variants.
 fn own_fields(schema: &Value) -> BTreeSet<String> {
     let variants = schema["oneOf"].as_array().into_iter().flatten();
     let objects = variants.chain([schema]);
@@ -104,16 +104,15 @@ fn every_field_of_the_schemas_is_in_a_table() {
     for heading in MAPPINGS {
         let mapping = mapping(heading);
         let schema = read(&mapping.schema);
-        // Events differ by their type, and the others have the fields of one object.
-        let fields = match schema["oneOf"][0]["properties"]["type"].is_object() {
-            true => {
-                let variants = schema["oneOf"].as_array().expect("a list");
-                let types = variants
-                    .iter()
-                    .map(|it| it["properties"]["type"]["const"].as_str());
-                types.map(|it| it.expect("a name").to_owned()).collect()
-            }
-            false => own_fields(&schema),
+        // Events differ by their type. The other schemas have the fields of one object.
+        let fields = if schema["oneOf"][0]["properties"]["type"].is_object() {
+            let variants = schema["oneOf"].as_array().expect("a list");
+            let types = variants
+                .iter()
+                .map(|it| it["properties"]["type"]["const"].as_str());
+            types.map(|it| it.expect("a name").to_owned()).collect()
+        } else {
+            own_fields(&schema)
         };
 
         assert!(fields.len() >= 6, "{heading}: {fields:?}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::commands::setting::{Said, Setting};
+use crate::commands::fixture::{CommandOutput, Fixture};
 
 const STATUS: &str = include_str!("upstream/status.json");
 const AGENT: &str = include_str!("upstream/agent.json");
@@ -19,8 +19,8 @@ const DELIVERABLE_FIELDS: [&str; 6] = [
     "deprecatedAt",
 ];
 
-fn project() -> Setting {
-    Setting::new()
+fn project() -> Fixture {
+    Fixture::new()
         .program("npx", "exit 1")
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/status.json", STATUS)
@@ -40,34 +40,34 @@ fn passes(ids: &[&str]) -> Value {
 }
 
 /// Runs on agents that play these sessions.
-fn run(setting: Setting, sessions: &[Value], more: &[&str]) -> (Setting, Said) {
+fn run(setting: Fixture, sessions: &[Value], more: &[&str]) -> (Fixture, CommandOutput) {
     let setting = setting.file("../agents.json", json!({"sessions": sessions}).to_string());
     let args = ["run", "--backend=scripted:../agents.json", "--pause=0s"];
-    let said = setting.autonoe(&[&args[..], more].concat());
-    (setting, said)
+    let output = setting.autonoe(&[&args[..], more].concat());
+    (setting, output)
 }
 
-fn ledger(setting: &Setting) -> Value {
+fn ledger(setting: &Fixture) -> Value {
     serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON")
 }
 
-fn only(object: &Value, fields: &[&str]) -> Value {
+fn retain_fields(object: &Value, fields: &[&str]) -> Value {
     let object = object.as_object().expect("an object");
-    let kept = fields.iter().filter_map(|&name| {
+    let retained = fields.iter().filter_map(|&name| {
         object
             .get(name)
             .map(|value| (name.to_owned(), value.clone()))
     });
-    Value::Object(kept.collect::<Map<_, _>>())
+    Value::Object(retained.collect::<Map<_, _>>())
 }
 
 /// Returns a ledger as the first Autonoe writes it after reading ours.
 fn as_upstream_writes(ledger: &Value) -> Value {
-    let mut written = only(ledger, &LEDGER_FIELDS);
+    let mut written = retain_fields(ledger, &LEDGER_FIELDS);
     let deliverables = ledger["deliverables"].as_array().expect("a list");
     let deliverables = deliverables
         .iter()
-        .map(|it| only(it, &DELIVERABLE_FIELDS))
+        .map(|it| retain_fields(it, &DELIVERABLE_FIELDS))
         .collect();
     written["deliverables"] = Value::Array(deliverables);
     written
@@ -77,10 +77,10 @@ fn as_upstream_writes(ledger: &Value) -> Value {
 fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
     let sessions = [passes(&["DL-003", "DL-004"])];
 
-    let (setting, said) = run(project(), &sessions, &[]);
+    let (setting, output) = run(project(), &sessions, &[]);
 
-    let screen = said.screen();
-    assert_eq!(said.code, 0, "{screen}");
+    let screen = output.screen();
+    assert_eq!(output.code, 0, "{screen}");
     assert!(screen.contains("Session 1 started (coding)"), "{screen}");
     let summary = "3 of 4 deliverables passed, 1 blocked";
     assert!(screen.contains(summary), "{screen}");
@@ -99,19 +99,17 @@ fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
 #[test]
 fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
     for is_interrupted in [false, true] {
-        let (setting, said) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
-        assert_eq!(said.code, 4, "{}", said.screen());
+        let (setting, output) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
+        assert_eq!(output.code, 4, "{}", output.screen());
         let ours = ledger(&setting);
         assert_eq!(ours["epoch"], 1, "{ours}");
-        let setting = match is_interrupted {
-            // As after a kill in the session: neither its end nor that of the run is recorded.
-            true => {
-                let journal = setting.read(".autonoe/journal.jsonl");
-                let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
-                let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
-                setting.file(".autonoe/journal.jsonl", format!("{begun}\n"))
-            }
-            false => setting,
+        let setting = if is_interrupted {
+            let journal = setting.read(".autonoe/journal.jsonl");
+            let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
+            let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
+            setting.file(".autonoe/journal.jsonl", format!("{begun}\n"))
+        } else {
+            setting
         };
         let mut written = as_upstream_writes(&ours);
         written["deliverables"][1]["passed"] = json!(true);
@@ -119,15 +117,15 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
         let text = serde_json::to_string_pretty(&written).expect("JSON");
 
         let setting = setting.file(".autonoe/status.json", text);
-        let (setting, said) = run(setting, &[passes(&["DL-004"])], &["-n", "5"]);
+        let (setting, output) = run(setting, &[passes(&["DL-004"])], &["-n", "5"]);
 
-        let screen = said.screen();
-        assert_eq!(said.code, 0, "{is_interrupted}: {screen}");
+        let screen = output.screen();
+        assert_eq!(output.code, 0, "{is_interrupted}: {screen}");
         let summary = "4 of 4 deliverables passed";
         assert!(screen.contains(summary), "{is_interrupted}: {screen}");
         let resumed = screen.contains("resuming the interrupted run");
         assert_eq!(resumed, is_interrupted, "{screen}");
-        let edited = "the ledger was edited outside";
+        let edited = "the ledger was edited between runs";
         assert!(screen.contains(edited), "{is_interrupted}: {screen}");
         let log = setting.autonoe(&["log"]);
         assert!(log.stdout.contains(edited), "{}", log.screen());
@@ -139,10 +137,10 @@ fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
     }
 }
 
-/// The page warns of this file: the first Autonoe would not plan again.
+/// The page warns about this file, because the first Autonoe would not plan again.
 #[test]
 fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
-    let setting = Setting::new()
+    let setting = Fixture::new()
         .file("SPEC.md", "# Shop\n")
         .file(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
     let plans_nothing = json!({"name": "plans nothing", "steps": [{"says": "Hm."}, "ends"]});
@@ -151,13 +149,13 @@ fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
     let plans =
         json!({"name": "plans", "instruction": "initializer", "steps": [{"uses": create}, "ends"]});
 
-    let (setting, said) = run(setting, &[plans_nothing], &["--max-retries=0"]);
+    let (setting, output) = run(setting, &[plans_nothing], &["--max-retries=0"]);
 
-    assert_eq!(said.code, 7, "{}", said.screen());
+    assert_eq!(output.code, 7, "{}", output.screen());
     assert_eq!(ledger(&setting)["deliverables"], json!([]));
 
-    let (setting, said) = run(setting, &[plans, passes(&["DL-001"])], &[]);
+    let (setting, output) = run(setting, &[plans, passes(&["DL-001"])], &[]);
 
-    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(output.code, 0, "{}", output.screen());
     assert_eq!(ledger(&setting)["deliverables"][0]["passed"], json!(true));
 }

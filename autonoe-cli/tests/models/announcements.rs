@@ -1,57 +1,57 @@
-//! What the file of a project sends away, or gives to commands, is said in the first lines.
+//! Warnings in the first lines about data that the project's file sends out or exposes to commands.
 
 use autonoe_testkit::model_server::Turn;
 use serde_json::{Value, json};
 
-use crate::models::setting::{KEY, Said, Setting, passes, plans, shortest_run};
+use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans, shortest_run};
 use crate::models::vendor::Vendor;
 
 const VENDOR: Vendor = Vendor::Chat;
 
-/// Nobody is there.
+/// An address at which no receiver listens.
 const RECEIVER: &str = "http://127.0.0.1:1";
 
-/// Runs on a file with `more` in it, and returns the warnings.
-fn warned(more: &Value) -> (Said, Vec<String>) {
-    asked(more, shortest_run())
+/// Runs with `more` in the file, and returns the warnings.
+fn warned(more: &Value) -> (CommandOutput, Vec<String>) {
+    run_with(more, shortest_run())
 }
 
-/// Does not run on a file with `more` in it.
-fn refused(more: &Value) -> Said {
-    let (said, _) = asked(more, Vec::new());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    said
+/// Asserts that a run with `more` in the file is refused.
+fn refused(more: &Value) -> CommandOutput {
+    let (output, _) = run_with(more, Vec::new());
+    assert_eq!(output.code, Some(1), "{output:?}");
+    output
 }
 
-fn asked(more: &Value, turns: Vec<Turn>) -> (Said, Vec<String>) {
+fn run_with(more: &Value, turns: Vec<Turn>) -> (CommandOutput, Vec<String>) {
     let server = VENDOR.serve(turns);
     let mut models = json!({"providers": {"scripted": VENDOR.spec(&server)}});
     for (name, value) in more.as_object().expect("fields") {
         models[name] = value.clone();
     }
-    let setting = Setting::with_file(&models);
+    let setting = Fixture::with_file(&models);
     let mut command = setting.run_command(VENDOR, &[]);
     command.env("OTHER_SECRET", "it").env("DATABASE_URL", "x");
-    let said = Said::from(command.output().expect("it starts"));
-    let warnings = said.stderr.lines().map(|line| {
+    let output = CommandOutput::from(command.output().expect("it starts"));
+    let warnings = output.stderr.lines().map(|line| {
         let (_, warning) = line.split_once("warning: ")?;
         Some(warning.to_owned())
     });
     let warnings = warnings.flatten().collect();
-    (said, warnings)
+    (output, warnings)
 }
 
 #[test]
 fn what_telemetry_sends_away_is_said_in_the_first_lines() {
-    for (telemetry, told) in [
+    for (telemetry, expected) in [
         (
             json!({"endpoint": RECEIVER, "headers": {"x-any": {"env": "OTHER_SECRET"}}}),
-            &["telemetry takes the variable OTHER_SECRET to http://127.0.0.1:1, as"][..],
+            &["telemetry sends the variable OTHER_SECRET to http://127.0.0.1:1, as"][..],
         ),
         (
             json!({"endpoint": RECEIVER, "content": true}),
             &[
-                "telemetry takes all prompts, answers, and what tools are given and give back to \
+                "telemetry sends all prompts, answers, tool inputs and tool results to \
                http://127.0.0.1:1, as",
             ],
         ),
@@ -59,26 +59,26 @@ fn what_telemetry_sends_away_is_said_in_the_first_lines() {
             json!({"endpoint": RECEIVER, "headers": {"x-team": "blue"}}),
             &[],
         ),
-        // Nobody gets it.
+        // No receiver is configured.
         (
             json!({"headers": {"x-any": {"env": "OTHER_SECRET"}}, "content": true}),
             &[],
         ),
     ] {
-        let (said, warnings) = warned(&json!({"telemetry": telemetry}));
+        let (output, warnings) = warned(&json!({"telemetry": telemetry}));
 
-        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(output.code, Some(0), "{output:?}");
         let found: Vec<_> = warnings
             .iter()
-            .filter(|line| line.starts_with("telemetry takes"))
+            .filter(|line| line.starts_with("telemetry sends"))
             .collect();
-        assert_eq!(found.len(), told.len(), "{said:?}");
-        for (line, told) in found.iter().zip(told) {
-            assert!(line.starts_with(told), "{line}");
+        assert_eq!(found.len(), expected.len(), "{output:?}");
+        for (line, expected) in found.iter().zip(expected) {
+            assert!(line.starts_with(expected), "{line}");
         }
-        let begins = said.stderr.find("telemetry takes").unwrap_or_default();
-        let works = said.stderr.find("DL-001").unwrap_or(usize::MAX);
-        assert!(begins < works, "{said:?}");
+        let begins = output.stderr.find("telemetry sends").unwrap_or_default();
+        let works = output.stderr.find("DL-001").unwrap_or(usize::MAX);
+        assert!(begins < works, "{output:?}");
     }
 }
 
@@ -86,22 +86,22 @@ fn what_telemetry_sends_away_is_said_in_the_first_lines() {
 fn what_commands_get_and_where_keys_go_is_said_too() {
     let plan = json!({"tools": {"network": "shared", "variables": ["DATABASE_URL"]}});
 
-    let (said, warnings) = warned(&plan);
+    let (output, warnings) = warned(&plan);
     let (_, quiet) = warned(&json!({}));
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     let is_said = |begins: &str| warnings.iter().any(|line| line.starts_with(begins));
     assert!(
-        is_said("commands of agents have the network of this machine"),
-        "{said:?}"
+        is_said("commands of agents can use the network of this machine"),
+        "{output:?}"
     );
     assert!(
-        is_said("commands of agents get the variable DATABASE_URL"),
-        "{said:?}"
+        is_said("commands of agents receive the variable DATABASE_URL"),
+        "{output:?}"
     );
     assert!(
-        is_said("scripted gets the variable THE_KEY at http://127.0.0.1:"),
-        "{said:?}"
+        is_said("scripted receives the variable THE_KEY at http://127.0.0.1:"),
+        "{output:?}"
     );
     assert!(
         !quiet.iter().any(|line| line.contains("commands of agents")),
@@ -111,23 +111,24 @@ fn what_commands_get_and_where_keys_go_is_said_too() {
 
 #[test]
 fn a_key_of_telemetry_in_a_file_of_the_project_is_refused_by_every_backend() {
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "telemetry": {"endpoint": RECEIVER, "headers": {"x-any": {"file": "secret/key"}}},
     }));
     setting.write("secret/key", KEY);
     setting.write("agents.json", "{\"sessions\": []}");
     for backend in ["model:openai/gpt-5", "scripted:agents.json"] {
         let mut command = setting.command(&["run", "--backend", backend]);
-        let said = Said::from(
+        let output = CommandOutput::from(
             command
                 .env("OPENAI_API_KEY", "x")
                 .output()
                 .expect("it starts"),
         );
 
-        assert_eq!(said.code, Some(1), "{backend}: {said:?}");
-        let told = "/telemetry/headers/x-any: the key is in the project, where agents work";
-        assert!(said.stderr.contains(told), "{backend}: {said:?}");
+        assert_eq!(output.code, Some(1), "{backend}: {output:?}");
+        let expected = "/telemetry/headers/x-any: the key is in the project, where agents can \
+                        read it";
+        assert!(output.stderr.contains(expected), "{backend}: {output:?}");
     }
 }
 
@@ -140,7 +141,7 @@ fn a_key_of_telemetry_is_hidden_from_commands_as_that_of_a_provider_is() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"scripted": VENDOR.spec(&server)},
         "tools": {"variables": ["COPY"]},
         "telemetry": {"endpoint": RECEIVER, "headers": {
@@ -157,23 +158,23 @@ fn a_key_of_telemetry_is_hidden_from_commands_as_that_of_a_provider_is() {
     let mut command = setting.run_command(VENDOR, &[]);
     command.env("OTHER_SECRET", "other").env("COPY", "an other");
 
-    let said = Said::from(command.output().expect("it starts"));
+    let output = CommandOutput::from(command.output().expect("it starts"));
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let asked = server.log().main_requests();
-    let results = asked.last().expect("somebody asked").tool_results();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let requests = server.log().main_requests();
+    let results = requests.last().expect("somebody asked").tool_results();
     assert_eq!(results[0].text, "hidden\nNone\n");
 }
 
 #[test]
 fn a_variable_with_a_key_of_telemetry_is_not_for_commands() {
-    let said = refused(&json!({
+    let output = refused(&json!({
         "tools": {"variables": ["OTHER_SECRET"]},
         "telemetry": {"endpoint": RECEIVER, "headers": {"x-any": {"env": "OTHER_SECRET"}}},
     }));
 
-    let told = "the variable OTHER_SECRET has a key of telemetry, which no command may see";
-    assert!(said.stderr.contains(told), "{said:?}");
+    let expected = "the variable OTHER_SECRET holds a telemetry key, which commands must not get";
+    assert!(output.stderr.contains(expected), "{output:?}");
 }
 
 #[test]
@@ -192,12 +193,12 @@ fn a_key_that_stands_in_a_header_is_refused() {
             json!({"endpoint": format!("http://me:{KEY}@127.0.0.1:1")}),
         ),
     ] {
-        let said = refused(&json!({field: headers}));
+        let output = refused(&json!({field: headers}));
 
         assert!(
-            said.stderr.contains("a key does not belong into this file"),
-            "{said:?}"
+            output.stderr.contains("this file must not contain a key"),
+            "{output:?}"
         );
-        assert!(!said.stderr.contains(KEY), "{said:?}");
+        assert!(!output.stderr.contains(KEY), "{output:?}");
     }
 }

@@ -1,19 +1,19 @@
-//! `autonoe ask` on a model of each provider, for a person with only a key.
+//! `autonoe ask` on a model of each provider, for an operator with only an API key.
 
 use autonoe_testkit::model_server::{PromptBlock, Turn};
 use serde_json::json;
 
-use crate::models::setting::{KEY, Said, Setting};
+use crate::models::fixture::{CommandOutput, Fixture, KEY};
 use crate::models::vendor::{Server, Vendor};
 
-fn ask(setting: &Setting, vendor: Vendor, arguments: &[&str]) -> Said {
+fn run_ask(setting: &Fixture, vendor: Vendor, arguments: &[&str]) -> CommandOutput {
     let mut command = setting.command(&["ask"]);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
     command.arg(backend).args(arguments);
     command.output().expect("it starts").into()
 }
 
-/// Returns the texts of the last request, in their order.
+/// Returns the texts of the last request, in order.
 fn last_texts(server: &Server) -> Vec<String> {
     let requests = server.log().main_requests();
     let last = requests.last().expect("a request");
@@ -33,10 +33,10 @@ fn a_question_is_answered_and_continued_on_every_provider() {
             Turn::text("The greeting is missing."),
             Turn::text("In greeting.txt."),
         ]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let first = ask(&setting, vendor, &["why does", "the build fail?"]);
-        let second = ask(&setting, vendor, &["--continue", "where?"]);
+        let first = run_ask(&setting, vendor, &["why does", "the build fail?"]);
+        let second = run_ask(&setting, vendor, &["--continue", "where?"]);
 
         assert_eq!(first.code, Some(0), "{vendor:?}: {first:?}");
         assert_eq!(first.stdout, "The greeting is missing.\n", "{vendor:?}");
@@ -71,13 +71,13 @@ fn the_limit_of_model_calls_ends_an_answer_with_its_own_exit_code() {
             Turn::text("never said"),
         ])
         .unverified();
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
 
-    let said = ask(&setting, vendor, &["--max-turns=1", "why?"]);
+    let output = run_ask(&setting, vendor, &["--max-turns=1", "why?"]);
 
-    assert_eq!(said.code, Some(4), "{said:?}");
+    assert_eq!(output.code, Some(4), "{output:?}");
     assert_eq!(server.log().main_requests().len(), 1);
-    assert_eq!(said.stdout, "");
+    assert_eq!(output.stdout, "");
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn no_key_is_in_any_output_or_file() {
         Turn::tool("Bash", json!({"command": "echo \"key=[$THE_KEY]\""})),
         Turn::text("There is no key."),
     ]);
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
 
-    let said = ask(&setting, vendor, &["--debug", "which key is set?"]);
+    let output = run_ask(&setting, vendor, &["--debug", "which key is set?"]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.stderr.contains("key=[]"), "{said:?}");
-    for text in [&said.stdout, &said.stderr] {
-        assert!(!text.contains(KEY), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.stderr.contains("key=[]"), "{output:?}");
+    for text in [&output.stdout, &output.stderr] {
+        assert!(!text.contains(KEY), "{output:?}");
     }
     for (path, content) in setting.files() {
         let content = String::from_utf8_lossy(&content);
@@ -106,15 +106,15 @@ fn no_key_is_in_any_output_or_file() {
 fn a_missing_key_is_an_error_with_the_name_of_its_variable() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve([Turn::text("never said")]).unverified();
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     let mut command = setting.command(&["ask", "hello"]);
     command
         .arg(format!("--backend=model:scripted/{}", vendor.model()))
         .env_remove("THE_KEY");
 
-    let said: Said = command.output().expect("it starts").into();
+    let output: CommandOutput = command.output().expect("it starts").into();
 
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.stderr.contains("THE_KEY"), "{said:?}");
-    assert_eq!(said.stdout, "");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    assert!(output.stderr.contains("THE_KEY"), "{output:?}");
+    assert_eq!(output.stdout, "");
 }

@@ -1,15 +1,15 @@
-//! What the command makes of `.autonoe/models.json` and of names of models.
+//! Errors in `.autonoe/models.json` and in names of models, and their effects on commands.
 
 use autonoe_testkit::model_server::Turn;
 use serde_json::{Value, json};
 
-use crate::models::setting::{KEY, Setting, shortest_run};
+use crate::models::fixture::{Fixture, KEY, shortest_run};
 use crate::models::vendor::Vendor;
 
 const ON_CLAUDE: &str = "--backend=model:anthropic/claude-sonnet-4-5";
 
 #[test]
-fn a_mistake_in_the_file_is_told_with_its_place_by_every_command() {
+fn every_command_reports_the_place_of_a_mistake_in_the_file() {
     let text =
         "{\"providers\": {\n  \"team\": {\"type\": \"anthropic\",\n    \"baseURL\": \"x\"}}}";
     for arguments in [
@@ -18,16 +18,16 @@ fn a_mistake_in_the_file_is_told_with_its_place_by_every_command() {
         &["sync", ON_CLAUDE],
         &["doctor", ON_CLAUDE],
     ] {
-        let setting = Setting::new();
+        let setting = Fixture::new();
         setting.write(".autonoe/models.json", text);
 
-        let said = setting.autonoe(arguments);
+        let output = setting.autonoe(arguments);
 
-        assert_eq!(said.code, Some(1), "{arguments:?}: {said:?}");
-        let all = format!("{}{}", said.stdout, said.stderr);
+        assert_eq!(output.code, Some(1), "{arguments:?}: {output:?}");
+        let all = format!("{}{}", output.stdout, output.stderr);
         assert!(
             all.contains("models.json:3:5: /providers/team/baseURL: unknown field `baseURL`"),
-            "{arguments:?}: {said:?}"
+            "{arguments:?}: {output:?}"
         );
         assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
     }
@@ -35,25 +35,25 @@ fn a_mistake_in_the_file_is_told_with_its_place_by_every_command() {
 
 #[test]
 fn an_unknown_provider_is_told_with_those_that_there_are() {
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"team": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},
     }));
 
-    let said = setting.autonoe(&["run", "--backend=model:claude/sonnet"]);
+    let output = setting.autonoe(&["run", "--backend=model:claude/sonnet"]);
 
-    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.stderr.contains("error: there is no provider `claude`")
-            && said
+        output.stderr.contains("error: unknown provider `claude`")
+            && output
                 .stderr
-                .contains("hint: known are anthropic, google, openai, team"),
-        "{said:?}"
+                .contains("hint: known providers: anthropic, google, openai, team"),
+        "{output:?}"
     );
 }
 
 #[test]
-fn a_missing_key_is_told_with_its_variable() {
-    for (name, told, hint) in [
+fn a_missing_key_is_reported_with_its_variable() {
+    for (name, expected, hint) in [
         (
             "anthropic/claude",
             "the variable ANTHROPIC_API_KEY is not set",
@@ -75,22 +75,22 @@ fn a_missing_key_is_told_with_its_variable() {
             "autonoe schema models",
         ),
     ] {
-        let setting = Setting::with_file(&json!({
+        let setting = Fixture::with_file(&json!({
             "providers": {"team": {"type": "openai", "key": {"env": "TEAM_KEY"}}},
         }));
         let backend = format!("--backend=model:{name}");
 
-        let said = setting.autonoe(&["run", &backend]);
+        let output = setting.autonoe(&["run", &backend]);
         let doctor = setting.autonoe(&["doctor", &backend]);
 
-        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_eq!(output.code, Some(1), "{output:?}");
         assert!(
-            said.stderr.contains(told) && said.stderr.contains(hint),
-            "{said:?}"
+            output.stderr.contains(expected) && output.stderr.contains(hint),
+            "{output:?}"
         );
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
         assert!(
-            doctor.stdout.contains(told) && doctor.stdout.contains(hint),
+            doctor.stdout.contains(expected) && doctor.stdout.contains(hint),
             "{doctor:?}"
         );
         assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
@@ -100,19 +100,19 @@ fn a_missing_key_is_told_with_its_variable() {
 #[test]
 fn a_name_that_is_no_model_is_wrong_usage() {
     for backend in ["model:anthropic", "model:/x", "model:", "model"] {
-        let said = Setting::new().autonoe(&["run", "--backend", backend]);
+        let output = Fixture::new().autonoe(&["run", "--backend", backend]);
 
-        assert_eq!(said.code, Some(2), "{backend}: {said:?}");
+        assert_eq!(output.code, Some(2), "{backend}: {output:?}");
         assert!(
-            said.stderr.contains("write model:PROVIDER/MODEL"),
-            "{said:?}"
+            output.stderr.contains("expected model:PROVIDER/MODEL"),
+            "{output:?}"
         );
     }
 }
 
 #[test]
 fn the_doctor_looks_at_a_model_without_asking_anybody() {
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"team": {
             "type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1", "key": {"env": "THE_KEY"},
         }},
@@ -125,31 +125,31 @@ fn the_doctor_looks_at_a_model_without_asking_anybody() {
     for shown in [
         "models.json",
         "valid",
-        "team, of ",
-        "bwrap is there and works",
-        "A run could",
+        "team (from ",
+        "bwrap is installed and works",
+        "A run can",
     ] {
         assert!(known.stdout.contains(shown), "{shown}: {known:?}");
     }
-    // Claude Code is not looked at, but in the list of all backends.
+    // Claude Code is not probed, except in the list of all backends.
     let (findings, _) = known
         .stdout
-        .split_once("What `--backend` takes")
+        .split_once("Values of `--backend`")
         .expect("a list");
     assert!(!findings.contains("claude"), "{known:?}");
     assert_eq!(unknown.code, Some(0), "{unknown:?}");
     assert!(
-        unknown.stdout.contains("its price is not known"),
+        unknown.stdout.contains("its price is unknown"),
         "{unknown:?}"
     );
-    for said in [known, unknown] {
-        assert!(!said.stdout.contains(KEY), "{said:?}");
+    for output in [known, unknown] {
+        assert!(!output.stdout.contains(KEY), "{output:?}");
     }
 }
 
 #[test]
 fn the_doctor_looks_at_the_model_that_a_run_would_take() {
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let spec = json!({
         "type": "model", "model": "gpt-5",
         "provider": {"type": "openai", "key": {"env": "THE_KEY"}},
@@ -158,12 +158,12 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
     for (backend, model, shown) in [
         (&*spec, None, "gpt-5, with"),
         (&*spec, Some("gpt-5-mini"), "gpt-5-mini, with"),
-        (&*spec, Some("unheard-of"), "its price is not known"),
+        (&*spec, Some("unheard-of"), "its price is unknown"),
         ("model:team/gpt-5", Some("gpt-5-mini"), "gpt-5-mini, with"),
         (
             "model:team/gpt-5",
             Some("unheard-of"),
-            "its price is not known",
+            "its price is unknown",
         ),
         ("model:team/unheard-of", Some("gpt-5"), "gpt-5, with"),
     ] {
@@ -174,15 +174,15 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
         let mut arguments = vec!["doctor", "--backend", backend];
         arguments.extend(model.as_deref());
 
-        let said = setting.autonoe(&arguments);
+        let output = setting.autonoe(&arguments);
 
-        assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
-        assert!(said.stdout.contains(shown), "{arguments:?}: {said:?}");
-        let knows_price = !said.stdout.contains("its price is not known");
+        assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
+        assert!(output.stdout.contains(shown), "{arguments:?}: {output:?}");
+        let knows_price = !output.stdout.contains("its price is unknown");
         assert_eq!(
             knows_price,
             shown.contains("with"),
-            "{arguments:?}: {said:?}"
+            "{arguments:?}: {output:?}"
         );
     }
 }
@@ -191,7 +191,7 @@ fn the_doctor_looks_at_the_model_that_a_run_would_take() {
 fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     let named = "--backend=model:scripted/gpt-5".to_owned();
     let spec = json!({"type": "model", "provider": vendor.spec(&server), "model": "gpt-5"});
     let spec = format!("--backend={spec}");
@@ -201,13 +201,14 @@ fn money_is_not_limited_where_a_model_of_any_phase_has_no_price() {
         (&spec, "--model=unheard-of"),
         (&spec, "--plan-model=unheard-of"),
     ] {
-        let said = setting.autonoe(&["run", backend, model, "--max-cost=1"]);
+        let output = setting.autonoe(&["run", backend, model, "--max-cost=1"]);
 
-        assert_eq!(said.code, Some(1), "{model}: {said:?}");
+        assert_eq!(output.code, Some(1), "{model}: {output:?}");
         assert!(
-            said.stdout
-                .contains("unheard-of costs, so the money budget cannot be kept"),
-            "{model}: {said:?}"
+            output
+                .stdout
+                .contains("unheard-of costs, so the cost budget cannot be enforced"),
+            "{model}: {output:?}"
         );
     }
     assert!(server.log().exchanges().is_empty(), "a model was asked");
@@ -220,14 +221,14 @@ fn either_variable_of_google_will_do() {
         ("GOOGLE_API_KEY", "k", true),
         ("GEMINI_API_KEY", "", false),
     ] {
-        let setting = Setting::new();
+        let setting = Fixture::new();
         let mut command = setting.command(&["doctor", "--backend=model:google/gemini-2.5-pro"]);
 
         let done = command.env(variable, value).output().expect("it starts");
 
         let shown = String::from_utf8(done.stdout).expect("text");
         assert_eq!(
-            shown.contains("there is one, or none"),
+            shown.contains("a key is configured, or none"),
             is_found,
             "{variable}: {shown}"
         );
@@ -238,7 +239,7 @@ fn either_variable_of_google_will_do() {
 fn a_dry_run_shows_the_model_and_starts_nothing() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::on(vendor, &server).without_settings();
+    let setting = Fixture::on(vendor, &server).without_settings();
     let arguments = [
         "run",
         "--dry-run",
@@ -246,11 +247,11 @@ fn a_dry_run_shows_the_model_and_starts_nothing() {
         "--backend=model:scripted/gpt-5",
     ];
 
-    let said = setting.autonoe(&arguments);
+    let output = setting.autonoe(&arguments);
     let other = setting.autonoe(&[&arguments[..], &["--model=gpt-5-mini"]].concat());
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let plan: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let plan: Value = serde_json::from_str(&output.stdout).expect("JSON");
     assert_eq!(plan["next"]["model"], "gpt-5");
     let setting = |key: &str| {
         let mut settings = plan["settings"].as_array().expect("a list").iter();
@@ -260,7 +261,7 @@ fn a_dry_run_shows_the_model_and_starts_nothing() {
     assert_eq!(setting("backend").as_deref(), Some("model:scripted/gpt-5"));
     assert_eq!(
         setting("provider").as_deref(),
-        Some("scripted, of the type openai")
+        Some("scripted (type openai)")
     );
     let browser = setting("mcpServers.playwright").expect("it is named");
     assert!(browser.starts_with("npx @playwright/mcp"), "{browser}");
@@ -270,28 +271,28 @@ fn a_dry_run_shows_the_model_and_starts_nothing() {
 }
 
 #[test]
-fn a_built_in_name_that_leads_elsewhere_is_told() {
+fn a_built_in_name_with_another_target_is_reported() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve(shortest_run());
     let spec = vendor.spec(&server);
-    let setting = Setting::with_file(&json!({"providers": {"anthropic": spec}}));
+    let setting = Fixture::with_file(&json!({"providers": {"anthropic": spec}}));
 
-    let said = setting.autonoe(&["run", "--pause=0s", ON_CLAUDE]);
+    let output = setting.autonoe(&["run", "--pause=0s", ON_CLAUDE]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     let address = spec["baseUrl"].as_str().expect("a text");
-    let told = format!("its key goes to {address}");
-    assert!(said.stderr.contains(&told), "{said:?}");
+    let expected = format!("its key is sent to {address}");
+    assert!(output.stderr.contains(&expected), "{output:?}");
 }
 
 #[test]
 fn a_backend_in_json_needs_no_file() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(shortest_run());
-    let setting = Setting::new();
+    let setting = Fixture::new();
     let backend = json!({"type": "model", "provider": vendor.spec(&server), "model": "gpt-5"});
 
-    let said = setting.autonoe(&["run", "--pause=0s", "--backend", &backend.to_string()]);
+    let output = setting.autonoe(&["run", "--pause=0s", "--backend", &backend.to_string()]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
 }

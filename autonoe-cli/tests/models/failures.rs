@@ -1,29 +1,31 @@
-//! What goes wrong between the command and a provider.
+//! Failures between the command and a provider.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use autonoe_testkit::model_server::{Message, Place, Refusal, StreamFault, Turn};
+use autonoe_testkit::model_server::{FaultPosition, Message, Refusal, StreamFault, Turn};
 use serde_json::json;
 
-use crate::models::setting::{Said, Setting, shortest_run};
+use crate::models::fixture::{CommandOutput, Fixture, shortest_run};
 use crate::models::vendor::Vendor;
 
-/// How long anything may take on a busy machine.
+/// Time limit for anything, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]
 fn a_refused_key_ends_the_run_at_once_with_a_hint() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::unauthorized()]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(1), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
         assert!(
-            said.stderr.contains("hint: check the key of the provider"),
-            "{vendor:?}: {said:?}"
+            output
+                .stderr
+                .contains("hint: check that the key of the provider"),
+            "{vendor:?}: {output:?}"
         );
         assert_eq!(server.log().exchanges().len(), 1, "{vendor:?}");
     }
@@ -33,14 +35,14 @@ fn a_refused_key_ends_the_run_at_once_with_a_hint() {
 fn a_model_that_is_not_there_ends_the_run_at_once_with_a_hint() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::model_not_found(vendor.model())]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(1), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
         assert!(
-            said.stderr.contains("hint: check the name of the model"),
-            "{vendor:?}: {said:?}"
+            output.stderr.contains("hint: check the name of the model"),
+            "{vendor:?}: {output:?}"
         );
     }
 }
@@ -49,33 +51,33 @@ fn a_model_that_is_not_there_ends_the_run_at_once_with_a_hint() {
 fn a_long_wait_that_a_provider_asks_for_is_a_spent_quota() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Refusal::rate_limited().retry_after(7200)]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(5), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(5), "{vendor:?}: {output:?}");
         assert_eq!(server.log().exchanges().len(), 1, "{vendor:?}");
     }
 }
 
 #[test]
-fn a_run_waits_for_a_quota_if_it_is_told_to_and_goes_on() {
+fn a_run_waits_for_a_quota_if_configured_and_continues() {
     let vendor = Vendor::Responses;
     let mut turns = vec![Turn::from(Refusal::rate_limited().retry_after(2))];
     turns.extend(shortest_run());
     let server = vendor.serve(turns);
-    let setting = Setting::with_file(&json!({
-        "providers": {"scripted": vendor.spec(&server)}, "retry": {"patienceMs": 500},
+    let setting = Fixture::with_file(&json!({
+        "providers": {"scripted": vendor.spec(&server)}, "retry": {"maxRetryAfterMs": 500},
     }));
     let begun = Instant::now();
 
-    let said = setting.run(vendor, &["--wait-for-quota"]);
+    let output = setting.run(vendor, &["--wait-for-quota"]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        said.stderr.contains("Quota exceeded, waiting ")
-            && said.stderr.contains("Quota resets at: "),
-        "{said:?}"
+        output.stderr.contains("Quota exceeded, waiting ")
+            && output.stderr.contains("Quota resets at: "),
+        "{output:?}"
     );
     assert!(
         begun.elapsed() >= Duration::from_secs(1),
@@ -89,16 +91,19 @@ fn a_stream_that_is_cut_is_asked_for_again() {
     for vendor in Vendor::ALL {
         let cut = Message::new()
             .says("I was about to")
-            .breaks(Place::InBlock(0), StreamFault::Cut);
+            .breaks(FaultPosition::InBlock(0), StreamFault::Cut);
         let mut turns = vec![Turn::from(cut), Turn::from(Refusal::overloaded())];
         turns.extend(shortest_run());
         let server = vendor.serve(turns);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
-        assert!(said.stdout.contains("2 iterations"), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
+        assert!(
+            output.stdout.contains("2 iterations"),
+            "{vendor:?}: {output:?}"
+        );
     }
 }
 
@@ -106,11 +111,11 @@ fn a_stream_that_is_cut_is_asked_for_again() {
 fn a_provider_that_stays_away_fails_as_often_as_it_is_allowed_to() {
     let vendor = Vendor::Gemini;
     let server = vendor.serve((0..6).map(|_| Refusal::server_error()));
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
 
-    let said = setting.run(vendor, &["--max-retries=1"]);
+    let output = setting.run(vendor, &["--max-retries=1"]);
 
-    assert_eq!(said.code, Some(7), "{said:?}");
+    assert_eq!(output.code, Some(7), "{output:?}");
     assert_eq!(server.log().exchanges().len(), 6);
 }
 
@@ -118,7 +123,7 @@ fn a_provider_that_stays_away_fails_as_often_as_it_is_allowed_to() {
 fn an_interrupt_in_a_call_of_a_model_ends_the_run_with_a_report() {
     for vendor in Vendor::ALL {
         let server = vendor.serve([Turn::hang()]).unverified();
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
         let mut run = setting.run_command(vendor, &[]);
         let child = run
             .stdout(Stdio::piped())
@@ -134,12 +139,12 @@ fn an_interrupt_in_a_call_of_a_model_ends_the_run_with_a_report() {
         let pid = child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &pid]).status();
         assert!(sent.expect("kill is there").success());
-        let said = Said::from(child.wait_with_output().expect("it ends"));
+        let output = CommandOutput::from(child.wait_with_output().expect("it ends"));
 
-        assert_eq!(said.code, Some(130), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(130), "{vendor:?}: {output:?}");
         assert!(
-            said.stdout.contains("ended: it was interrupted"),
-            "{vendor:?}: {said:?}"
+            output.stdout.contains("ended: it was interrupted"),
+            "{vendor:?}: {output:?}"
         );
     }
 }

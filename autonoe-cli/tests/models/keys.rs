@@ -1,33 +1,33 @@
-//! A key goes into a header of a request, and nowhere else.
+//! Tests that an API key appears in a request header and nowhere else.
 
 use autonoe_testkit::model_server::{Refusal, Turn};
 use serde_json::json;
 
-use crate::models::setting::{KEY, Said, Setting, passes, plans};
+use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans};
 use crate::models::vendor::Vendor;
 
-/// Fails if the key stands in a file, or was said.
-fn is_nowhere(setting: &Setting, said: &[&Said]) {
+/// Panics if a file or an output contains the key.
+fn assert_key_is_nowhere(setting: &Fixture, outputs: &[&CommandOutput]) {
     for (path, content) in setting.files() {
         let text = String::from_utf8_lossy(&content);
         assert!(!text.contains(KEY), "the key is in {}", path.display());
     }
-    for said in said {
+    for output in outputs {
         assert!(
-            !said.stdout.contains(KEY),
+            !output.stdout.contains(KEY),
             "the key was said: {}",
-            said.stdout
+            output.stdout
         );
         assert!(
-            !said.stderr.contains(KEY),
+            !output.stderr.contains(KEY),
             "the key was said: {}",
-            said.stderr
+            output.stderr
         );
     }
 }
 
 #[test]
-fn it_is_in_no_file_and_on_no_screen_after_a_run() {
+fn a_key_is_in_no_file_and_on_no_screen_after_a_run() {
     for vendor in Vendor::ALL {
         let reads = "cat /proc/self/environ | tr '\\0' '\\n'; echo \"$THE_KEY\"";
         let server = vendor.serve([
@@ -38,7 +38,7 @@ fn it_is_in_no_file_and_on_no_screen_after_a_run() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
         let run = setting.run(vendor, &["--debug"]);
         let log = setting.autonoe(&["log"]);
@@ -59,24 +59,24 @@ fn it_is_in_no_file_and_on_no_screen_after_a_run() {
                 .iter()
                 .any(|(path, _)| path.ends_with("journal.jsonl"))
         );
-        is_nowhere(&setting, &[&run, &log, &json_log, &report]);
-        let told = server.log().render();
+        assert_key_is_nowhere(&setting, &[&run, &log, &json_log, &report]);
+        let log = server.log().render();
         let results = server.log().main_requests();
-        assert!(!format!("{results:?}{told}").contains(KEY), "{vendor:?}");
+        assert!(!format!("{results:?}{log}").contains(KEY), "{vendor:?}");
     }
 }
 
 #[test]
-fn it_is_not_told_when_the_provider_repeats_it() {
+fn a_key_that_the_provider_repeats_is_not_printed() {
     for vendor in Vendor::ALL {
         let refusal = Refusal::unauthorized().with_message(format!("invalid key {KEY}"));
         let server = vendor.serve([refusal]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
 
-        let said = setting.run(vendor, &["--debug", "--output=json"]);
+        let output = setting.run(vendor, &["--debug", "--output=json"]);
 
-        assert_eq!(said.code, Some(1), "{vendor:?}: {said:?}");
-        is_nowhere(&setting, &[&said]);
+        assert_eq!(output.code, Some(1), "{vendor:?}: {output:?}");
+        assert_key_is_nowhere(&setting, &[&output]);
     }
 }
 
@@ -84,17 +84,18 @@ fn it_is_not_told_when_the_provider_repeats_it() {
 fn a_command_never_sees_it_even_when_its_variable_is_asked_for() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)}, "tools": {"variables": ["THE_KEY"]},
     }));
 
-    let said = setting.run(vendor, &[]);
+    let output = setting.run(vendor, &[]);
 
-    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.stderr
-            .contains("the variable THE_KEY has a key of the provider"),
-        "{said:?}"
+        output
+            .stderr
+            .contains("the variable THE_KEY contains a key of the provider"),
+        "{output:?}"
     );
 }
 
@@ -108,7 +109,7 @@ fn a_copy_under_another_name_is_kept_from_commands() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "tools": {"variables": ["COPY", "PLAIN"]},
     }));
@@ -117,11 +118,11 @@ fn a_copy_under_another_name_is_kept_from_commands() {
         .env("COPY", format!("Bearer {KEY}"))
         .env("PLAIN", "seen");
 
-    let said = Said::from(command.output().expect("it starts"));
+    let output = CommandOutput::from(command.output().expect("it starts"));
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let asked = server.log().main_requests();
-    let results = asked.last().expect("somebody asked").tool_results();
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let requests = server.log().main_requests();
+    let results = requests.last().expect("somebody asked").tool_results();
     assert!(results[0].text.contains("[][seen]"), "{results:?}");
 }
 
@@ -140,7 +141,7 @@ fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
         spec["key"] = json!({"file": file});
         json!({"providers": {"scripted": spec}})
     };
-    let setting = Setting::with_file(&models("secret/key"));
+    let setting = Fixture::with_file(&models("secret/key"));
     setting.write("secret/key", KEY);
 
     let refused = setting.run(vendor, &[]);
@@ -151,11 +152,11 @@ fn a_key_in_a_file_of_the_project_is_refused_and_one_elsewhere_is_hidden() {
         "{refused:?}"
     );
 
-    let setting = Setting::with_file(&models("../home/key"));
+    let setting = Fixture::with_file(&models("../home/key"));
     setting.write("../home/key", KEY);
-    let said = setting.run(vendor, &[]);
+    let output = setting.run(vendor, &[]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let asked = server.log().main_requests();
-    assert!(!format!("{asked:?}").contains(KEY), "{asked:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let requests = server.log().main_requests();
+    assert!(!format!("{requests:?}").contains(KEY), "{requests:?}");
 }

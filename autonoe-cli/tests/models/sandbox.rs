@@ -1,39 +1,40 @@
-//! No sandbox and not switched off means no start.
+//! Tests that agents start only in a sandbox, unless the operator switches it off.
 
 use std::net::TcpListener;
 
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use crate::models::setting::{Setting, passes, plans};
+use crate::models::fixture::{Fixture, passes, plans};
 use crate::models::vendor::Vendor;
 
-/// Stands in for bubblewrap on a machine that forbids namespaces.
+/// Replaces bubblewrap, as on a machine that forbids namespaces.
 const FORBIDDEN: &str = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1";
 
 #[test]
 fn a_machine_without_sandboxes_starts_no_agent_and_says_what_to_do() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     setting.program("bwrap", FORBIDDEN);
 
-    let said = setting.run(vendor, &[]);
+    let output = setting.run(vendor, &[]);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
     let doctor = setting.autonoe(&["doctor", &backend]);
 
-    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(output.code, Some(1), "{output:?}");
     assert!(
-        said.stdout
+        output
+            .stdout
             .contains("does not support the session field `sandbox`: ")
-            && said.stderr.contains("hint: "),
-        "{said:?}"
+            && output.stderr.contains("hint: "),
+        "{output:?}"
     );
     assert_eq!(doctor.code, Some(1), "{doctor:?}");
     assert!(
         doctor
             .stdout
-            .contains("bubblewrap cannot make a sandbox here"),
+            .contains("bubblewrap cannot create a sandbox on this system"),
         "{doctor:?}"
     );
     assert!(
@@ -52,12 +53,12 @@ fn a_person_can_switch_it_off() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     setting.program("bwrap", FORBIDDEN);
 
-    let said = setting.run(vendor, &["--no-sandbox"]);
+    let output = setting.run(vendor, &["--no-sandbox"]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert_eq!(setting.read("made.txt"), "here\n");
 }
 
@@ -67,7 +68,7 @@ fn a_command_leaves_no_trace_outside_and_has_no_network() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("ours");
     let port = listener.local_addr().expect("bound").port();
-    // In a file, for what a policy refuses is no test of a sandbox.
+    // In a file, because a command that the policy denies would not test the sandbox.
     let script = format!(
         "import os, socket\n\
          def tried(what, act):\n\
@@ -86,17 +87,17 @@ fn a_command_leaves_no_trace_outside_and_has_no_network() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Setting::with_file(&json!({
+        let setting = Fixture::with_file(&json!({
             "providers": {"scripted": vendor.spec(&server)}, "tools": {"network": network},
         }));
         setting.write("attempts.py", &script);
         setting.write("requirements.txt", "");
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(0), "{said:?}");
-        let asked = server.log().main_requests();
-        let results = asked.last().expect("somebody asked").tool_results();
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let requests = server.log().main_requests();
+        let results = requests.last().expect("somebody asked").tool_results();
         let expected = format!("inside worked\noutside failed\nhome failed\nnetwork {worked}\n");
         assert_eq!(results[0].text, expected);
         assert!(setting.root().join("inside.txt").exists());

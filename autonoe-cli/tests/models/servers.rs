@@ -1,4 +1,4 @@
-//! MCP servers of runs on models: real processes beside the command.
+//! MCP servers of runs on models: real processes that the command starts.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -8,21 +8,21 @@ use autonoe_process::{Marker, find_program};
 use autonoe_testkit::model_server::{Prompt, Turn};
 use serde_json::{Value, json};
 
-use crate::models::setting::{KEY, Said, Setting, passes, plans, shortest_run};
+use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans, shortest_run};
 use crate::models::vendor::Vendor;
 
-/// A server that is scripted, but real otherwise.
+/// A real server process that follows a script.
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../autonoe-model/tests/agent/mcp/server.py"
 );
 
-/// A variable that processes of servers are found by.
+/// A variable that identifies the processes of servers.
 const MARKER: &str = "AUTONOE_TEST_SERVER";
 
-/// Settings with two servers: `web`, which behaves as is said, and another in the place of the
-/// built-in browser.
-fn configure(setting: &Setting, how: &str) {
+/// Writes settings with two servers: `web`, which behaves as `how` demands, and another one in
+/// place of the built-in browser.
+fn configure(setting: &Fixture, how: &str) {
     setting.program(
         "browser",
         &format!("cd \"$HOME\" && exec python3 {SCRIPT} good"),
@@ -38,8 +38,8 @@ fn configure(setting: &Setting, how: &str) {
     setting.write(".autonoe/agent.json", &config.to_string());
 }
 
-/// Waits until no process of a server lives, and fails if that takes long.
-fn nothing_is_left(setting: &Setting) {
+/// Waits until no process of a server is left. Panics after a time limit.
+fn nothing_is_left(setting: &Fixture) {
     let place = setting.root().display().to_string();
     let marker = Marker::new(MARKER, place).expect("a marker");
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -49,7 +49,7 @@ fn nothing_is_left(setting: &Setting) {
     }
 }
 
-/// Returns what the last request tells of the results of tools.
+/// Returns the tool results in the last request.
 fn results(prompts: &[Prompt]) -> Vec<String> {
     let last = prompts.last().expect("somebody asked");
     let results = last.tool_results().into_iter();
@@ -68,7 +68,7 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
             passes(),
             Turn::text("Done."),
         ]);
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
         configure(&setting, "good");
         let mut command = setting.run_command(vendor, &[]);
         command
@@ -76,12 +76,12 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
             .env("HTTPS_PROXY", format!("http://{KEY}@127.0.0.1:1"))
             .env("OTHER_SECRET", "1");
 
-        let said = Said::from(command.output().expect("it starts"));
+        let output = CommandOutput::from(command.output().expect("it starts"));
 
-        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
         assert!(
-            said.stderr.contains("Blocked mcp__web__fail"),
-            "{vendor:?}: {said:?}"
+            output.stderr.contains("Denied mcp__web__fail"),
+            "{vendor:?}: {output:?}"
         );
         server.verify();
         let prompts = server.log().main_requests();
@@ -98,7 +98,7 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
         let of_the_browser = offered.filter(|name| name.starts_with("mcp__playwright__"));
         assert!(of_the_browser.count() > 0, "{vendor:?}");
         nothing_is_left(&setting);
-        // They were asked to end before they were made to.
+        // The servers got a request to end before they were killed.
         for place in ["closed", "../home/closed"] {
             assert!(setting.root().join(place).exists(), "{vendor:?} {place}");
         }
@@ -109,32 +109,33 @@ fn a_run_on_every_provider_calls_the_tools_of_its_servers() {
 fn a_server_that_breaks_off_at_its_start_fails_the_session_with_what_it_wrote() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     configure(&setting, "crash");
 
-    let said = setting.run(vendor, &["--max-retries=1"]);
+    let output = setting.run(vendor, &["--max-retries=1"]);
 
-    // It may be there the next time; so it is with Claude Code.
-    assert_eq!(said.code, Some(7), "{said:?}");
+    // The server may be available in the next session. Claude Code behaves in the same way.
+    assert_eq!(output.code, Some(7), "{output:?}");
     assert!(
-        said.stdout.contains(
-            "the MCP server \"web\" of the session: it ended with code 3 before it was ready; \
-             it wrote last: no browser is installed"
+        output.stdout.contains(
+            "the MCP server \"web\" of the session: it exited with code 3 before it was ready; \
+             its standard error ended with: no browser is installed"
         ),
-        "{said:?}"
+        "{output:?}"
     );
     assert!(
-        said.stderr
-            .contains("hint: see that its command can be started, or leave it out of mcpServers"),
-        "{said:?}"
+        output
+            .stderr
+            .contains("hint: check that its command can be started, or leave it out of mcpServers"),
+        "{output:?}"
     );
     assert!(server.log().exchanges().is_empty(), "a model was asked");
     nothing_is_left(&setting);
 }
 
 #[test]
-fn a_server_that_could_not_start_is_told_with_its_place_before_the_run_begins() {
-    for (servers, place, told) in [
+fn a_server_that_cannot_start_is_reported_before_the_run() {
+    for (servers, place, message) in [
         (
             r#"{"command": "no-such-server"}"#,
             "agent.json:2:10: /mcpServers/web: ",
@@ -148,12 +149,12 @@ fn a_server_that_could_not_start_is_told_with_its_place_before_the_run_begins() 
         (
             r#"{"type": "sse", "url": "http://127.0.0.1:1/sse"}"#,
             "agent.json:2:10: /mcpServers/web: ",
-            "use a server that is started by a command or speaks streamable HTTP",
+            "use a server with a command or with streamable HTTP",
         ),
     ] {
         let vendor = Vendor::Chat;
         let server = vendor.serve(Vec::<Turn>::new());
-        let setting = Setting::on(vendor, &server);
+        let setting = Fixture::on(vendor, &server);
         let browser = r#""playwright": {"command": "sh"}"#;
         let text = format!("{{\"mcpServers\": {{\n  \"web\": {servers}, {browser}}}}}");
         setting.write(".autonoe/agent.json", &text);
@@ -164,19 +165,19 @@ fn a_server_that_could_not_start_is_told_with_its_place_before_the_run_begins() 
 
         assert_eq!(run.code, Some(1), "{run:?}");
         assert!(
-            run.stderr.contains(place) && run.stderr.contains(told),
-            "{told}: {run:?}"
+            run.stderr.contains(place) && run.stderr.contains(message),
+            "{message}: {run:?}"
         );
         assert!(!setting.root().join(".autonoe/journal.jsonl").exists());
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
-        // Lines are wrapped where they are shown.
+        // The output wraps lines.
         let shown = doctor.stdout.split_whitespace().collect::<Vec<_>>();
-        assert!(shown.join(" ").contains(told), "{told}: {doctor:?}");
+        assert!(shown.join(" ").contains(message), "{message}: {doctor:?}");
     }
 }
 
 /// Links the programs that a run needs, and no others, into a folder of the home.
-fn few_programs(setting: &Setting) -> String {
+fn few_programs(setting: &Fixture) -> String {
     let path = std::env::var_os("PATH").expect("there is one");
     let folder = setting.root().join("../few");
     std::fs::create_dir(&folder).expect("writable");
@@ -192,14 +193,14 @@ fn few_programs(setting: &Setting) -> String {
 fn without_node_a_run_warns_once_and_has_no_browser() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(shortest_run());
-    let setting = Setting::on(vendor, &server).without_settings();
+    let setting = Fixture::on(vendor, &server).without_settings();
     let path = few_programs(&setting);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
     let say = |arguments: &[&str]| {
         let mut command = setting.command(arguments);
-        // Programs in a folder for temporary files are not in the sandbox.
+        // The sandbox hides programs in a folder for temporary files.
         command.arg("--no-sandbox").env("PATH", &path);
-        Said::from(command.output().expect("it starts"))
+        CommandOutput::from(command.output().expect("it starts"))
     };
     let warning = "agents work without a browser: the MCP server \"playwright\" cannot be started: \
                    there is no program \"npx\"";
@@ -227,12 +228,12 @@ fn without_node_a_run_warns_once_and_has_no_browser() {
     assert!(!doctor.stdout.contains("browser"), "{doctor:?}");
 }
 
-/// The program is there, and ends before it is a server, as `npx` without a network does.
+/// The program exists, but ends before it is a server, like `npx` without a network.
 #[test]
 fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(shortest_run());
-    let setting = Setting::on(vendor, &server).without_settings();
+    let setting = Fixture::on(vendor, &server).without_settings();
     setting.program(
         "npx",
         "echo started >> ../calls; echo 'npm error network' >&2; exit 1",
@@ -241,10 +242,10 @@ fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
     let run = setting.run(vendor, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
-    let warning = "agents work without the MCP server \"playwright\"";
+    let warning = "sessions start without the MCP server \"playwright\"";
     assert_eq!(run.stderr.matches(warning).count(), 1, "{run:?}");
     assert!(run.stderr.contains("npm error network"), "{run:?}");
-    // There are two sessions, and only the first one waits for it.
+    // There are two sessions, and only the first one waits for the server.
     let calls = std::fs::read_to_string(setting.root().join("../calls"));
     assert_eq!(calls.expect("it was started"), "started\n");
     server.verify();
@@ -254,7 +255,7 @@ fn a_built_in_browser_that_does_not_start_is_left_out_with_one_warning() {
 fn the_doctor_and_a_dry_run_tell_the_servers_and_start_none() {
     let vendor = Vendor::Responses;
     let server = vendor.serve(Vec::<Turn>::new());
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     configure(&setting, "good");
     let backend = format!("--backend=model:scripted/{}", vendor.model());
 
@@ -262,7 +263,7 @@ fn the_doctor_and_a_dry_run_tell_the_servers_and_start_none() {
     let dry_run = setting.autonoe(&["run", "--dry-run", "--output=json", &backend]);
 
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
-    for shown in ["web: python3 is there", "playwright: browser is there"] {
+    for shown in ["web: found python3", "playwright: found browser"] {
         assert!(doctor.stdout.contains(shown), "{shown}: {doctor:?}");
     }
     let plan: Value = serde_json::from_str(&dry_run.stdout).expect("JSON");

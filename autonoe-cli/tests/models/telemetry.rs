@@ -1,16 +1,16 @@
-//! Runs on models, exported to a receiver of OpenTelemetry that the file names.
+//! Runs on models, exported to the OpenTelemetry receiver that `models.json` names.
 
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use crate::models::setting::{KEY, Said, Setting, passes, plans};
+use crate::models::fixture::{CommandOutput, Fixture, KEY, passes, plans};
 use crate::models::vendor::Vendor;
 use crate::runs::telemetry::EXPORT_LIMIT;
 use crate::runs::telemetry::receiver::Receiver;
 use crate::runs::telemetry::spans::{Span, spans};
 
-/// Runs a model that plans, is blocked once and passes, exported as the file says.
-fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Span>) {
+/// Runs a model that plans, is denied once and passes, with an export as in the file.
+fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (CommandOutput, Vec<Span>) {
     let server = vendor.serve([
         plans(),
         Turn::text("A private plan."),
@@ -18,7 +18,7 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Sp
         passes(),
         Turn::text("A private end."),
     ]);
-    let setting = Setting::with_file(&json!({
+    let setting = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "telemetry": {
             "endpoint": receiver.url(),
@@ -29,8 +29,8 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Sp
     }));
     let mut command = setting.run_command(vendor, &[]);
     command.env("THE_TOKEN", "Bearer it").envs([EXPORT_LIMIT]);
-    let said = Said::from(command.output().expect("it starts"));
-    (said, spans(receiver))
+    let output = CommandOutput::from(command.output().expect("it starts"));
+    (output, spans(receiver))
 }
 
 // Shows: framework/models/export-to-receiver
@@ -39,9 +39,9 @@ fn a_run_on_every_provider_is_received_as_one_tree_with_its_calls_of_models() {
     for vendor in Vendor::ALL {
         let receiver = Receiver::start();
 
-        let (said, spans) = exported(vendor, &receiver, false);
+        let (output, spans) = exported(vendor, &receiver, false);
 
-        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
+        assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
         let [chat, run] = [
             format!("chat {}", vendor.model()),
             "invoke_workflow run".to_owned(),
@@ -88,9 +88,9 @@ fn a_run_on_every_provider_is_received_as_one_tree_with_its_calls_of_models() {
 fn the_file_says_who_exports_with_which_headers_and_without_content() {
     let receiver = Receiver::start();
 
-    let (said, spans) = exported(Vendor::Anthropic, &receiver, false);
+    let (output, spans) = exported(Vendor::Anthropic, &receiver, false);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert_eq!(spans[0].resource["service.name"], "models");
     for request in receiver.requests() {
         assert_eq!(request.headers["authorization"], "Bearer it");
@@ -109,9 +109,9 @@ fn the_file_says_who_exports_with_which_headers_and_without_content() {
 fn the_file_can_ask_for_content_but_never_for_keys() {
     let receiver = Receiver::start();
 
-    let (said, spans) = exported(Vendor::Anthropic, &receiver, true);
+    let (output, spans) = exported(Vendor::Anthropic, &receiver, true);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     let all = format!(
         "{:?}",
         spans
@@ -126,20 +126,20 @@ fn the_file_can_ask_for_content_but_never_for_keys() {
 }
 
 #[test]
-fn a_header_whose_secret_is_missing_is_told_and_the_run_goes_on() {
+fn a_header_with_a_missing_secret_is_reported_and_the_run_continues() {
     let (vendor, receiver) = (Vendor::Chat, Receiver::start());
-    let server = vendor.serve(crate::models::setting::shortest_run());
-    let setting = Setting::with_file(&json!({
+    let server = vendor.serve(crate::models::fixture::shortest_run());
+    let setting = Fixture::with_file(&json!({
         "providers": {"scripted": vendor.spec(&server)},
         "telemetry": {"endpoint": receiver.url(), "headers": {"a": {"env": "NOT_SET"}}},
     }));
 
-    let said = setting.run(vendor, &[]);
+    let output = setting.run(vendor, &[]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        said.stderr.contains("the variable NOT_SET is not set"),
-        "{said:?}"
+        output.stderr.contains("the variable NOT_SET is not set"),
+        "{output:?}"
     );
     assert!(receiver.requests().is_empty());
 }

@@ -1,4 +1,4 @@
-//! The providers, each with a scripted server.
+//! `Vendor`, the providers with their scripted servers.
 
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{MainRequests, ModelServer, Script, Turn};
 use serde_json::{Value, json};
 
-/// A provider, by what it speaks.
+/// A provider, by its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
     Anthropic,
@@ -35,7 +35,7 @@ impl Vendor {
         }
     }
 
-    /// The model that is asked for; the price of one of them is not known.
+    /// Returns the model to request. One of them has an unknown price.
     pub(crate) fn model(self) -> &'static str {
         match self {
             Self::Anthropic => "claude-sonnet-4-5",
@@ -45,7 +45,7 @@ impl Vendor {
         }
     }
 
-    /// The provider in `models.json`, with its key in `THE_KEY`.
+    /// Returns the provider for `models.json`, with its key in `THE_KEY`.
     pub(crate) fn spec(self, server: &Server) -> Value {
         let tag = match self {
             Self::Anthropic => "anthropic",
@@ -66,7 +66,7 @@ impl Server {
         }
     }
 
-    /// Does not fail the test on drop.
+    /// Disables the check on drop.
     pub(crate) fn unverified(self) -> Self {
         match self {
             Self::Anthropic(server) => Self::Anthropic(server.unverified()),

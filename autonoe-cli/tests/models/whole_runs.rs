@@ -1,12 +1,12 @@
-//! A whole run on each provider: planning, real edits, a real command, what is refused, done.
+//! A whole run on each provider: planning, real edits, a real command, denied calls, and the end.
 
 use autonoe_testkit::model_server::{Prompt, Turn};
 use serde_json::{Value, json};
 
-use crate::models::setting::{KEY, Setting, passes, plans};
+use crate::models::fixture::{Fixture, KEY, passes, plans};
 use crate::models::vendor::Vendor;
 
-/// The turns of a model that does all that a run is about.
+/// The turns of a model that covers all parts of a run.
 fn turns(root: &str) -> Vec<Turn> {
     let greeting = format!("{root}/greeting.txt");
     let command =
@@ -33,7 +33,7 @@ fn turns(root: &str) -> Vec<Turn> {
     ]
 }
 
-/// Returns what the last request tells of the results of tools, with whether they are errors.
+/// Returns the tool results in the last request, and whether they are errors.
 fn results(prompts: &[Prompt]) -> Vec<(bool, String)> {
     let last = prompts.last().expect("somebody asked");
     let results = last.tool_results().into_iter();
@@ -45,33 +45,36 @@ fn results(prompts: &[Prompt]) -> Vec<(bool, String)> {
 #[test]
 fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
     for vendor in Vendor::ALL {
-        // The folder must be known before the server that stands in a file of it.
-        let setting = Setting::new();
+        // The folder must exist before the server, because the model's turns contain its path.
+        let setting = Fixture::new();
         let server = vendor.serve(turns(&setting.root().display().to_string()));
         let models = json!({"providers": {"scripted": vendor.spec(&server)}}).to_string();
         setting.write(".autonoe/models.json", &models);
 
-        let said = setting.run(vendor, &[]);
+        let output = setting.run(vendor, &[]);
 
-        assert_eq!(said.code, Some(0), "{vendor:?}: {said:?}");
-        let lines: Vec<_> = said.stdout.lines().collect();
+        assert_eq!(output.code, Some(0), "{vendor:?}: {output:?}");
+        let lines: Vec<_> = output.stdout.lines().collect();
         assert!(
             lines[0].ends_with("ended: all achievable deliverables passed"),
-            "{vendor:?}: {said:?}"
+            "{vendor:?}: {output:?}"
         );
         assert!(
             lines[1].starts_with("1 of 1 deliverables passed; 2 iterations"),
-            "{vendor:?}: {said:?}"
+            "{vendor:?}: {output:?}"
         );
         for shown in [
             "Session 1 started (initializer)",
             "Session 2 started (coding)",
-            "Blocked Bash: curl",
-            "Blocked Write: ",
+            "Denied Bash: curl",
+            "Denied Write: ",
             "/.autonoe/models.json — ",
             "[PASS] The greeting (DL-001)",
         ] {
-            assert!(said.stderr.contains(shown), "{vendor:?} {shown}: {said:?}");
+            assert!(
+                output.stderr.contains(shown),
+                "{vendor:?} {shown}: {output:?}"
+            );
         }
         assert_eq!(
             setting.read("greeting.txt"),
@@ -84,7 +87,8 @@ fn a_run_on_every_provider_plans_works_is_guarded_and_passes() {
         let prompts = server.log().main_requests();
         let results = results(&prompts);
         let errors: Vec<_> = results.iter().map(|(is_error, _)| *is_error).collect();
-        // Gemini and OpenAI have no flag for it; there it stands in the text.
+        // The APIs of Gemini and OpenAI have no flag for errors. There, the text contains the
+        // error.
         let flags = [false, false, false, true, true, false];
         if vendor == Vendor::Anthropic {
             assert_eq!(errors, flags, "{results:?}");
@@ -113,12 +117,12 @@ fn a_run_tells_what_it_cost_and_what_models_were_asked() {
         passes(),
         Turn::text("Done."),
     ]);
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
 
-    let said = setting.run(vendor, &["--output=json", "--plan-model=claude-opus-4-5"]);
+    let output = setting.run(vendor, &["--output=json", "--plan-model=claude-opus-4-5"]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let events: Vec<Value> = said
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let events: Vec<Value> = output
         .stdout
         .lines()
         .map(|line| serde_json::from_str(line).expect("an event"))
@@ -136,7 +140,7 @@ fn a_run_tells_what_it_cost_and_what_models_were_asked() {
     let [planning, coding] =
         ["claude-opus-4-5", "claude-sonnet-4-5"].map(|name| Some(name.to_owned()));
     assert_eq!(models, [planning.clone(), planning, coding.clone(), coding]);
-    assert!(!said.stdout.contains(KEY), "the key is told");
+    assert!(!output.stdout.contains(KEY), "the key is told");
 }
 
 #[test]
@@ -149,12 +153,12 @@ fn a_sync_runs_on_a_model_too() {
         passes(),
         Turn::text("Verified."),
     ]);
-    let setting = Setting::on(vendor, &server);
+    let setting = Fixture::on(vendor, &server);
     let backend = format!("--backend=model:scripted/{}", vendor.model());
 
-    let said = setting.autonoe(&["sync", "--pause=0s", &backend]);
+    let output = setting.autonoe(&["sync", "--pause=0s", &backend]);
 
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(!said.stderr.contains("browser"), "{said:?}");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(!output.stderr.contains("browser"), "{output:?}");
     server.verify();
 }

@@ -1,4 +1,5 @@
-//! The image as the specification describes it. `xtask` tests that its `Dockerfile` is well-formed.
+//! Tests of the container image against the specification. `xtask` tests that its `Dockerfile` is
+//! well-formed.
 
 use std::collections::BTreeSet;
 

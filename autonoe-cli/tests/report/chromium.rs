@@ -1,4 +1,4 @@
-//! A real browser, driven over its DevTools protocol, that cannot reach anything.
+//! `Chromium`, a real browser without network access, driven over the DevTools protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long anything may take on a busy machine.
+/// Time limit for anything, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A browser without a window. It ends when this is dropped.
+/// A headless browser. Dropping it ends the process.
 pub(crate) struct Chromium {
     process: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     sent: u64,
-    /// What the browser told while something else was waited for.
-    told: Vec<Value>,
+    /// Messages that arrived during the wait for another one.
+    buffered: Vec<Value>,
     _profile: TempDir,
 }
 
-/// Returns Debian's Chromium, or fails the test if it is not installed.
+/// Returns Debian's Chromium. Panics if it is not installed.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&path).map(|dir| dir.join("chromium"));
@@ -36,8 +36,8 @@ fn program() -> PathBuf {
 impl Chromium {
     pub(crate) fn start() -> Self {
         let profile = tempfile::tempdir().expect("a directory can be made");
-        // The protocol is spoken on the descriptors 3 and 4, which only a shell can hand over
-        // without unsafe code. Nothing is resolved, so that nothing can be fetched.
+        // The protocol uses the descriptors 3 and 4, which only a shell can set up without unsafe
+        // code. Name resolution is disabled, so that nothing can be fetched.
         let mut command = Command::new("sh");
         command
             .args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh"])
@@ -86,17 +86,17 @@ impl Chromium {
             process,
             messages,
             sent: 0,
-            told: Vec::new(),
+            buffered: Vec::new(),
             _profile: profile,
         }
     }
 
     /// Opens an empty page.
     pub(crate) fn page(&mut self) -> Page<'_> {
-        let target = self.ask(None, "Target.createTarget", &json!({"url": "about:blank"}));
+        let target = self.call(None, "Target.createTarget", &json!({"url": "about:blank"}));
         let target = &target["targetId"];
         let attach = json!({"targetId": target, "flatten": true});
-        let attached = self.ask(None, "Target.attachToTarget", &attach);
+        let attached = self.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"]
             .as_str()
             .expect("it has a name")
@@ -106,12 +106,12 @@ impl Chromium {
             session,
         };
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            page.ask(&format!("{domain}.enable"), &json!({}));
+            page.call(&format!("{domain}.enable"), &json!({}));
         }
         page
     }
 
-    fn ask(&mut self, session: Option<&str>, method: &str, params: &Value) -> Value {
+    fn call(&mut self, session: Option<&str>, method: &str, params: &Value) -> Value {
         self.sent += 1;
         let mut request = json!({"id": self.sent, "method": method, "params": params});
         if let Some(session) = session {
@@ -128,8 +128,8 @@ impl Chromium {
     }
 
     fn wait_for(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
-        if let Some(place) = self.told.iter().position(&is_it) {
-            return self.told.remove(place);
+        if let Some(place) = self.buffered.iter().position(&is_it) {
+            return self.buffered.remove(place);
         }
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -141,14 +141,14 @@ impl Chromium {
             if is_it(&message) {
                 return message;
             }
-            self.told.push(message);
+            self.buffered.push(message);
         }
     }
 }
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It ends in order when nobody talks to it any more.
+        // The browser shuts down gracefully when its input is closed.
         drop(self.input.take());
         let deadline = Instant::now() + Duration::from_secs(20);
         while Instant::now() < deadline {
@@ -168,7 +168,7 @@ pub(crate) struct Page<'b> {
     session: String,
 }
 
-/// Which colours a person prefers.
+/// Preferred colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Light,
@@ -176,11 +176,11 @@ pub(crate) enum Scheme {
 }
 
 impl Page<'_> {
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.browser.ask(Some(&self.session), method, params)
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.browser.call(Some(&self.session), method, params)
     }
 
-    /// Opens a file as a person with a window of this width and these colours.
+    /// Opens a file in a window of this width, with this colour scheme.
     pub(crate) fn open(&mut self, file: &Path, width: u32, scheme: Scheme) {
         let scheme = match scheme {
             Scheme::Light => "light",
@@ -188,29 +188,30 @@ impl Page<'_> {
         };
         let window =
             json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        self.ask("Emulation.setDeviceMetricsOverride", &window);
+        self.call("Emulation.setDeviceMetricsOverride", &window);
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        self.ask("Emulation.setEmulatedMedia", &media);
-        self.browser.told.clear();
+        self.call("Emulation.setEmulatedMedia", &media);
+        self.browser.buffered.clear();
         let url = format!("file://{}", file.display());
-        let opened = self.ask("Page.navigate", &json!({ "url": url }));
+        let opened = self.call("Page.navigate", &json!({ "url": url }));
         assert!(opened["errorText"].is_null(), "{opened}");
         self.browser
             .wait_for(|message| message["method"] == "Page.loadEventFired");
     }
 
-    /// Returns what an expression of JavaScript comes to.
+    /// Evaluates a JavaScript expression.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
-        let asked = json!({"expression": expression, "returnByValue": true});
-        let answer = self.ask("Runtime.evaluate", &asked);
+        let params = json!({"expression": expression, "returnByValue": true});
+        let answer = self.call("Runtime.evaluate", &params);
         assert!(answer["exceptionDetails"].is_null(), "{answer}");
         answer["result"]["value"].clone()
     }
 
-    /// Returns the addresses that were asked for since the page was opened.
+    /// Returns the URLs that the page has requested since it was opened.
     pub(crate) fn requests(&self) -> Vec<String> {
-        let told = self.browser.told.iter();
-        told.filter(|message| message["method"] == "Network.requestWillBeSent")
+        let buffered = self.browser.buffered.iter();
+        buffered
+            .filter(|message| message["method"] == "Network.requestWillBeSent")
             .map(|message| {
                 message["params"]["request"]["url"]
                     .as_str()
@@ -220,39 +221,40 @@ impl Page<'_> {
             .collect()
     }
 
-    /// Returns what the browser complained of since the page was opened.
-    pub(crate) fn complaints(&self) -> Vec<&Value> {
+    /// Returns the errors that the browser has logged since the page was opened.
+    pub(crate) fn logged_errors(&self) -> Vec<&Value> {
         const COMPLAINTS: [&str; 3] = [
             "Log.entryAdded",
             "Runtime.exceptionThrown",
             "Runtime.consoleAPICalled",
         ];
-        let told = self.browser.told.iter();
-        told.filter(|message| COMPLAINTS.iter().any(|name| message["method"] == *name))
+        let buffered = self.browser.buffered.iter();
+        buffered
+            .filter(|message| COMPLAINTS.iter().any(|name| message["method"] == *name))
             .collect()
     }
 
-    /// Returns a picture of the page as PNG, down to where it gets very long.
-    pub(crate) fn picture(&mut self) -> Vec<u8> {
-        let size = self.ask("Page.getLayoutMetrics", &json!({}))["cssContentSize"].clone();
+    /// Returns a screenshot of the page as PNG, limited in height.
+    pub(crate) fn screenshot(&mut self) -> Vec<u8> {
+        let size = self.call("Page.getLayoutMetrics", &json!({}))["cssContentSize"].clone();
         let height = size["height"].as_f64().unwrap_or_default().min(3000.0);
         let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
-        let asked = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
-        bytes(&self.ask("Page.captureScreenshot", &asked)["data"])
+        let params = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        bytes(&self.call("Page.captureScreenshot", &params)["data"])
     }
 
-    /// Returns the page as it is printed, as PDF.
-    pub(crate) fn printed(&mut self) -> Vec<u8> {
-        bytes(&self.ask("Page.printToPDF", &json!({"printBackground": true}))["data"])
+    /// Returns the printed page as PDF.
+    pub(crate) fn pdf(&mut self) -> Vec<u8> {
+        bytes(&self.call("Page.printToPDF", &json!({"printBackground": true}))["data"])
     }
 
-    /// Returns what a screen reader has: roles and names in the order of the page.
-    pub(crate) fn accessible(&mut self) -> Vec<(String, String)> {
-        let tree = self.ask("Accessibility.getFullAXTree", &json!({}));
+    /// Returns the accessibility tree: roles and names in the order of the page.
+    pub(crate) fn accessibility_tree(&mut self) -> Vec<(String, String)> {
+        let tree = self.call("Accessibility.getFullAXTree", &json!({}));
         let nodes = tree["nodes"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
-        let heard = nodes.iter().filter(|node| node["ignored"] == false);
-        heard
+        let visible = nodes.iter().filter(|node| node["ignored"] == false);
+        visible
             .map(|node| (text(&node["role"]), text(&node["name"])))
             .collect()
     }

@@ -1,29 +1,30 @@
-//! The command around the page.
+//! Tests of the `autonoe report` command: selection of the run, and the output file.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use autonoe_core::RunControl;
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 
 use crate::report::sample::{Sample, create, deliverable, sets};
 
-/// Runs twice: the first one plans and stops, the second one finishes.
+/// Runs twice: the first run plans and stops, the second one finishes.
 async fn two_runs() -> (Sample, Vec<String>) {
     let sample = Sample::new();
     let plans = create(&[deliverable("DL-001", "The first thing")]).ends();
     let passes = sets(SessionScript::new("passes"), "DL-001", "passed").ends();
     for (seed, script) in [(1, plans), (2, passes)] {
         sample
-            .project_run(ScriptedAgents::new([script]), seed)
+            .project_run(ScriptedBackend::new([script]), seed)
             .configure(|runner| runner.max_iterations(1))
             .run(&RunControl::new())
             .await
             .expect("it starts");
     }
-    let journal = autonoe_core::Journal::read(&sample.project().journal_path()).expect("readable");
+    let journal =
+        autonoe_core::project::Journal::read(&sample.project().journal_path()).expect("readable");
     let runs = journal
-        .stories()
+        .run_histories()
         .iter()
         .map(|story| story.run.to_string())
         .collect();
@@ -45,7 +46,7 @@ async fn the_newest_run_is_shown_unless_another_is_named() {
         "{older}"
     );
     assert!(
-        older.contains("Later runs have changed the ledger since"),
+        older.contains("Later runs have changed the ledger"),
         "{older}"
     );
     assert!(older.contains("The first thing"), "{older}");
@@ -61,7 +62,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
         "DL-001",
         "passed",
     );
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         create(&[deliverable("DL-001", "The first thing")]).ends(),
         passes.ends(),
     ]);
@@ -75,7 +76,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
     let text = fs::read_to_string(&ledger).expect("readable");
     fs::write(&ledger, text.replace("The first thing", "Another one")).expect("writable");
     sample
-        .project_run(ScriptedAgents::new([]), 2)
+        .project_run(ScriptedBackend::new([]), 2)
         .run(&RunControl::new())
         .await
         .expect("it starts");
@@ -84,8 +85,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
 
     let restored = "Something other than the run changed the ledger; it was restored, and the \
                     foreign content is kept as status.foreign-1.json";
-    let edited =
-        "The ledger was edited outside: something other than a run changed it since the last run";
+    let edited = "The ledger was edited between runs";
     assert!(
         before.contains(restored) && !before.contains(edited),
         "{before}"
@@ -115,32 +115,35 @@ async fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_not_there_is_told_with_the_newest() {
+async fn an_unknown_run_is_reported_with_the_newest() {
     let (sample, runs) = two_runs().await;
 
     for (wrong, words) in [
-        ("nothing-like-it", "tells of no run `nothing-like-it`"),
-        ("", "--run is blank"),
+        ("nothing-like-it", "has no run `nothing-like-it`"),
+        ("", "--run is empty"),
     ] {
         let output = sample.report(&["--run", wrong]);
 
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(words) && said.contains(&runs[1]), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(words) && stderr.contains(&runs[1]),
+            "{stderr}"
+        );
     }
 }
 
 #[test]
-fn a_project_without_runs_is_told_what_to_do() {
+fn a_project_without_runs_gets_a_hint() {
     let sample = Sample::new();
 
     let output = sample.report(&[]);
 
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
-        said,
-        "error: there has been no run in this project\n  hint: `autonoe run` starts one\n"
+        stderr,
+        "error: this project has no runs\n  hint: start one with `autonoe run`\n"
     );
     assert!(!sample.path().join("autonoe-report.html").exists());
     assert!(
@@ -151,7 +154,7 @@ fn a_project_without_runs_is_told_what_to_do() {
 
 #[tokio::test(start_paused = true)]
 async fn the_page_goes_where_it_is_wanted() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     let printed = sample.page(&[]);
 
     let path = sample.page_file();
@@ -175,20 +178,20 @@ async fn the_page_goes_where_it_is_wanted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_place_that_cannot_be_written_is_told() {
-    let sample = Sample::of_a_shop().await;
+async fn a_read_only_place_is_reported() {
+    let sample = Sample::shop().await;
 
     let output = sample.report(&["-o", "no/such/folder.html"]);
 
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("folder.html cannot be written"), "{said}");
-    assert!(said.contains("--output -"), "{said}");
+    assert!(stderr.contains("folder.html cannot be written"), "{stderr}");
+    assert!(stderr.contains("--output -"), "{stderr}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_symlink_is_not_followed() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     let elsewhere = tempfile::tempdir().expect("a folder");
     let mine = elsewhere.path().join("mine");
     fs::write(&mine, "mine").expect("writable");
@@ -205,9 +208,12 @@ async fn a_symlink_is_not_followed() {
 
         let ended = sample.report(&["--output", output]);
 
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(1), "{name}: {said}");
-        assert!(said.contains("symlink") && said.contains(name), "{said}");
+        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{name}: {stderr}");
+        assert!(
+            stderr.contains("symlink") && stderr.contains(name),
+            "{stderr}"
+        );
     }
 
     assert!(!sample.report(&[]).status.success());
@@ -218,7 +224,7 @@ async fn a_symlink_is_not_followed() {
 
 #[tokio::test(start_paused = true)]
 async fn another_name_of_a_file_keeps_what_it_holds() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     let (mine, page) = (
         sample.path().join("mine"),
         sample.path().join("autonoe-report.html"),
@@ -232,16 +238,16 @@ async fn another_name_of_a_file_keeps_what_it_holds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_cannot_be_understood_is_told_by_its_line() {
-    let sample = Sample::of_a_shop().await;
+async fn an_invalid_journal_is_reported_with_its_line() {
+    let sample = Sample::shop().await;
     let journal = sample.project().journal_path();
     let text = fs::read_to_string(&journal).expect("readable");
     fs::write(&journal, format!("nonsense\n{text}")).expect("writable");
 
     let output = sample.report(&["-o", "-"]);
 
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("line 1 of the journal"), "{said}");
+    assert!(stderr.contains("line 1 of the journal"), "{stderr}");
     assert_eq!(output.stdout, b"");
 }

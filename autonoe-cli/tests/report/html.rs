@@ -1,15 +1,15 @@
-//! The page as bytes.
+//! Tests of the HTML of the report.
 
 use std::fs;
 
 use autonoe_core::{CostUsd, RunControl};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 
 use crate::report::sample::{Sample, create, deliverable, sets};
 
 #[tokio::test(start_paused = true)]
 async fn the_same_run_gives_the_same_page() {
-    let (first, second) = (Sample::of_a_shop().await, Sample::of_a_shop().await);
+    let (first, second) = (Sample::shop().await, Sample::shop().await);
 
     let page = first.page(&[]);
 
@@ -17,7 +17,7 @@ async fn the_same_run_gives_the_same_page() {
     insta::assert_snapshot!(lines(&page));
 }
 
-/// Puts tags on lines of their own, to be read and compared.
+/// Puts each tag on its own line, for comparison.
 fn lines(page: &str) -> String {
     let style = page.find("<style>").expect("it has one")..page.find("</style>").expect("it ends");
     let page = [&page[..style.start], "<style>", &page[style.end..]].concat();
@@ -104,7 +104,7 @@ async fn foreign_text_stays_text() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_in_the_page_comes_from_elsewhere() {
-    let page = Sample::of_a_shop().await.page(&[]);
+    let page = Sample::shop().await.page(&[]);
 
     for reference in [
         "src=",
@@ -131,12 +131,12 @@ async fn a_run_that_did_nothing_has_a_page_too() {
     let page = sample.page(&[]);
 
     assert!(page.contains("No session was started."), "{page}");
-    assert!(page.contains("No call was blocked."), "{page}");
+    assert!(page.contains("No call was denied."), "{page}");
     assert!(page.contains("1 of 1"), "{page}");
     assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
 }
 
-/// A run that never comes to its end: the second session says nothing any more.
+/// A run that never ends: the second session hangs.
 fn never_ends() -> Vec<SessionScript> {
     vec![
         create(&[deliverable("DL-001", "A thing")])
@@ -147,10 +147,10 @@ fn never_ends() -> Vec<SessionScript> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_broke_off_is_shown_as_such() {
+async fn an_interrupted_run_is_shown_as_such() {
     let sample = Sample::new();
     let control = RunControl::new();
-    let run = sample.project_run(ScriptedAgents::new(never_ends()).unverified(), 7);
+    let run = sample.project_run(ScriptedBackend::new(never_ends()).unverified(), 7);
     let minute = std::time::Duration::from_secs(60);
     assert!(
         tokio::time::timeout(minute, run.run(&control))
@@ -162,31 +162,31 @@ async fn a_run_that_broke_off_is_shown_as_such() {
 
     assert!(page.contains("Interrupted"), "{page}");
     assert!(page.contains("It was interrupted in session 2"), "{page}");
-    assert!(page.contains("Lost with its process"), "{page}");
-    assert!(!page.contains("Under way"), "{page}");
+    assert!(page.contains("Lost because its process ended"), "{page}");
+    assert!(!page.contains("In progress"), "{page}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_under_way_is_shown_as_such() {
     let sample = Sample::new();
     let control = RunControl::new();
-    let run = sample.project_run(ScriptedAgents::new(never_ends()).unverified(), 7);
+    let run = sample.project_run(ScriptedBackend::new(never_ends()).unverified(), 7);
     let running = run.run(&control);
     tokio::pin!(running);
     let minute = std::time::Duration::from_secs(60);
     assert!(tokio::time::timeout(minute, &mut running).await.is_err());
 
-    // The future is still there, and holds the lock.
+    // The future still exists, and holds the lock.
     let page = sample.page(&[]);
 
-    assert!(page.contains("Under way"), "{page}");
+    assert!(page.contains("In progress"), "{page}");
     assert!(page.contains("so far"), "{page}");
     assert!(!page.contains("roke off"), "{page}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_cannot_be_read_does_not_hide_the_run() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     fs::write(sample.path().join(".autonoe/status.json"), "{").expect("it can be written");
 
     let page = sample.page(&[]);

@@ -1,4 +1,4 @@
-//! The page in a real browser.
+//! Tests of the report in a real browser.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use crate::report::chromium::{Chromium, Scheme};
 use crate::report::sample::Sample;
 use crate::report::scale::large;
 
-/// The windows that a page is looked at in: a telephone and a desk.
+/// Window widths: a phone and a desktop.
 const WIDTHS: [u32; 2] = [360, 1280];
 
-/// Where the pictures are left, for people to look at.
+/// Returns the folder for screenshots, which people can inspect.
 fn pictures() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report");
     fs::create_dir_all(&folder).expect("it can be made");
     folder
 }
 
-/// Looks at a page in all windows and colours.
-fn looks_right(name: &str, sample: &Sample, texts: &[&str]) {
+/// Checks a page in all windows and colour schemes.
+fn assert_looks_right(name: &str, sample: &Sample, texts: &[&str]) {
     let file = sample.page_file();
     let mut browser = Chromium::start();
     let mut page = browser.page();
@@ -37,7 +37,7 @@ fn looks_right(name: &str, sample: &Sample, texts: &[&str]) {
             [format!("file://{}", file.display())],
             "{case}"
         );
-        assert_eq!(page.complaints(), Vec::<&Value>::new(), "{case}");
+        assert_eq!(page.logged_errors(), Vec::<&Value>::new(), "{case}");
         let shown = page.evaluate("document.body.innerText");
         let shown = shown.as_str().expect("it is text");
         for text in texts {
@@ -58,11 +58,11 @@ fn looks_right(name: &str, sample: &Sample, texts: &[&str]) {
             Scheme::Dark => "rgb(18, 20, 23)",
         };
         assert_eq!(dark, expected, "{case}");
-        fs::write(pictures().join(format!("{case}.png")), page.picture()).expect("writable");
+        fs::write(pictures().join(format!("{case}.png")), page.screenshot()).expect("writable");
     }
 }
 
-/// Finds elements that stick out of the window and cannot be scrolled to where they are.
+/// Finds elements that overflow the window and cannot be scrolled into view.
 const OVERFLOW: &str = r#"
 (() => {
     const width = document.documentElement.clientWidth;
@@ -73,7 +73,7 @@ const OVERFLOW: &str = r#"
     return page.concat(out.map(element => element.outerHTML.slice(0, 100)));
 })()"#;
 
-/// Finds texts with less contrast to what is behind them than 4.5 to 1.
+/// Finds texts with a contrast below 4.5 to 1.
 const PALE: &str = r#"
 (() => {
     const parse = color => color.match(/[\d.]+/g).map(Number);
@@ -102,9 +102,9 @@ const PALE: &str = r#"
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_readable_on_a_telephone_and_at_a_desk_by_day_and_by_night() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
 
-    looks_right(
+    assert_looks_right(
         "shop",
         &sample,
         &[
@@ -128,7 +128,7 @@ async fn a_run_is_readable_on_a_telephone_and_at_a_desk_by_day_and_by_night() {
 async fn a_large_run_is_readable_too() {
     let sample = large().await;
 
-    looks_right(
+    assert_looks_right(
         "large",
         &sample,
         &["1000 of 1000", "200", "more characters"],
@@ -149,7 +149,7 @@ async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
         ])
         .await;
 
-    looks_right("evil", &sample, &[evil]);
+    assert_looks_right("evil", &sample, &[evil]);
 
     let mut browser = Chromium::start();
     let mut page = browser.page();
@@ -163,48 +163,48 @@ async fn nothing_that_an_agent_wrote_runs_in_the_browser() {
 
 #[tokio::test(start_paused = true)]
 async fn a_screen_reader_has_headings_tables_and_words_for_the_figures() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     let mut browser = Chromium::start();
     let mut page = browser.page();
     page.open(&sample.page_file(), 1280, Scheme::Light);
 
-    let heard = page.accessible();
+    let nodes = page.accessibility_tree();
 
-    let of = |role: &str| -> Vec<&str> {
-        let named = heard.iter().filter(|(found, _)| found == role);
+    let names_of = |role: &str| -> Vec<&str> {
+        let named = nodes.iter().filter(|(found, _)| found == role);
         named.map(|(_, name)| name.as_str()).collect()
     };
     assert_eq!(
-        of("heading"),
+        names_of("heading"),
         [
             "shop",
-            "In numbers",
+            "Key figures",
             "Time line",
             "Cost over time",
             "Deliverables over time",
             "Sessions",
             "Deliverables",
-            "Blocked calls",
+            "Denied calls",
             "Calls that you can allow",
         ]
     );
-    assert_eq!(of("main").len(), 1);
-    assert_eq!(of("table").len(), 4);
-    assert!(of("columnheader").contains(&"Cost"), "{heard:?}");
-    assert!(of("rowheader").contains(&"DL-001"), "{heard:?}");
-    let figures = [of("img"), of("image")].concat();
-    assert_eq!(figures.len(), 3, "{heard:?}");
+    assert_eq!(names_of("main").len(), 1);
+    assert_eq!(names_of("table").len(), 4);
+    assert!(names_of("columnheader").contains(&"Cost"), "{nodes:?}");
+    assert!(names_of("rowheader").contains(&"DL-001"), "{nodes:?}");
+    let figures = [names_of("img"), names_of("image")].concat();
+    assert_eq!(figures.len(), 3, "{nodes:?}");
     assert!(figures.iter().all(|name| name.len() > 30), "{figures:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn it_prints_on_a_few_pages() {
-    let sample = Sample::of_a_shop().await;
+    let sample = Sample::shop().await;
     let mut browser = Chromium::start();
     let mut page = browser.page();
     page.open(&sample.page_file(), 1280, Scheme::Dark);
 
-    let printed = page.printed();
+    let printed = page.pdf();
 
     assert!(printed.starts_with(b"%PDF-"));
     let text = String::from_utf8_lossy(&printed);

@@ -1,4 +1,4 @@
-//! `autonoe report`: the page itself, what may stand in it, and how a real browser shows it.
+//! Tests of `autonoe report`: its output, untrusted text, and the rendering in a real browser.
 
 mod chromium;
 mod command;

@@ -1,4 +1,4 @@
-//! Projects in which something happened, at times that are always the same.
+//! `Sample`, projects with reproducible runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,14 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    CostUsd, OnQuota, Project, ProjectRun, RunControl, RunReport, SeededIds, SessionOutcome,
-    TokenUsage,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::agent::{SessionOutcome, TokenUsage};
+use autonoe_core::time::SeededIds;
+use autonoe_core::{CostUsd, OnQuota, Project, ProjectRun, RunControl, RunReport};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A project directory with a name of its own.
+/// A project directory with a fixed name.
 pub(crate) struct Sample {
     folder: TempDir,
 }
@@ -28,8 +27,8 @@ impl Sample {
         sample
     }
 
-    /// A project whose run has a bit of everything in it.
-    pub(crate) async fn of_a_shop() -> Self {
+    /// A project whose run contains a bit of everything.
+    pub(crate) async fn shop() -> Self {
         let sample = Self::new();
         sample.run(shop()).await;
         sample
@@ -43,7 +42,7 @@ impl Sample {
         Project::find(&self.path(), None).expect("it is there")
     }
 
-    pub(crate) fn project_run(&self, agents: ScriptedAgents, seed: u64) -> ProjectRun {
+    pub(crate) fn project_run(&self, agents: ScriptedBackend, seed: u64) -> ProjectRun {
         ProjectRun::new(self.project(), Arc::new(agents))
             .clock(Arc::new(VirtualClock::new()))
             .configure(move |runner| {
@@ -54,7 +53,7 @@ impl Sample {
     }
 
     pub(crate) async fn run(&self, scripts: Vec<SessionScript>) -> RunReport {
-        self.project_run(ScriptedAgents::new(scripts), 7)
+        self.project_run(ScriptedBackend::new(scripts), 7)
             .run(&RunControl::new())
             .await
             .expect("it starts")
@@ -71,7 +70,7 @@ impl Sample {
             .expect("it can be run")
     }
 
-    /// Returns the page that is printed.
+    /// Returns the report on standard output.
     pub(crate) fn page(&self, arguments: &[&str]) -> String {
         let output = self.report(&[arguments, &["-o", "-"]].concat());
         assert!(output.status.success(), "{output:?}");
@@ -79,13 +78,13 @@ impl Sample {
         String::from_utf8(output.stdout).expect("it is text")
     }
 
-    /// Writes the page and returns where it is.
+    /// Writes the report, and returns its path.
     pub(crate) fn page_file(&self) -> PathBuf {
         let output = self.report(&[]);
         assert!(output.status.success(), "{output:?}");
-        let said = String::from_utf8(output.stdout).expect("it is text");
-        let path = Path::new(said.trim()).to_owned();
-        assert!(path.is_file(), "{said}");
+        let printed = String::from_utf8(output.stdout).expect("it is text");
+        let path = Path::new(printed.trim()).to_owned();
+        assert!(path.is_file(), "{printed}");
         path
     }
 }
@@ -132,7 +131,7 @@ fn tokens(cache_read: u64, output: u64) -> TokenUsage {
     }
 }
 
-/// Planning, work, refused calls, an error, a quota wait and something that cannot be done.
+/// Planning, work, denied calls, an error, a quota wait and a blocked deliverable.
 fn shop() -> Vec<SessionScript> {
     let plan = [
         deliverable(

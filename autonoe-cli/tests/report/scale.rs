@@ -1,10 +1,13 @@
-//! Large runs.
+//! Reports of large runs.
 
-use autonoe_core::{
-    CostTotal, CostUsd, Deliverable, DeliverableId, DeliverableRepository, DeliverableStatus,
-    Durability, Epoch, Fence, FileDeliverableRepository, FileJournal, JournalLine, LedgerState,
-    Mode, RunAction, RunFact, RunId, RunJournal, RunLimits, RunMachine, SessionResult,
+use autonoe_core::agent::{CostTotal, SessionReport};
+use autonoe_core::ledger::{DeliverableId, Fence, LedgerState};
+use autonoe_core::project::{FileDeliverableRepository, FileJournal};
+use autonoe_core::run::{
+    Durability, JournalLine, RunAction, RunFact, RunJournal, RunLimits, RunMachine,
 };
+use autonoe_core::time::Epoch;
+use autonoe_core::{CostUsd, Deliverable, DeliverableRepository, DeliverableStatus, Mode, RunId};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 
@@ -14,7 +17,7 @@ const SESSIONS: usize = 200;
 const DELIVERABLES: usize = 1000;
 const DAY: Date = date(2026, 1, 1);
 
-/// A journal in the making. Nobody works, because that would take its time.
+/// Writes a journal without running agents, because that would take too long.
 struct Large {
     journal: FileJournal,
     machine: RunMachine,
@@ -31,7 +34,7 @@ impl Large {
         written.expect("it can be written");
     }
 
-    fn tell(&mut self, fact: RunFact) -> RunAction {
+    fn record(&mut self, fact: RunFact) -> RunAction {
         let action = self.machine.apply(fact.clone());
         let line = JournalLine::Fact {
             fact,
@@ -55,7 +58,7 @@ fn planned(number: usize) -> Deliverable {
     Deliverable::new(id(number), description, ["it works"]).expect("a deliverable")
 }
 
-/// A thousand deliverables, some of them described at great length, and two hundred sessions.
+/// A thousand deliverables, some with very long descriptions, and two hundred sessions.
 pub(crate) async fn large() -> Sample {
     let sample = Sample::new();
     let limits = RunLimits::new(Mode::Run);
@@ -70,7 +73,7 @@ pub(crate) async fn large() -> Sample {
         epoch: Epoch(1),
     });
     let (at, ledger) = (large.now, state.view());
-    let mut action = large.tell(RunFact::Started { at, ledger });
+    let mut action = large.record(RunFact::Started { at, ledger });
     loop {
         action = match action {
             RunAction::StartSession(plan) => {
@@ -92,10 +95,10 @@ pub(crate) async fn large() -> Sample {
                         change,
                     });
                 }
-                let mut result = SessionResult::completed();
+                let mut result = SessionReport::completed();
                 result.cost = CostTotal::known(CostUsd::from_cents(137));
                 let (at, ledger) = (large.now, Ok(state.view()));
-                large.tell(RunFact::SessionEnded {
+                large.record(RunFact::SessionEnded {
                     at,
                     number: plan.number,
                     result,
@@ -104,7 +107,7 @@ pub(crate) async fn large() -> Sample {
             }
             RunAction::Wait { until, .. } => {
                 large.now = until;
-                large.tell(RunFact::WaitOver {
+                large.record(RunFact::WaitOver {
                     at: until,
                     ledger: Ok(state.view()),
                 })

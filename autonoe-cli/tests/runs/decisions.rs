@@ -1,8 +1,8 @@
-//! The decision tables of the specification, as far as the command can show them.
+//! Tests of the decision tables in the specification, through the command.
 
 use serde_json::json;
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted};
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{
     Script, ends, hits_short_quota, is_denied_by, says, sets, uses,
@@ -46,12 +46,12 @@ mod project_directory {
     fn a_path_that_does_not_exist_is_an_error() {
         let project = Project::new();
         for path in ["missing", "/missing/too"] {
-            let ended = Ended::of(autonoe(&project, &["run", "--project-dir", path]));
+            let ended = CommandOutput::run(autonoe(&project, &["run", "--project-dir", path]));
 
             assert_eq!(ended.code, Some(1), "{ended:?}");
-            assert!(ended.stderr.contains("there is no directory"), "{ended:?}");
+            assert!(ended.stderr.contains("does not exist"), "{ended:?}");
             assert!(ended.stderr.contains("--project-dir"), "{ended:?}");
-            assert_eq!(ended.stderr.matches("make it").count(), 1, "{ended:?}");
+            assert_eq!(ended.stderr.matches("create it").count(), 1, "{ended:?}");
         }
     }
 
@@ -59,7 +59,7 @@ mod project_directory {
     fn a_path_to_a_file_is_an_error_that_says_so() {
         let project = Project::new();
 
-        let ended = Ended::of(autonoe(&project, &["run", "--project-dir", "SPEC.md"]));
+        let ended = CommandOutput::run(autonoe(&project, &["run", "--project-dir", "SPEC.md"]));
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
         let words = "SPEC.md\" is a file and not a directory";
@@ -107,7 +107,7 @@ mod session_loop {
     fn with_a_ledger_what_has_not_passed_is_worked_on() {
         for passed in [false, true] {
             let project = Project::new();
-            project.has_ledger(&[("DL-001", passed, false), ("DL-002", false, false)]);
+            project.write_ledger(&[("DL-001", passed, false), ("DL-002", false, false)]);
             let rest: &[&str] = if passed {
                 &["DL-002"]
             } else {
@@ -131,7 +131,7 @@ mod session_loop {
     #[test]
     fn when_all_have_passed_no_session_is_started() {
         let project = Project::new();
-        project.has_ledger(&[("DL-001", true, false)]);
+        project.write_ledger(&[("DL-001", true, false)]);
 
         let ended = scripted(&project, &Script::new().session([ends()]), &["run"]);
 
@@ -250,7 +250,7 @@ mod session_loop {
             .session([ends()]);
 
         let ended = scripted(&project, &script, &["run", "--max-retries=1"]);
-        let log = Ended::of(autonoe(&project, &["log"]));
+        let log = CommandOutput::run(autonoe(&project, &["log"]));
 
         assert_eq!(ended.code, Some(7), "{ended:?}");
         for line in [
@@ -298,10 +298,10 @@ mod session_loop {
         );
         assert!(ended.stderr.contains("hint: `autonoe log`"), "{ended:?}");
         assert!(ended.stderr.contains("--max-stalled-sessions"), "{ended:?}");
-        let log = Ended::of(autonoe(&project, &["log"]));
+        let log = CommandOutput::run(autonoe(&project, &["log"]));
         assert!(log.stdout.contains(why), "{log:?}");
         assert_eq!(log.stdout.matches(", no progress)").count(), 5, "{log:?}");
-        let page = Ended::of(autonoe(&project, &["report", "-o", "-"]));
+        let page = CommandOutput::run(autonoe(&project, &["report", "-o", "-"]));
         assert!(
             page.stdout.contains("he last 5 sessions changed nothing"),
             "{page:?}"
@@ -342,7 +342,7 @@ mod session_loop {
     #[test]
     fn a_sync_that_never_verifies_is_ended() {
         let project = Project::new();
-        project.has_ledger(&[("DL-001", true, false)]);
+        project.write_ledger(&[("DL-001", true, false)]);
         let script = idles(Script::new().session([says("all is there"), ends()]), 2);
 
         let ended = scripted(&project, &script, &["sync", "--max-stalled-sessions=2"]);
@@ -393,9 +393,10 @@ mod configuration {
             }
             let step = |command: &str, is_open: bool| {
                 let input = json!({"command": command});
-                match is_open {
-                    true => uses("Bash", input),
-                    false => is_denied_by("bash-security", "Bash", input),
+                if is_open {
+                    uses("Bash", input)
+                } else {
+                    is_denied_by("bash-security", "Bash", input)
                 }
             };
             let script = Script::new().plans(&["DL-001"]).session([
@@ -430,8 +431,8 @@ mod configuration {
     }
 
     #[test]
-    fn a_broken_file_is_told_with_its_place_and_a_hint() {
-        for (text, told) in [
+    fn a_broken_file_is_reported_with_its_place_and_a_hint() {
+        for (text, expected) in [
             (
                 "{\n  \"profile\": \"nodejs\"\n}",
                 &["agent.json:2", "nodejs"][..],
@@ -448,7 +449,7 @@ mod configuration {
             let ended = scripted(&project, &Script::new().session([ends()]), &["run"]);
 
             assert_eq!(ended.code, Some(1), "{ended:?}");
-            for part in told {
+            for part in expected {
                 assert!(ended.stderr.contains(part), "{part}: {ended:?}");
             }
             assert_eq!(project.read(".autonoe/agent.json"), text, "it is kept");
@@ -496,7 +497,7 @@ mod sync {
     #[test]
     fn what_the_specification_dropped_is_deprecated_and_its_record_stays() {
         let project = Project::new();
-        project.has_ledger(&[("DL-001", true, false), ("DL-002", true, false)]);
+        project.write_ledger(&[("DL-001", true, false), ("DL-002", true, false)]);
         let script = Script::new()
             .session([
                 uses(
@@ -521,7 +522,7 @@ mod sync {
     #[test]
     fn tools_that_change_the_project_are_not_there() {
         let project = Project::new();
-        project.has_ledger(&[("DL-001", false, false)]);
+        project.write_ledger(&[("DL-001", false, false)]);
         let script = Script::new()
             .session([says("nothing new"), ends()])
             .session([

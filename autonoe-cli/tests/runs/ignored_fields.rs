@@ -1,6 +1,6 @@
 //! Settings of the original Autonoe that have no effect here.
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted};
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::Script;
 
@@ -17,7 +17,7 @@ const WARNINGS: [&str; 3] = [
     "agent.json:5:3: /version: the unknown field `version` has no effect; known are $schema,",
 ];
 
-fn assert_warned_once(ended: &Ended, text: &str) {
+fn assert_warned_once(ended: &CommandOutput, text: &str) {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for warning in WARNINGS {
         assert_eq!(text.matches(warning).count(), 1, "{warning}: {ended:?}");
@@ -30,7 +30,7 @@ fn every_command_warns_of_them_and_works() {
     project.write(".autonoe/agent.json", SETTINGS);
 
     for arguments in [&["check", "ls"][..], &["run", "--dry-run"]] {
-        let ended = Ended::of(autonoe(&project, arguments));
+        let ended = CommandOutput::run(autonoe(&project, arguments));
 
         assert_warned_once(&ended, &ended.stderr);
     }
@@ -45,7 +45,7 @@ fn they_do_not_switch_the_sandbox_off() {
     let project = Project::new();
     project.write(".autonoe/agent.json", SETTINGS);
 
-    let ended = Ended::of(autonoe(&project, &["run", "--dry-run"]));
+    let ended = CommandOutput::run(autonoe(&project, &["run", "--dry-run"]));
 
     let sandbox = ended.stdout.lines().find(|line| line.contains("sandbox "));
     let sandbox = sandbox.expect("it is a setting");

@@ -1,8 +1,8 @@
 //! A second run in a project that is in use.
 
 use crate::runs::support::autonoe::{scripted, scripted_command};
-use crate::runs::support::killed::UnderWay;
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, hangs, says};
 
 #[test]
@@ -10,7 +10,7 @@ fn a_second_run_reports_the_lock_and_not_an_interrupted_run() {
     let project = Project::new();
     let script = Script::new().session([says("I begin."), hangs()]);
     let command = scripted_command(&project, &script, &["run"]);
-    let first = UnderWay::until_journal_has(command, &project, "\"number\":1");
+    let first = RunningCommand::until_journal_has(command, &project, "\"number\":1");
 
     for arguments in [["run"], ["sync"]] {
         let second = scripted(&project, &script, &arguments);

@@ -1,19 +1,21 @@
-//! Runs through the command: in a real terminal and in a pipe, on scripted agents and on the
-//! real Claude Code.
+//! Tests of runs through the command: in a real terminal and in a pipe, on scripted agents and on
+//! the real Claude Code.
 
 mod ask;
 mod decisions;
 mod flows;
 mod ignored_fields;
 mod lock;
-mod lost_ground;
+mod moved_project;
+mod notify;
 mod options;
 mod other_limits;
 mod pipe;
 mod real_claude;
 mod same_gate;
-mod strangers;
+mod serve;
 pub(crate) mod support;
 pub(crate) mod telemetry;
 pub(crate) mod terminal;
 mod unwritable;
+mod wrong_programs;

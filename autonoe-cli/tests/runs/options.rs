@@ -1,15 +1,15 @@
-//! Options, and what is said about wrong ones.
+//! Options of runs, and errors about invalid ones.
 
 use serde_json::json;
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, sets, uses};
 
 // Shows: spec/8.2/help
 #[test]
 fn without_a_command_there_is_help() {
-    let ended = Ended::of(autonoe(&Project::new(), &[]));
+    let ended = CommandOutput::run(autonoe(&Project::new(), &[]));
 
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -20,21 +20,21 @@ fn without_a_command_there_is_help() {
 }
 
 #[test]
-fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
-    for (arguments, told) in [
+fn wrong_values_are_wrong_usage_and_list_the_valid_ones() {
+    for (arguments, expected) in [
         (&["run", "--thinking=1023"][..], "at least 1024"),
         (&["run", "--max-iterations=0"], "1.."),
         (&["run", "--max-iterations=many"], "invalid digit"),
         (&["run", "--model="], "the name of a model"),
-        (&["run", "--max-time=90"], "with its units"),
-        (&["run", "--max-cost=cheap"], "an amount of dollars"),
+        (&["run", "--max-time=90"], "with units"),
+        (&["run", "--max-cost=cheap"], "an amount in dollars"),
         (
             &["run", "--max-time=soon"],
-            "a duration with its units, for example 90m",
+            "a duration with units, for example 90m",
         ),
         (
             &["run", "--backend=gpt"],
-            "it is one of acp:COMMAND, claude, codex, gemini",
+            "expected one of acp:COMMAND, claude, codex, gemini",
         ),
         (&["run", "--output=xml"], "text, json"),
         (&["run", "--quiet", "--debug"], "cannot be used with"),
@@ -42,23 +42,23 @@ fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
         (&["fly"], "unrecognized subcommand 'fly'"),
         (&["sync", "--allow-destructive"], "for `autonoe run`"),
         (&["sync", "-D"], "for `autonoe run`"),
-        (&["man", "fly"], "there is no command \"fly\""),
+        (&["man", "fly"], "unknown command \"fly\""),
     ] {
-        let ended = Ended::of(autonoe(&Project::new(), arguments));
+        let ended = CommandOutput::run(autonoe(&Project::new(), arguments));
 
         assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
-        assert!(ended.stderr.contains(told), "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
         assert_eq!(ended.stdout, "", "{arguments:?}");
     }
 }
 
 #[test]
-fn a_backend_that_is_not_there_is_told_with_what_to_install() {
+fn a_missing_backend_is_reported_with_what_to_install() {
     let project = Project::new();
     let mut command = autonoe(&project, &["run"]);
     command.env("PATH", "/nowhere");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("install Claude Code"), "{ended:?}");
@@ -66,11 +66,11 @@ fn a_backend_that_is_not_there_is_told_with_what_to_install() {
 }
 
 #[test]
-fn a_script_that_cannot_be_used_is_told_with_its_place() {
+fn an_invalid_script_is_reported_with_its_place() {
     let project = Project::new();
-    for (text, told) in [
-        (None, "there is no file"),
-        (Some("{"), "is no script of agents"),
+    for (text, expected) in [
+        (None, "does not exist"),
+        (Some("{"), "is not a valid agent script"),
         (
             Some(r#"{"sessions": [{"name": "a", "stepz": []}]}"#),
             "stepz",
@@ -83,10 +83,10 @@ fn a_script_that_cannot_be_used_is_told_with_its_place() {
         }
         let backend = format!("--backend=scripted:{}", file.display());
 
-        let ended = Ended::of(autonoe(&project, &["run", &backend]));
+        let ended = CommandOutput::run(autonoe(&project, &["run", &backend]));
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
     }
 }
 
@@ -96,11 +96,7 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
     for (arguments, variable, warned) in [
         (&["run"][..], None, None),
         (&["run"], Some("0"), None),
-        (
-            &["run"],
-            Some("true"),
-            Some("`true`, which is not understood"),
-        ),
+        (&["run"], Some("true"), Some("the unknown value `true`")),
         (&["run"], Some("1"), Some("switched off by the environment")),
         (
             &["run", "--no-sandbox"],
@@ -118,7 +114,7 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
         let mut command = scripted_command(&project, &script, arguments);
         command.envs(variable.map(|value| ("AUTONOE_NO_SANDBOX", value)));
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let lines: Vec<_> = ended.stderr.lines().collect();
@@ -168,11 +164,11 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
 #[test]
 fn sessions_use_the_backends_own_model_unless_one_is_named() {
     for (flags, shown, planning, coding) in [
-        (&[][..], "the backend's own", "", ""),
+        (&[][..], "the backend's default", "", ""),
         (&["--model=sonnet"], "sonnet", ", sonnet", ", sonnet"),
         (
             &["-P", "opus"],
-            "opus for planning, otherwise the backend's own",
+            "opus for planning, otherwise the backend's default",
             ", opus",
             "",
         ),
@@ -218,7 +214,7 @@ fn a_run_starts_with_its_configuration() {
         [
             directory.as_str(),
             backend.as_str(),
-            "Models: the backend's own",
+            "Models: the backend's default",
             "Limits: maxIterations 9, maxCost $2.50",
         ],
         "{ended:?}"
@@ -236,7 +232,7 @@ fn completions_and_manual_pages_are_there() {
         (&["man"], ".TH AUTONOE 1"),
         (&["man", "run"], "wait\\-for\\-quota"),
     ] {
-        let ended = Ended::of(autonoe(&project, arguments));
+        let ended = CommandOutput::run(autonoe(&project, arguments));
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(ended.stdout.contains(has), "{arguments:?}");

@@ -1,13 +1,13 @@
-//! A run that was killed is gone on with under the limits that are given now.
+//! Killed runs that are resumed with other limits.
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
-use crate::runs::support::killed::UnderWay;
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, ends, hangs, says, sets};
 
 const IDS: [&str; 3] = ["DL-001", "DL-002", "DL-003"];
 
-/// Two sessions that count and a third one that does not end.
+/// Two sessions that count, and a third one that hangs.
 fn hanging() -> Script {
     Script::new()
         .plans(&IDS)
@@ -15,7 +15,7 @@ fn hanging() -> Script {
         .session([says("working"), hangs()])
 }
 
-/// The same, but it comes to its end.
+/// The same plan, to its end.
 fn whole() -> Script {
     Script::new()
         .plans(&IDS)
@@ -28,15 +28,15 @@ fn whole() -> Script {
 fn killed_in_session_3(arguments: &[&str]) -> Project {
     let project = Project::new();
     let command = scripted_command(&project, &hanging(), arguments);
-    let run = UnderWay::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
+    let run = RunningCommand::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
     run.kill();
     project
 }
 
 // Shows: beyond/limits-that-are-given-when
 #[test]
-fn limits_that_are_given_now_count_and_the_counts_go_on() {
-    for (arguments, code, told) in [
+fn new_limits_apply_and_the_counts_continue() {
+    for (arguments, code, expected) in [
         (
             &["run", "-n", "3"][..],
             4,
@@ -74,7 +74,7 @@ fn limits_that_are_given_now_count_and_the_counts_go_on() {
         let ended = scripted(&project, &whole(), arguments);
 
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
-        assert!(ended.stdout.contains(told), "{arguments:?}: {ended:?}");
+        assert!(ended.stdout.contains(expected), "{arguments:?}: {ended:?}");
         assert!(
             ended.stderr.contains("resuming the interrupted run"),
             "{ended:?}"
@@ -107,7 +107,7 @@ fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
     let fails = |script: Script| script.session([serde_json::json!({"endsWithError": "no"})]);
     let script = fails(fails(Script::new().plans(&IDS))).session([says("working"), hangs()]);
     let command = scripted_command(&project, &script, &["run"]);
-    UnderWay::until_journal_has(command, &project, "\"number\":4,\"instruction\"").kill();
+    RunningCommand::until_journal_has(command, &project, "\"number\":4,\"instruction\"").kill();
 
     let ended = scripted(&project, &whole(), &["run", "--max-retries", "1"]);
 
@@ -118,15 +118,15 @@ fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
 fn a_run_that_is_killed_again_keeps_the_limits_that_it_was_given_then() {
     let project = killed_in_session_3(&["run"]);
     let command = scripted_command(&project, &hanging(), &["run", "-n", "3"]);
-    UnderWay::until_journal_has(command, &project, "session_lost").kill();
+    RunningCommand::until_journal_has(command, &project, "session_lost").kill();
 
     let ended = scripted(&project, &whole(), &["run"]);
 
     assert_eq!(ended.code, Some(4), "{ended:?}");
     assert!(ended.stdout.contains("3 iterations"), "{ended:?}");
-    let log = Ended::of(autonoe(&project, &["log"]));
+    let log = CommandOutput::run(autonoe(&project, &["log"]));
     assert!(
-        log.stdout.contains("Other limits: max iterations 3"),
+        log.stdout.contains("Limits changed: max iterations 3"),
         "{log:?}"
     );
 }
@@ -160,11 +160,11 @@ fn a_dry_run_shows_what_would_count() {
     assert_eq!(row("maxIterations"), ["3", "flag"], "{goes_on:?}");
     assert_eq!(row("maxRetries"), ["7", "journal"], "{goes_on:?}");
     assert_eq!(row("session"), ["3"], "{goes_on:?}");
-    assert!(ends.stdout.contains("ends at once"), "{ends:?}");
+    assert!(ends.stdout.contains("ends immediately"), "{ends:?}");
 }
 
 #[test]
-fn a_sync_does_not_go_on_with_a_run_and_says_so() {
+fn a_sync_does_not_resume_a_run_and_prints_that() {
     let project = killed_in_session_3(&["run"]);
     let verify = |id: &str| {
         let input = serde_json::json!({"deliverableId": id});
@@ -177,17 +177,17 @@ fn a_sync_does_not_go_on_with_a_run_and_says_so() {
     let ended = scripted(&project, &script, &["sync"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stderr.contains("a new sync begins"), "{ended:?}");
+    assert!(ended.stderr.contains("starting a new sync"), "{ended:?}");
     assert!(!ended.stderr.contains("going on with"), "{ended:?}");
 }
 
 #[test]
-fn a_run_that_was_interrupted_and_then_killed_goes_on() {
+fn a_run_that_was_interrupted_and_then_killed_is_resumed() {
     let project = Project::new();
     let command = scripted_command(&project, &hanging(), &["run"]);
-    let run = UnderWay::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
+    let run = RunningCommand::until_journal_has(command, &project, "\"number\":3,\"instruction\"");
     run.kill();
-    // What stands there when a second interrupt ends the program before its session was over.
+    // The journal after a second interrupt has ended the program during a session.
     let journal = project.read(".autonoe/journal.jsonl");
     let last = journal.lines().last().expect("it has lines");
     let mut line: serde_json::Value = serde_json::from_str(last).expect("JSON");

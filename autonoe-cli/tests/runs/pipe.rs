@@ -1,8 +1,8 @@
-//! Without a terminal: plain lines for people, events for programs.
+//! Output of runs without a terminal: plain lines for people, events for programs.
 
 use serde_json::{Value, json};
 
-use crate::runs::support::autonoe::{Ended, scripted, scripted_command};
+use crate::runs::support::autonoe::{CommandOutput, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, sets};
 
@@ -41,7 +41,7 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
     for shown in [
         "Session 2 started (coding)",
         "[PASS] The thing DL-001 (DL-001)",
-        "Blocked Bash: curl",
+        "Denied Bash: curl",
     ] {
         assert!(ended.stderr.contains(shown), "{shown}: {ended:?}");
     }
@@ -81,7 +81,7 @@ fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let blocked: Vec<&str> = ended
         .stderr
         .lines()
-        .filter(|line| line.starts_with("Blocked "))
+        .filter(|line| line.starts_with("Denied ") && !line.starts_with("Denied calls "))
         .collect();
     assert_eq!(blocked.len(), 5, "{ended:?}");
     for line in blocked {
@@ -166,7 +166,7 @@ fn a_reader_that_goes_away_does_not_end_the_run() {
     let line = format!("{} | true; exit ${{PIPESTATUS[0]}}", line.join(" "));
     shell.args(["-c", &line]).current_dir(project.root());
 
-    let ended = Ended::of(shell);
+    let ended = CommandOutput::run(shell);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let ledger = project.ledger().expect("it is there");

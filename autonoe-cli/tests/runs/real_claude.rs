@@ -8,11 +8,11 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script,
 use serde_json::{Value, json};
 
 use crate::build::Build;
-use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::autonoe::{CommandOutput, autonoe};
 use crate::runs::support::project::Project;
-use crate::runs::terminal::window::Terminal;
+use crate::runs::terminal::pty::Terminal;
 
-/// How long anything may take on a busy machine.
+/// Time limit for anything, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn tool(name: &str, input: Value) -> Turn {
@@ -50,19 +50,19 @@ fn greets() -> [Turn; 3] {
 
 fn project() -> Project {
     let project = Project::new();
-    // The browser that projects have otherwise comes from the network.
+    // The built-in browser would come from the network.
     project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
     project
 }
 
-/// Makes a project whose plan is there, so that its first session is a coding session.
+/// Creates a project with a plan, so that its first session is a coding session.
 fn planned_project() -> Project {
     let project = project();
     project.write(".autonoe/status.json", &plan().to_string());
     project
 }
 
-/// Prepares a run of the real program, which asks `model`.
+/// Prepares a run of the real program, with `model` as its service.
 fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
     let backend = json!({
         "type": "claude",
@@ -79,7 +79,7 @@ fn run(project: &Project, build: Build, model: &AnthropicServer) -> Command {
 }
 
 /// Waits until no process has the home of the project in its environment.
-fn nothing_is_left(project: &Project) {
+fn wait_for_processes(project: &Project) {
     let home = Marker::new("HOME", project.home().display().to_string());
     let home = home.expect("a marker");
     let begun = Instant::now();
@@ -107,7 +107,7 @@ fn a_project_is_planned_and_built_in_a_terminal() {
         "Session 1 started (initializer)",
         "[PENDING] A greeting (DL-001)",
         "Session 2 started (coding)",
-        "Blocked Bash: curl example.com",
+        "Denied Bash: curl example.com",
         "[PASS] A greeting (DL-001)",
         "1 of 1 deliverables passed; 2 iterations",
     ] {
@@ -115,7 +115,7 @@ fn a_project_is_planned_and_built_in_a_terminal() {
     }
     assert_eq!(project.read("hello.txt"), "hello\n");
     model.verify();
-    nothing_is_left(&project);
+    wait_for_processes(&project);
 }
 
 #[test]
@@ -131,13 +131,13 @@ fn an_agent_that_changes_nothing_is_stopped() {
     let mut command = run(&project, build, &model);
     command.arg("--max-stalled-sessions=2");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(8), "{ended:?}");
     let why = "the last 2 sessions changed nothing";
     assert!(ended.stdout.contains(why), "{ended:?}");
     model.verify();
-    nothing_is_left(&project);
+    wait_for_processes(&project);
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn an_interrupt_ends_the_agent_with_the_run() {
 
     assert_eq!(code, 130, "{screen}");
     assert!(screen.contains("ended: it was interrupted"), "{screen}");
-    nothing_is_left(&project);
+    wait_for_processes(&project);
 }
 
 #[test]
-fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
+fn a_killed_run_is_resumed_and_its_agent_has_ended() {
     let build = Build::NEWER;
     let project = planned_project();
     let model = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
@@ -167,9 +167,9 @@ fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
 
     terminal.kill();
     terminal.end();
-    nothing_is_left(&project);
+    wait_for_processes(&project);
     let model = AnthropicServer::start(Script::new(greets()));
-    let ended = Ended::of(run(&project, build, &model));
+    let ended = CommandOutput::run(run(&project, build, &model));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
@@ -185,14 +185,14 @@ fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
 
 // Shows: beyond/missing-login, spec/8.2/credentials
 #[test]
-fn missing_credentials_are_told_before_a_run_begins() {
+fn missing_credentials_are_reported_before_a_run() {
     let build = Build::NEWER;
     let project = project();
     let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
     let mut command = run(&project, build, &model);
     command.env_remove("ANTHROPIC_API_KEY");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("not logged in"), "{ended:?}");
@@ -203,10 +203,10 @@ fn missing_credentials_are_told_before_a_run_begins() {
     assert_eq!(project.ledger(), None, "nothing was begun");
 }
 
-/// Looks that a person is told how to log in.
-fn assert_has_login_hint(ended: &Ended) {
+/// Asserts that the output contains the hint on how to log in.
+fn assert_has_login_hint(ended: &CommandOutput) {
     for word in [
-        "hint: start `claude` and say /login",
+        "hint: start `claude` and enter /login",
         "ANTHROPIC_API_KEY",
         "autonoe doctor",
     ] {
@@ -215,9 +215,9 @@ fn assert_has_login_hint(ended: &Ended) {
 }
 
 #[test]
-fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
+fn missing_and_refused_credentials_are_reported_with_a_hint() {
     let build = Build::NEWER;
-    // Settings of the project may have credentials, so nobody is refused before.
+    // The settings of the project may contain credentials, so the run is not refused at the start.
     let project = project();
     let model = AnthropicServer::start(Script::by(|_| Turn::text("nobody asks")));
     let backend = json!({
@@ -228,7 +228,7 @@ fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
     let mut command = autonoe(&project, &["run", "--pause=0s", &backend]);
     command.env("ANTHROPIC_BASE_URL", model.url());
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("Not logged in"), "{ended:?}");
@@ -242,12 +242,12 @@ fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
     let project = project();
     let model = AnthropicServer::start(Script::by(|_| Refusal::unauthorized().into()));
 
-    let ended = Ended::of(run(&project, build, &model));
+    let ended = CommandOutput::run(run(&project, build, &model));
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stdout.contains("401"), "{ended:?}");
     assert_has_login_hint(&ended);
-    nothing_is_left(&project);
+    wait_for_processes(&project);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn an_agent_that_speaks_of_logins_gives_no_hint() {
     let mut command = run(&project, Build::NEWER, &model);
     command.arg("--max-retries=0");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(7), "{ended:?}");
     assert!(!ended.stderr.contains("hint:"), "{ended:?}");

@@ -1,8 +1,8 @@
-//! `autonoe check` and a run give the same answer about a command.
+//! Tests that `autonoe check` and a run judge commands alike.
 
 use serde_json::{Value, json};
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted};
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, sets, uses};
 
@@ -34,13 +34,14 @@ fn a_command_that_a_run_blocks_is_never_called_allowed() {
 
     let mut steps: Vec<Value> = Vec::new();
     for (command, allowed) in COMMANDS {
-        let checked = Ended::of(autonoe(&project, &["check", command]));
+        let checked = CommandOutput::run(autonoe(&project, &["check", command]));
         let code = if *allowed { 0 } else { 1 };
         assert_eq!(checked.code, Some(code), "{command}: {checked:?}");
         let input = json!({ "command": command });
-        steps.push(match allowed {
-            true => uses("Bash", input),
-            false => is_denied_by("bash-security", "Bash", input),
+        steps.push(if *allowed {
+            uses("Bash", input)
+        } else {
+            is_denied_by("bash-security", "Bash", input)
         });
     }
     steps.extend([sets("DL-001", "passed"), ends()]);
@@ -67,12 +68,12 @@ fn a_block_by_a_guard_or_a_hook_names_it_and_its_reason() {
             "people deploy",
         ),
     ] {
-        let checked = Ended::of(autonoe(&project, &["check", "--json", command]));
+        let checked = CommandOutput::run(autonoe(&project, &["check", "--json", command]));
 
         let answer: Value = serde_json::from_str(&checked.stdout).expect("JSON");
         assert_eq!(answer["allowed"], false, "{checked:?}");
         assert_eq!(answer["denial"]["rule"], rule, "{checked:?}");
-        let said = answer["denial"]["reason"].as_str().expect("a reason");
-        assert!(said.starts_with(reason), "{said}");
+        let found = answer["denial"]["reason"].as_str().expect("a reason");
+        assert!(found.starts_with(reason), "{found}");
     }
 }

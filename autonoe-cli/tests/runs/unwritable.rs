@@ -1,11 +1,11 @@
-//! A run whose results cannot be written goes on to its end, and its exit code tells.
+//! Runs whose output cannot be written: they continue to the end, and fail with an error.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::runs::support::autonoe::{Ended, scripted, scripted_command};
+use crate::runs::support::autonoe::{CommandOutput, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, sets};
 
@@ -18,13 +18,13 @@ fn script() -> Script {
         .passes(&["DL-002"])
 }
 
-fn to_full_disk(mut command: Command) -> Ended {
+fn to_full_disk(mut command: Command) -> CommandOutput {
     let full = File::options().write(true).open("/dev/full");
     command.stdout(full.expect("Linux has it"));
-    Ended::of(command)
+    CommandOutput::run(command)
 }
 
-/// What the journal tells, without what differs from run to run.
+/// Returns the journal without parts that differ between runs.
 fn journal(project: &Project) -> Vec<Value> {
     let text = project.read(".autonoe/journal.jsonl");
     let lines = text.lines().map(|line| {
@@ -52,7 +52,7 @@ fn every_session_takes_place_and_is_written_down() {
         assert_eq!(ended.code, Some(1), "{output}: {ended:?}");
         assert!(ended.stderr.contains(COMPLAINT), "{output}: {ended:?}");
         assert!(
-            ended.stderr.contains("hint: the run is written down"),
+            ended.stderr.contains("hint: the run is recorded"),
             "{ended:?}"
         );
         assert!(ended.stderr.contains("Session 3 completed"), "{ended:?}");
@@ -74,7 +74,7 @@ fn a_person_is_warned_once_and_at_once_that_events_are_lost() {
 
     let ended = to_full_disk(command);
 
-    let warning = "warning: the run goes on, but its events are not written any more: ";
+    let warning = "warning: the run continues, but its events are no longer written: ";
     assert_eq!(ended.stderr.matches(warning).count(), 1, "{ended:?}");
     assert!(ended.stderr.starts_with(warning), "{ended:?}");
     let error = format!("error: not all events of the run were written: {COMPLAINT}");
@@ -106,8 +106,8 @@ fn a_disk_that_fills_up_meanwhile_gets_whole_events_and_no_hole() {
         .chain(command.get_args())
         .map(|word| format!("'{}'", word.display()))
         .collect();
-    // A file that may have so many bytes is full at some time, as a disk is. The journal and the
-    // ledger have to fit.
+    // A limit on the size of the file simulates a disk that fills up during the run. The journal
+    // and the ledger must fit.
     let line = format!("trap '' XFSZ; ulimit -f 32; exec {}", words.join(" "));
     let mut shell = Command::new("bash");
     shell
@@ -117,7 +117,7 @@ fn a_disk_that_fills_up_meanwhile_gets_whole_events_and_no_hole() {
         .stdin(Stdio::null())
         .stdout(File::create(&file).expect("writable"));
 
-    let ended = Ended::of(shell);
+    let ended = CommandOutput::run(shell);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("File too large"), "{ended:?}");

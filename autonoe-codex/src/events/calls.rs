@@ -1,31 +1,32 @@
-//! Commands, patches and calls as the gate knows them.
+//! Converts commands, patches and tool calls to [`ToolCall`]s for the gate.
 
 use std::path::PathBuf;
 
-use autonoe_core::{SessionSpec, ToolCall, ToolKind, Toolbox};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{SessionSpec, ToolCall, ToolKind};
 use serde_json::{Value, json};
 
-use crate::wire::{CommandItem, DynamicToolItem, FileChangeItem, Item, McpToolItem, script_of};
+use crate::wire::{CommandItem, DynamicToolItem, FileChangeItem, Item, McpToolItem, bash_script};
 
-/// The name that commands go by.
+/// The tool name of commands.
 pub const SHELL: &str = "Bash";
 
-/// The name that patches go by.
+/// The tool name of patches.
 pub const EDIT: &str = "Edit";
 
-/// Returns the call that an item is, if it is one, in a session of `spec`.
-pub fn call_of(item: &Item, spec: &SessionSpec) -> Option<ToolCall> {
+/// Returns the tool call of an item in a session of `spec`, if the item is one.
+pub fn tool_call(item: &Item, spec: &SessionSpec) -> Option<ToolCall> {
     match item {
-        Item::Command(item) => Some(of_command(item, spec)),
-        Item::FileChange(item) => Some(of_patch(item, spec)),
-        Item::McpTool(item) => Some(of_mcp(item, spec)),
-        Item::DynamicTool(item) => Some(of_dynamic(item, spec)),
+        Item::Command(item) => Some(command_call(item, spec)),
+        Item::FileChange(item) => Some(patch_call(item, spec)),
+        Item::McpTool(item) => Some(mcp_call(item, spec)),
+        Item::DynamicTool(item) => Some(dynamic_call(item, spec)),
         Item::Message(_) | Item::Reasoning(_) | Item::Other(_) => None,
     }
 }
 
-/// Returns the id of the call that an item is, if it is one.
-pub(super) fn id_of_call(item: &Item) -> Option<&str> {
+/// Returns the id of the tool call of an item, if the item is one.
+pub(super) fn call_id(item: &Item) -> Option<&str> {
     match item {
         Item::Command(item) => Some(&item.id),
         Item::FileChange(item) => Some(&item.id),
@@ -35,8 +36,8 @@ pub(super) fn id_of_call(item: &Item) -> Option<&str> {
     }
 }
 
-fn of_command(item: &CommandItem, spec: &SessionSpec) -> ToolCall {
-    let script = script_of(&item.command).unwrap_or_else(|| item.command.clone());
+fn command_call(item: &CommandItem, spec: &SessionSpec) -> ToolCall {
+    let script = bash_script(&item.command).unwrap_or_else(|| item.command.clone());
     let call = spec.tool_call(&item.id, SHELL, json!({"command": script}));
     match &item.cwd {
         Some(directory) => call.in_dir(directory),
@@ -44,13 +45,13 @@ fn of_command(item: &CommandItem, spec: &SessionSpec) -> ToolCall {
     }
 }
 
-fn of_patch(item: &FileChangeItem, spec: &SessionSpec) -> ToolCall {
+fn patch_call(item: &FileChangeItem, spec: &SessionSpec) -> ToolCall {
     let changes = item.changes.iter().map(|change| {
-        let mut shown = json!({"path": change.path, "kind": change.kind.name, "diff": change.diff});
+        let mut entry = json!({"path": change.path, "kind": change.kind.name, "diff": change.diff});
         if let Some(to) = &change.kind.move_path {
-            shown["movePath"] = json!(to);
+            entry["movePath"] = json!(to);
         }
-        shown
+        entry
     });
     let first = item.changes.first().map(|change| &change.path);
     let input = json!({"file_path": first, "changes": changes.collect::<Vec<_>>()});
@@ -61,26 +62,27 @@ fn of_patch(item: &FileChangeItem, spec: &SessionSpec) -> ToolCall {
         .flatten()
         .cloned()
         .collect();
-    let kind = match paths.is_empty() {
-        true => ToolKind::Malformed {
-            reason: "the patch does not say what it changes".to_owned(),
-        },
-        false => ToolKind::Write { paths },
+    let kind = if paths.is_empty() {
+        ToolKind::Malformed {
+            reason: "the patch names no files".to_owned(),
+        }
+    } else {
+        ToolKind::Write { paths }
     };
     spec.tool_call(&item.id, EDIT, input).with_kind(kind)
 }
 
-fn of_mcp(item: &McpToolItem, spec: &SessionSpec) -> ToolCall {
+fn mcp_call(item: &McpToolItem, spec: &SessionSpec) -> ToolCall {
     let name = format!("mcp__{}__{}", item.server, item.tool);
     spec.tool_call(&item.id, name, item.arguments.clone())
 }
 
-fn of_dynamic(item: &DynamicToolItem, spec: &SessionSpec) -> ToolCall {
+fn dynamic_call(item: &DynamicToolItem, spec: &SessionSpec) -> ToolCall {
     let name = dynamic_name(item.namespace.as_deref(), &item.tool);
     spec.tool_call(&item.id, name, item.arguments.clone())
 }
 
-/// Returns the name that a tool of ours goes by.
+/// Returns the qualified name of one of our tools.
 pub(crate) fn dynamic_name(namespace: Option<&str>, tool: &str) -> String {
     match namespace {
         Some(Toolbox::SERVER) => Toolbox::qualified_name(tool),
@@ -89,8 +91,8 @@ pub(crate) fn dynamic_name(namespace: Option<&str>, tool: &str) -> String {
     }
 }
 
-/// Returns what the program is told of our tools.
-pub(crate) fn offered(tools: &Toolbox) -> Vec<Value> {
+/// Returns the definitions of our tools for the program.
+pub(crate) fn tool_definitions(tools: &Toolbox) -> Vec<Value> {
     let tools: Vec<Value> = tools
         .definitions()
         .map(|tool| {

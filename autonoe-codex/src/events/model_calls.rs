@@ -1,16 +1,17 @@
-//! Calls of the model, as far as the program shows them.
+//! [`ModelCalls`] of a turn, as far as the program reports them.
 
-use autonoe_core::{
-    Events, Failure, ModelAnswer, ModelAsked, ModelCall, ModelMessages, ModelPart, TokenUsage,
+use autonoe_core::agent::{
+    ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart, TokenUsage,
 };
+use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
-use crate::wire::{Item, Notice, TokenTotals};
+use crate::wire::{Item, Notification, TokenTotals};
 
-/// Tells observers of each call of the model, piece by piece.
+/// Emits events for each call of the model, chunk by chunk.
 ///
-/// The program does not say when it asks the model, nor what: a call begins with the first that
-/// comes of it, and ends when it is said what it used.
+/// The program reports neither the start of a model call nor its messages: a call starts with its
+/// first output, and ends with the report of its usage.
 #[derive(Debug)]
 pub(super) struct ModelCalls {
     events: Events,
@@ -31,48 +32,53 @@ impl ModelCalls {
         }
     }
 
-    /// Takes note of what comes of a call.
-    pub(super) fn observe(&mut self, notice: &Notice) {
+    /// Observes the output of a model call.
+    pub(super) fn observe(&mut self, notice: &Notification) {
         match notice {
-            Notice::ItemStarted(Item::Other(_)) | Notice::ItemCompleted(Item::Other(_)) => {}
-            Notice::ItemStarted(Item::Message(_) | Item::Reasoning(_)) => {
+            Notification::ItemStarted(Item::Other(_))
+            | Notification::ItemCompleted(Item::Other(_)) => {}
+            Notification::ItemStarted(Item::Message(_) | Item::Reasoning(_)) => {
                 self.call();
             }
-            Notice::ItemStarted(_) => {
+            Notification::ItemStarted(_) => {
                 self.tools += 1;
                 self.call();
             }
-            Notice::TextDelta { delta, .. } => self.call().chunk(ModelPart::Text, delta),
-            Notice::ThinkingDelta { delta, .. } => self.call().chunk(ModelPart::Thinking, delta),
-            Notice::ItemCompleted(Item::Message(said)) => self.text.push_str(&said.text),
-            Notice::Error(retried) if retried.will_retry => {
+            Notification::TextDelta { delta, .. } => self.call().chunk(ModelPart::Text, delta),
+            Notification::ThinkingDelta { delta, .. } => {
+                self.call().chunk(ModelPart::Thinking, delta);
+            }
+            Notification::ItemCompleted(Item::Message(message)) => {
+                self.text.push_str(&message.text);
+            }
+            Notification::Error(retried) if retried.will_retry => {
                 if let Some(call) = self.open.take() {
                     let error = Failure::retryable("model_failed", &retried.error.message);
                     call.failed(&error, TokenUsage::default());
                 }
-                self.forget();
+                self.reset();
             }
             _ => {}
         }
     }
 
-    /// Takes note of the end of a call, and of what it used.
+    /// Records the end of a call and its usage.
     pub(super) fn ended(&mut self, tokens: TokenUsage) {
         self.call();
         if let Some(call) = self.open.take() {
             let answer = ModelAnswer::new(&self.text, tokens).with_tool_calls(self.tools);
             call.ended(&answer);
         }
-        self.forget();
+        self.reset();
     }
 
-    /// Takes note that nothing more comes.
-    pub(super) fn over(&mut self) {
+    /// Records the end of the turn.
+    pub(super) fn end_turn(&mut self) {
         self.open = None;
-        self.forget();
+        self.reset();
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         self.text.clear();
         self.tools = 0;
     }
@@ -82,39 +88,39 @@ impl ModelCalls {
             let unknown = || json!([]);
             let messages = ModelMessages::new(0, &unknown);
             self.events
-                .model_call(&ModelAsked::new(&self.model, messages))
+                .model_call(&ModelCallRequest::new(&self.model, messages))
         })
     }
 }
 
-/// What was used, from totals of the whole conversation.
+/// Computes the usage of model calls from totals of the whole conversation.
 ///
 /// ```
-/// use autonoe_codex::events::Spending;
+/// use autonoe_codex::events::UsageTracker;
 /// use autonoe_codex::wire::TokenTotals;
 ///
 /// let totals = |input: u64| -> TokenTotals {
 ///     serde_json::from_value(serde_json::json!({"inputTokens": input})).expect("totals")
 /// };
-/// let mut spending = Spending::default();
+/// let mut spending = UsageTracker::default();
 ///
-/// // The turns before this session were paid for before it.
-/// assert_eq!(spending.spend(totals(500), totals(100)).input, 100);
-/// assert_eq!(spending.spend(totals(530), totals(30)).input, 30);
+/// // The earlier turns of the conversation are not part of this session.
+/// assert_eq!(spending.usage_since_last(totals(500), totals(100)).input, 100);
+/// assert_eq!(spending.usage_since_last(totals(530), totals(30)).input, 30);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spending {
+pub struct UsageTracker {
     total: Option<TokenTotals>,
 }
 
-impl Spending {
-    /// Takes note of a total that is about an earlier turn.
+impl UsageTracker {
+    /// Sets the total of an earlier turn.
     pub fn inherit(&mut self, total: TokenTotals) {
         self.total = Some(total);
     }
 
-    /// Returns what was used since the last total, when the last call of the model used `last`.
-    pub fn spend(&mut self, total: TokenTotals, last: TokenTotals) -> TokenUsage {
+    /// Returns the usage since the last total. `last` is the usage of the last model call.
+    pub fn usage_since_last(&mut self, total: TokenTotals, last: TokenTotals) -> TokenUsage {
         let before = self.total.unwrap_or_else(|| total.since(last));
         self.total = Some(total);
         total.since(before).into()

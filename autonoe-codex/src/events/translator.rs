@@ -1,45 +1,46 @@
-//! Messages in, events out.
+//! [`Translator`] of the program's notifications to stream events.
 
 use std::collections::HashMap;
 
-use autonoe_core::{
-    AgentError, AgentSessionId, RateLimit, RateLimitStatus, SessionSpec, StreamEvent, ToolStatus,
-};
+use autonoe_core::agent::{RateLimit, RateLimitStatus};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
 
 use super::model_calls::ModelCalls;
-use super::{Pace, Spending, call_of};
+use super::{ModelCallCounter, UsageTracker, tool_call};
 use crate::outcome::{Ending, HostAction, decide};
 use crate::wire::{
-    CommandItem, DynamicToolItem, Item, ItemStatus, McpToolItem, Notice, RateLimits, Turn,
+    CommandItem, DynamicToolItem, Item, ItemStatus, McpToolItem, Notification, RateLimits, Turn,
     TurnStatus,
 };
 
-/// How full a window is when little is left, in percent.
-const LITTLE_LEFT: f64 = 80.0;
+/// Usage of a window, in percent, from which on a warning is emitted.
+const WARNING_PERCENT: f64 = 80.0;
 
-/// Makes events of what the program tells about one conversation.
+/// Translates notifications about one conversation to stream events.
 #[derive(Debug)]
 pub struct Translator {
     spec: SessionSpec,
     thread: String,
     model: Option<String>,
-    /// The turn that is under way.
+    /// The running turn.
     turn: Option<String>,
-    /// What was warned of before a turn began.
+    /// Warnings from before the first turn.
     early: Vec<String>,
-    /// Calls that were shown and not answered yet, in order.
+    /// Calls that were reported and have no response yet, in order.
     open: Vec<String>,
-    /// Calls of this turn that were refused, and why.
+    /// Refused calls of this turn, with the reason.
     refused: HashMap<String, String>,
-    spending: Spending,
+    spending: UsageTracker,
     limits: RateLimits,
     ending: Ending,
-    pace: Pace,
+    pace: ModelCallCounter,
     model_calls: ModelCalls,
 }
 
 impl Translator {
-    /// Makes a translator for the conversation `thread` of a session.
+    /// Creates a translator for the conversation `thread` of a session.
     pub fn new(spec: SessionSpec, thread: impl Into<String>, model: Option<String>) -> Self {
         Self {
             model_calls: ModelCalls::new(spec.events.clone(), model.as_deref()),
@@ -50,65 +51,65 @@ impl Translator {
             early: Vec::new(),
             open: Vec::new(),
             refused: HashMap::new(),
-            spending: Spending::default(),
+            spending: UsageTracker::default(),
             limits: RateLimits::default(),
             ending: Ending::default(),
-            pace: Pace::default(),
+            pace: ModelCallCounter::default(),
         }
     }
 
-    /// Takes note that a turn was asked for.
-    pub fn prompted(&mut self) {
+    /// Starts a new turn. It is called when a prompt is sent.
+    pub fn start_turn(&mut self) {
         self.turn = None;
         self.open.clear();
         self.refused.clear();
         self.ending = Ending::default();
-        self.pace = Pace::default();
+        self.pace = ModelCallCounter::default();
     }
 
-    /// Takes note that the host stops the turn.
-    pub fn stopped(&mut self, action: HostAction) {
+    /// Records that the host stops the turn.
+    pub fn record_stop(&mut self, action: HostAction) {
         self.ending.stopped.get_or_insert(action);
     }
 
-    /// Takes note that a call was refused, and why.
-    pub fn refused(&mut self, call: impl Into<String>, reason: impl Into<String>) {
+    /// Records that a call was refused, and why.
+    pub fn record_refusal(&mut self, call: impl Into<String>, reason: impl Into<String>) {
         self.refused.insert(call.into(), reason.into());
     }
 
-    /// Tells whether the turn is over.
+    /// Returns whether the turn is over.
     pub fn is_over(&self) -> bool {
         self.ending.status.is_some()
     }
 
-    /// Returns the turn that is under way.
+    /// Returns the running turn.
     pub fn turn(&self) -> Option<&str> {
         self.turn.as_deref()
     }
 
-    /// Returns how often the model was called in this turn.
-    pub fn pace(&self) -> &Pace {
+    /// Returns the counter of model calls in this turn.
+    pub fn model_call_counter(&self) -> &ModelCallCounter {
         &self.pace
     }
 
-    /// Takes note of `notice`, and adds what it means to `events`.
-    pub fn observe(&mut self, notice: &Notice, events: &mut Vec<StreamEvent>) {
+    /// Handles `notice`, and adds its events to `events`.
+    pub fn observe(&mut self, notice: &Notification, events: &mut Vec<StreamEvent>) {
         if self.turn.is_some() && !self.is_over() {
             self.model_calls.observe(notice);
             self.pace.observe(notice);
         }
         match notice {
-            Notice::TurnStarted(turn) => self.began(turn, events),
-            Notice::TurnCompleted(turn) => self.completed(turn),
-            Notice::ItemStarted(item) => self.show(item, events),
-            Notice::ItemCompleted(item) => self.item(item, events),
-            Notice::TokenUsage { thread, .. } if *thread != self.thread => {}
-            Notice::TokenUsage {
+            Notification::TurnStarted(turn) => self.began(turn, events),
+            Notification::TurnCompleted(turn) => self.completed(turn),
+            Notification::ItemStarted(item) => self.show(item, events),
+            Notification::ItemCompleted(item) => self.item(item, events),
+            Notification::TokenUsage { thread, .. } if *thread != self.thread => {}
+            Notification::TokenUsage {
                 turn, total, last, ..
             } => {
                 if self.turn.as_deref() == Some(turn) {
-                    self.pace.answered();
-                    let used = self.spending.spend(*total, *last);
+                    self.pace.end_call();
+                    let used = self.spending.usage_since_last(*total, *last);
                     self.model_calls.ended(used);
                     if used.total() > 0 {
                         events.push(StreamEvent::usage(used, None));
@@ -117,8 +118,8 @@ impl Translator {
                     self.spending.inherit(*total);
                 }
             }
-            Notice::RateLimits(limits) => self.limits(limits, events),
-            Notice::Error(retried) if retried.will_retry => {
+            Notification::RateLimits(limits) => self.limits(limits, events),
+            Notification::Error(retried) if retried.will_retry => {
                 let error = &retried.error;
                 self.ending.last_retry = Some(error.codex_error_info.clone());
                 let details = error.additional_details.as_deref();
@@ -126,19 +127,21 @@ impl Translator {
                 let message = format!("{}{}", error.message, details.unwrap_or_default());
                 events.push(StreamEvent::warning(message));
             }
-            Notice::Warning(message) if self.turn.is_none() => {
-                // One is told twice: about the program, and about the conversation.
+            Notification::Warning(message) if self.turn.is_none() => {
+                // The program sends some warnings twice: about itself, and about the conversation.
                 if !self.early.contains(message) {
                     self.early.push(message.clone());
                 }
             }
-            Notice::Warning(message) => events.push(StreamEvent::warning(message)),
-            // What ends a turn is told again at its end.
-            Notice::Error(_) | Notice::TextDelta { .. } | Notice::ThinkingDelta { .. } => {}
+            Notification::Warning(message) => events.push(StreamEvent::warning(message)),
+            // The error that ends a turn is repeated at its end.
+            Notification::Error(_)
+            | Notification::TextDelta { .. }
+            | Notification::ThinkingDelta { .. } => {}
             // The session has emitted a warning of it.
-            Notice::ServerReady { .. } | Notice::ServerFailed { .. } => {}
-            Notice::Other { method, .. } => {
-                tracing::trace!(%method, "a notice that says nothing to us");
+            Notification::ServerReady { .. } | Notification::ServerFailed { .. } => {}
+            Notification::Other { method, .. } => {
+                tracing::trace!(%method, "ignored a notification");
             }
         }
     }
@@ -153,7 +156,8 @@ impl Translator {
         }
     }
 
-    /// Takes note of the end of the turn. One that never began, or of another turn, says nothing.
+    /// Records the end of the turn. The end of a turn that never started, or of another one, is
+    /// ignored.
     fn completed(&mut self, turn: &Turn) {
         if self.turn.as_deref() == Some(&turn.id) {
             self.ending.status = Some(turn.status);
@@ -161,9 +165,9 @@ impl Translator {
         }
     }
 
-    /// Shows the call that an item is, once.
+    /// Emits the tool call of an item, once.
     fn show(&mut self, item: &Item, events: &mut Vec<StreamEvent>) {
-        if let Some(call) = call_of(item, &self.spec)
+        if let Some(call) = tool_call(item, &self.spec)
             && !self.open.contains(&call.id)
         {
             self.open.push(call.id.clone());
@@ -173,29 +177,29 @@ impl Translator {
 
     fn item(&mut self, item: &Item, events: &mut Vec<StreamEvent>) {
         match item {
-            Item::Message(said) if !said.text.is_empty() => {
-                events.push(StreamEvent::text(&said.text));
+            Item::Message(message) if !message.text.is_empty() => {
+                events.push(StreamEvent::text(&message.text));
             }
             Item::Reasoning(thought) => {
-                let words = [&thought.content, &thought.summary];
-                let words = words.into_iter().find(|words| !words.is_empty());
-                let text = words.map(|words| words.join("\n\n")).unwrap_or_default();
+                let parts = [&thought.content, &thought.summary];
+                let parts = parts.into_iter().find(|parts| !parts.is_empty());
+                let text = parts.map(|parts| parts.join("\n\n")).unwrap_or_default();
                 if !text.is_empty() {
                     events.push(StreamEvent::thinking(text));
                 }
             }
-            Item::Command(call) => self.answer(item, &call.id, of_command(call), events),
+            Item::Command(call) => self.answer(item, &call.id, command_output(call), events),
             Item::FileChange(call) => {
-                let output = (String::new(), plain(call.status));
+                let output = (String::new(), tool_status(call.status));
                 self.answer(item, &call.id, output, events);
             }
-            Item::McpTool(call) => self.answer(item, &call.id, of_mcp(call), events),
-            Item::DynamicTool(call) => self.answer(item, &call.id, of_dynamic(call), events),
+            Item::McpTool(call) => self.answer(item, &call.id, mcp_output(call), events),
+            Item::DynamicTool(call) => self.answer(item, &call.id, dynamic_output(call), events),
             Item::Message(_) | Item::Other(_) => {}
         }
     }
 
-    /// Answers the call that an item is. The program may never have said that it began.
+    /// Emits the response of the tool call of an item. The program may not have reported its start.
     fn answer(
         &mut self,
         item: &Item,
@@ -212,7 +216,7 @@ impl Translator {
     }
 
     fn limits(&mut self, limits: &RateLimits, events: &mut Vec<StreamEvent>) {
-        // With most answers it says that it knows nothing.
+        // Most reports contain no windows.
         if limits.windows().next().is_none() || self.limits == *limits {
             return;
         }
@@ -220,7 +224,7 @@ impl Translator {
         for window in limits.windows() {
             let status = match window.used_percent {
                 _ if window.is_spent() => RateLimitStatus::Rejected,
-                used if used >= LITTLE_LEFT => RateLimitStatus::Warning,
+                used if used >= WARNING_PERCENT => RateLimitStatus::Warning,
                 _ => RateLimitStatus::Allowed,
             };
             events.push(StreamEvent::rate_limit(RateLimit {
@@ -232,28 +236,28 @@ impl Translator {
         }
     }
 
-    /// Ends the turn: what is left to be told, and how it ended. A program that is gone says
-    /// nothing any more; `gone` is what is known of its end.
+    /// Ends the turn, and returns its last events and its outcome. If the program has exited,
+    /// `gone` describes its end.
     pub fn finish(
         &mut self,
         gone: Option<String>,
     ) -> (Vec<StreamEvent>, Result<StreamEvent, AgentError>) {
-        self.model_calls.over();
+        self.model_calls.end_turn();
         let mut events = Vec::new();
         for call in std::mem::take(&mut self.open) {
             events.push(match self.refused.remove(&call) {
                 Some(reason) => StreamEvent::tool_response(call, reason, ToolStatus::Denied),
                 None => StreamEvent::tool_response(
                     call,
-                    "the turn was over before the call was",
+                    "the turn ended before the call did",
                     ToolStatus::Error,
                 ),
             });
         }
         let mut ending = std::mem::take(&mut self.ending);
         ending.limits = self.limits.clone();
-        ending.gone = gone;
-        // A turn that was stopped in time may say that it failed because it was.
+        ending.exit_description = gone;
+        // A turn that was stopped may be reported as failed.
         if ending.stopped.is_some() && ending.status == Some(TurnStatus::Failed) {
             ending.status = Some(TurnStatus::Interrupted);
         }
@@ -262,7 +266,7 @@ impl Translator {
     }
 }
 
-fn plain(status: ItemStatus) -> ToolStatus {
+fn tool_status(status: ItemStatus) -> ToolStatus {
     match status {
         ItemStatus::Completed => ToolStatus::Ok,
         ItemStatus::Declined => ToolStatus::Denied,
@@ -270,27 +274,27 @@ fn plain(status: ItemStatus) -> ToolStatus {
     }
 }
 
-fn of_command(item: &CommandItem) -> (String, ToolStatus) {
+fn command_output(item: &CommandItem) -> (String, ToolStatus) {
     let output = item.aggregated_output.clone().unwrap_or_default();
-    (output, plain(item.status))
+    (output, tool_status(item.status))
 }
 
-fn of_mcp(item: &McpToolItem) -> (String, ToolStatus) {
+fn mcp_output(item: &McpToolItem) -> (String, ToolStatus) {
     let output = match (&item.error, &item.result) {
         (Some(error), _) => error.message.clone(),
         (None, Some(result)) => result.text(),
         (None, None) => String::new(),
     };
-    (output, plain(item.status))
+    (output, tool_status(item.status))
 }
 
-fn of_dynamic(item: &DynamicToolItem) -> (String, ToolStatus) {
+fn dynamic_output(item: &DynamicToolItem) -> (String, ToolStatus) {
     let pieces = item.content_items.iter().flatten();
     let texts = pieces.filter_map(|piece| piece.text.as_deref());
     let output = texts.collect::<Vec<_>>().join("\n");
     match item.success {
         Some(false) => (output, ToolStatus::Error),
-        _ => (output, plain(item.status)),
+        _ => (output, tool_status(item.status)),
     }
 }
 

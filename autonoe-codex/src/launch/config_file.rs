@@ -1,23 +1,25 @@
-//! The configuration that a session has.
+//! Configuration file and conversation settings of a session.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, TraceContext,
-};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::event::TraceContext;
+use autonoe_core::tool::{McpServer, RemoteTransport};
+use autonoe_core::{AgentError, SessionSpec};
 use serde_json::{Map, Value, json};
 
 use super::{CodexHome, CodexOptions, CodexProvider};
-use crate::events::offered;
+use crate::events::tool_definitions;
 use crate::wire::{Effort, ThreadSettings};
 
-/// What an unattended session does not have.
+/// Features that are off in an unattended session.
 ///
-/// The first would wait forever on a dead network. The others offer the agent tools that nobody
-/// is asked about, load code from elsewhere, or talk to services that a run does not need.
+/// The first would wait forever on a dead network. The others offer the agent tools without
+/// permission requests, load code from other places, or connect to services that a run does not
+/// need.
 const OFF: &[&str] = &[
     "unbounded_connection_retries",
     "apps",
@@ -35,7 +37,7 @@ const OFF: &[&str] = &[
     "skill_search",
     "sleep_tool",
     "tool_suggest",
-    // A command without a terminal has no input, so nothing can be typed into it.
+    // A command without a terminal has no input, so the agent cannot type into it.
     "unified_exec_tty",
     "view_image",
 ];
@@ -44,7 +46,7 @@ const OFF: &[&str] = &[
 pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     let mut text = String::new();
     let mut line = |parts: std::fmt::Arguments<'_>| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(text, "{parts}");
     };
     if options.provider.is_some() {
@@ -52,15 +54,15 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     }
     line(format_args!("web_search = \"disabled\""));
     line(format_args!("check_for_update_on_startup = false"));
-    // A conversation that nobody listens to any more is closed at once.
+    // An abandoned conversation is closed at once.
     line(format_args!("thread_unload_delay_secs = 0"));
     // The text of `AGENTS.md` is sent with each conversation, unless the run turns it off.
     line(format_args!("project_doc_max_bytes = 0"));
     // A login shell would run files of its home first, which an agent can write.
     line(format_args!("allow_login_shell = false"));
-    // Newer models have sub-agents whatever the features say.
+    // Newer models have sub-agents regardless of the features.
     line(format_args!("\n[agents]\nenabled = false"));
-    // They would be written into the home of the program, which cannot be written in a sandbox.
+    // They would be written into the home of the program, which is read-only in a sandbox.
     line(format_args!("\n[skills.bundled]\nenabled = false"));
     line(format_args!("\n[analytics]\nenabled = false"));
     line(format_args!("\n[history]\npersistence = \"none\""));
@@ -68,31 +70,34 @@ pub(super) fn config_file(options: &CodexOptions, cwd: &Path) -> String {
     for feature in OFF {
         line(format_args!("{feature} = false"));
     }
-    // The only credentials in the environment of the program are those that its tools may have.
+    // The environment of the program has only credentials that its tools may have.
     line(format_args!("\n[shell_environment_policy]"));
     line(format_args!("inherit = \"all\""));
     line(format_args!("ignore_default_excludes = true"));
     if let Some(provider) = &options.provider {
         line(format_args!("\n[model_providers.autonoe]"));
         line(format_args!("name = \"the provider of this run\""));
-        line(format_args!("base_url = {}", quoted(&provider.base_url)));
+        line(format_args!(
+            "base_url = {}",
+            toml_string(&provider.base_url)
+        ));
         line(format_args!("wire_api = \"responses\""));
         if let Some(retries) = provider.max_retries {
             line(format_args!("request_max_retries = {retries}"));
             line(format_args!("stream_max_retries = {retries}"));
         }
     }
-    // Otherwise the program trusts the project by itself, and starts the servers and hooks that
+    // Otherwise the program trusts the project on its own, and starts the servers and hooks that
     // files in it name. An agent can write such files.
-    for project in places(cwd) {
-        line(format_args!("\n[projects.{}]", quoted(&project)));
+    for project in project_paths(cwd) {
+        line(format_args!("\n[projects.{}]", toml_string(&project)));
         line(format_args!("trust_level = \"untrusted\""));
     }
     text
 }
 
-/// Returns the project and all folders that it is in, by each of its names.
-fn places(cwd: &Path) -> BTreeSet<String> {
+/// Returns the project and all folders above it, by their given and canonical paths.
+fn project_paths(cwd: &Path) -> BTreeSet<String> {
     let canonical = cwd.canonicalize().ok();
     [Some(cwd), canonical.as_deref()]
         .into_iter()
@@ -102,12 +107,12 @@ fn places(cwd: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns `text` as a string of TOML. Every string of JSON is one.
-fn quoted(text: &str) -> String {
+/// Returns `text` as a TOML string. Every JSON string is one.
+fn toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Returns what the conversation of a session is begun with.
+/// Returns the settings of the conversation of a session.
 ///
 /// # Errors
 ///
@@ -129,7 +134,7 @@ pub(crate) fn thread_settings(
         .developer_instructions
         .clone_from(&spec.system_prompt);
     settings.effort = spec.thinking.map(Effort::from).or(options.effort);
-    settings.tools = offered(&spec.tools);
+    settings.tools = tool_definitions(&spec.tools);
     settings.is_ephemeral = options.home == CodexHome::PerSession && spec.conversations.is_none();
     let mut config = Map::new();
     if !servers.is_empty() {
@@ -140,7 +145,7 @@ pub(crate) fn thread_settings(
         config.insert("shell_environment_policy".into(), json!({"set": trace}));
     }
     if let Some(provider) = &options.provider {
-        // Tools could read it from the environment of the program.
+        // In the environment of the program, tools could read the key.
         let key = provider_key(provider, options, spec)?;
         let token = json!({"autonoe": {"experimental_bearer_token": key}});
         config.insert("model_providers".into(), token);
@@ -159,7 +164,7 @@ fn provider_key(
 ) -> Result<String, AgentError> {
     let name = &provider.key_variable;
     let of_session = spec.environment.get(name).cloned();
-    let of_all = || options.environment.get(OsStr::new(name))?.to_str();
+    let of_all = || options.program.environment.get(OsStr::new(name))?.to_str();
     let key = of_session.or_else(|| of_all().map(str::to_owned));
     key.filter(|key| !key.is_empty()).ok_or_else(|| {
         let message = format!("the variable {name} with the key of the provider is not set");
@@ -168,7 +173,8 @@ fn provider_key(
     })
 }
 
-/// Returns the trace of a session in variables for its commands. What the session says itself wins.
+/// Returns the trace of a session as variables for its commands. Variables of the session have
+/// priority.
 fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
     let trace = spec.trace.iter().flat_map(TraceContext::environment);
     let trace = trace.filter(|(name, _)| !spec.environment.contains_key(*name));
@@ -177,11 +183,11 @@ fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
         .collect()
 }
 
-/// How many seconds a server may take to start. The 10 of the program are too few for one that
-/// is fetched first; a session may take longer than this to begin.
+/// Time limit in seconds for the start of a server. The program's default of 10 is too short for a
+/// server that is downloaded first; the start limit of a session is longer than this.
 const SERVER_LIMIT: u32 = 100;
 
-/// Returns a server as the program's configuration has it: each call is asked about.
+/// Returns the configuration entry of a server: each call requires an approval.
 fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
     let mut entry = match server {
         McpServer::Stdio {
@@ -196,7 +202,8 @@ fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
             return Err(AgentError::new(
                 AgentErrorKind::Unsupported,
                 format!(
-                    "Codex does not reach the MCP server {name} in this way; use HTTP or pipes"
+                    "Codex does not support the transport of the MCP server {name}; use \
+                     streamable HTTP or a command"
                 ),
             ));
         }
@@ -213,9 +220,10 @@ mod tests {
 
     #[test]
     fn a_project_is_not_trusted_and_the_key_is_not_in_the_file() {
-        let options = CodexOptions::new("/opt/codex", []).with_provider(
-            CodexProvider::new("http://[::1]:9/v1", "PASSE_PARTOUT").with_max_retries(2),
-        );
+        let mut provider = CodexProvider::new("http://[::1]:9/v1", "PASSE_PARTOUT");
+        provider.max_retries = Some(2);
+        let mut options = CodexOptions::new("/opt/codex", []);
+        options.provider = Some(provider);
 
         let text = config_file(&options, Path::new("/srv/a \"b\"/c"));
 

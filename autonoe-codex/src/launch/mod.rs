@@ -1,10 +1,9 @@
-//! Choices become files, arguments and an environment, in one place.
+//! Launch of Codex: builds files, arguments and environment from [`CodexOptions`].
 
 mod config_file;
 mod options;
 mod plan;
 
 pub(crate) use config_file::thread_settings;
-pub(crate) use options::completed;
 pub use options::{CodexHome, CodexOptions, CodexProvider};
-pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, claims, furnish};
+pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, claims, create_session_directory};

@@ -1,212 +1,92 @@
-//! What can be chosen about the program.
+//! [`CodexOptions`], the same for all sessions.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
-use std::fmt;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use autonoe_backend::Walls;
-use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer, SessionSpec};
-use autonoe_process::find_program;
+use autonoe_backend::ProgramOptions;
+use autonoe_core::AgentError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::native_program::native;
+use crate::native_program::resolve_native_program;
 use crate::wire::Effort;
 
-/// What can be chosen about the program, the same for all sessions.
+/// Options of Codex that are the same for all sessions.
 ///
-/// What a [`SessionSpec`](autonoe_core::SessionSpec) says for itself, such as the model, wins over
-/// what is said here.
+/// A [`SessionSpec`](autonoe_core::SessionSpec) takes precedence.
 ///
 /// ```
 /// use autonoe_codex::{CodexOptions, CodexProvider};
 ///
-/// let options = CodexOptions::new("/usr/local/bin/codex", [("PATH".into(), "/usr/bin".into())])
-///     .with_model("gpt-5.5")
-///     .with_provider(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"));
-///
-/// assert_eq!(options.model.as_deref(), Some("gpt-5.5"));
+/// let mut options = CodexOptions::new("/usr/local/bin/codex", [("PATH".into(), "/usr/bin".into())]);
+/// options.program.model = Some("gpt-5.5".into());
+/// options.provider = Some(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"));
 /// ```
-#[derive(Clone)]
-#[non_exhaustive]
+#[derive(Clone, Debug)]
 pub struct CodexOptions {
-    /// The program: the native one, not the script that npm installs as `codex`, which leaves it
-    /// running when it is killed.
-    pub program: PathBuf,
-    /// The environment that it starts with: at least `PATH`, and the key of the provider.
+    /// The program: the native one, not the script that npm installs as `codex`, which leaves the
+    /// native one running when it is killed. Its environment needs at least `PATH`, and the key of
+    /// the provider.
     ///
     /// Neither the program nor its tools get credentials from it, unless a session allows them
-    /// ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)).
-    pub environment: BTreeMap<OsString, OsString>,
-    /// The model of sessions that name none; `None` leaves the choice to the program.
-    pub model: Option<String>,
-    /// How much the model thinks in sessions that do not say it; `None` leaves it to the program.
+    /// ([`SessionSpec::credential_filter`](autonoe_core::SessionSpec)). Without a network in the
+    /// outer sandbox it cannot reach its model.
+    pub program: ProgramOptions,
+    /// The reasoning effort of sessions that do not set it; `None` leaves it to the program.
     pub effort: Option<Effort>,
-    /// Where the model is; `None` is the service that the login is for.
+    /// The provider of the model; `None` is the service of the login.
     pub provider: Option<CodexProvider>,
-    /// Where the program finds its login and its conversations.
+    /// The source of the login and the conversations of the program.
     pub home: CodexHome,
-    /// How the outer sandbox is made, for a run that has one. Without a network in it the program
-    /// cannot ask its model.
-    pub walls: Walls,
-    /// MCP servers that every session has, by name.
-    pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Where the temporary folders of sessions are made.
-    pub temporary: PathBuf,
-    /// How long the answer to a question about a call may take. Then the call is refused.
-    pub answer_limit: Duration,
-    /// How long the program may take to start.
-    pub start_limit: Duration,
-    /// How long the program may say nothing while it works.
-    pub silence_limit: Duration,
 }
 
 impl CodexOptions {
-    /// Makes the options for `program`, which starts with `environment`.
+    /// Creates the options for `program`, which starts with `environment`.
     pub fn new(
         program: impl Into<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
-        let environment: BTreeMap<_, _> = environment.into_iter().collect();
         Self {
-            program: program.into(),
-            model: None,
+            program: ProgramOptions::new(program, environment),
             effort: None,
             provider: None,
             home: CodexHome::default(),
-            walls: Walls::found_on_path(&environment),
-            mcp_servers: BTreeMap::new(),
-            temporary: PathBuf::from("/tmp"),
-            answer_limit: Duration::from_secs(60),
-            start_limit: Duration::from_secs(120),
-            silence_limit: Duration::from_secs(20 * 60),
-            environment,
         }
     }
 
-    /// Makes the options for the program `codex` that is found by `PATH` in `environment`: the
-    /// native one, also if npm has put its script there.
+    /// Creates the options for the program `codex` in the `PATH` of `environment`: the native one,
+    /// even if `PATH` has the script of npm.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The program is not found.
     pub fn found_on_path(
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, AgentError> {
         let mut options = Self::new("codex", environment);
-        let path = options.environment.get(OsStr::new("PATH"));
-        let found = path.and_then(|path| find_program("codex", path));
-        options.program = found.map(native).ok_or_else(|| {
-            AgentError::new(
-                AgentErrorKind::NotAvailable,
-                "the program codex is in no folder of PATH; install Codex, or say where it is",
-            )
-        })?;
+        options.program.path = resolve_native_program(options.program.find("codex", "Codex")?);
         Ok(options)
     }
-
-    /// Sets the model of sessions that name none.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets how much the model thinks in sessions that do not say it.
-    #[must_use]
-    pub fn with_effort(mut self, effort: Effort) -> Self {
-        self.effort = Some(effort);
-        self
-    }
-
-    /// Sets where the model is.
-    #[must_use]
-    pub fn with_provider(mut self, provider: CodexProvider) -> Self {
-        self.provider = Some(provider);
-        self
-    }
-
-    /// Sets where the program finds its login and its conversations.
-    #[must_use]
-    pub fn with_home(mut self, home: CodexHome) -> Self {
-        self.home = home;
-        self
-    }
-
-    /// Sets how the outer sandbox is made.
-    #[must_use]
-    pub fn with_walls(mut self, walls: Walls) -> Self {
-        self.walls = walls;
-        self
-    }
-
-    /// Adds an MCP server that every session has.
-    #[must_use]
-    pub fn with_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
-        self.mcp_servers.insert(name.into(), server);
-        self
-    }
-
-    /// Sets where the temporary folders of sessions are made.
-    #[must_use]
-    pub fn with_temporary(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.temporary = folder.into();
-        self
-    }
-
-    /// Sets how long the program may say nothing while it works.
-    #[must_use]
-    pub fn with_silence_limit(mut self, limit: Duration) -> Self {
-        self.silence_limit = limit;
-        self
-    }
-
-    /// Refuses values with which no session could do anything.
-    pub(crate) fn check_values(&self) -> Result<(), InvalidValue> {
-        InvalidValue::check_model("with_model(..)", self.model.as_deref())?;
-        for name in self.mcp_servers.keys() {
-            InvalidValue::check_name("with_mcp_server(..)", name)?;
-        }
-        InvalidValue::check_time("with_silence_limit(0)", self.silence_limit)
-    }
 }
 
-impl fmt::Debug for CodexOptions {
-    // Environment and servers may hold secrets, so only their names are shown.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CodexOptions")
-            .field("program", &self.program)
-            .field("environment", &self.environment.keys())
-            .field("model", &self.model)
-            .field("effort", &self.effort)
-            .field("provider", &self.provider)
-            .field("home", &self.home)
-            .field("walls", &self.walls)
-            .field("mcp_servers", &self.mcp_servers.keys())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Where the program finds its login and its conversations.
+/// The source of the program's login and conversations.
 ///
-/// Every session gets a home folder of its own (`CODEX_HOME`) with a configuration that Autonoe
-/// writes: no `config.toml` of a person counts, because it could start servers and hooks.
+/// Every session has its own home folder (`CODEX_HOME`) with a configuration that Autonoe writes.
+/// The user's `config.toml` is ignored, because it could start servers and hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CodexHome {
-    /// Nothing comes from anywhere, and only what
-    /// [`SessionSpec::conversations`](autonoe_core::SessionSpec::conversations) names is kept. The
-    /// model needs a [provider](super::CodexProvider) then.
+    /// No login is used, and only the conversations in
+    /// [`SessionSpec::conversations`](autonoe_core::SessionSpec::conversations) are kept. The model
+    /// needs a [provider](super::CodexProvider).
     #[default]
     PerSession,
-    /// The login (`auth.json`) and the conversations (`sessions`) of this folder are those of the
-    /// session. `CODEX_HOME=<folder> codex login` makes the login.
-    Kept(PathBuf),
+    /// The session uses the login (`auth.json`) and the conversations (`sessions`) of this folder.
+    /// `CODEX_HOME=<folder> codex login` creates the login.
+    Persistent(PathBuf),
 }
 
-/// A service of models that speaks OpenAI's Responses API, and the key for it.
+/// A model service with OpenAI's Responses API, and its key.
 ///
 /// ```
 /// use autonoe_codex::CodexProvider;
@@ -218,18 +98,18 @@ pub enum CodexHome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct CodexProvider {
-    /// Where it is, up to what comes before `/responses`.
+    /// The address of the service, without `/responses`.
     pub base_url: String,
-    /// The variable of the environment that has the key. Neither the program nor its commands get it
-    /// in their environment.
+    /// The environment variable with the key. Neither the program nor its commands get it in their
+    /// environment.
     pub key_variable: String,
-    /// How often the program tries again what failed; `None` leaves it to the program.
+    /// The maximum number of retries of a failed request; `None` leaves it to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
 }
 
 impl CodexProvider {
-    /// Makes a provider of where it is and of the variable that has the key.
+    /// Creates a provider from its address and from the variable with the key.
     pub fn new(base_url: impl Into<String>, key_variable: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -237,24 +117,4 @@ impl CodexProvider {
             max_retries: None,
         }
     }
-
-    /// Limits how often the program tries again what failed.
-    #[must_use]
-    pub fn with_max_retries(mut self, retries: u32) -> Self {
-        self.max_retries = Some(retries);
-        self
-    }
-}
-
-/// Returns `spec` with what `options` say filled in; what a session says for itself wins.
-pub(crate) fn completed(options: &CodexOptions, mut spec: SessionSpec) -> SessionSpec {
-    spec.model = spec.model.or_else(|| options.model.clone());
-    for (name, server) in &options.mcp_servers {
-        if !spec.mcp_servers.contains_key(name) {
-            spec.mcp_servers.insert(name.clone(), server.clone());
-            // The run may have left out an optional server of this name.
-            spec.optional_servers.remove(name);
-        }
-    }
-    spec
 }

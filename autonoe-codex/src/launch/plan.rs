@@ -1,4 +1,4 @@
-//! All that is needed to start the program for one session.
+//! [`LaunchPlan`] of the program for one session.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,77 +7,79 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, OUTER_SANDBOX_REMEDY, SessionPlace, program_claims};
-use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionField, SessionSpec, Support,
-    TokenReports, ToldEvents, Toolbox, create_private_folder, write_new_file,
+use autonoe_backend::{OUTER_SANDBOX_REMEDY, SandboxMounts, SessionDirectory, program_claims};
+use autonoe_core::agent::{
+    AgentErrorKind, EventCapabilities, HookCoverage, SessionField, Support, TokenReports,
 };
+use autonoe_core::project::{create_private_folder, write_new_file};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentError, Capabilities, SessionSpec};
 use autonoe_process::{Launch, refuse_bare_repositories};
 
 use super::config_file::config_file;
 use super::{CodexHome, CodexOptions, thread_settings};
 
-/// What the names of the folders of sessions begin with.
+/// The prefix of the names of session folders.
 pub(crate) const FOLDER: &str = "autonoe-codex-";
 
-/// The home of what the program runs.
+/// The home of the commands that the program runs.
 const HOME: &str = "home";
 
-/// The home of the program: what it reads for each conversation. In a sandbox nothing can write it.
+/// The home of the program, which it reads for each conversation. It is read-only in a sandbox.
 const CODEX: &str = "codex";
 
-/// Where the program has its databases.
+/// The folder of the program's databases.
 const STATE: &str = "state";
 
-/// The one file in its home that the program does not start without being able to write.
+/// The one file in its home that the program must be able to write to start.
 const INSTALLATION: &str = "installation_id";
 
-/// Where the program locks conversations that are kept while it writes them.
+/// The folder of the locks on kept conversations while the program writes them.
 const LOCKS: &str = "thread-writer-locks";
 
-/// The login in a folder that is kept.
+/// The login in a kept folder.
 const LOGIN: &str = "auth.json";
 
-/// The conversations in a folder that is kept.
+/// The conversations in a kept folder.
 const CONVERSATIONS: &str = "sessions";
 
-/// All that is needed to start the program for one session.
+/// Launch of the program for one session.
 pub(crate) struct LaunchPlan;
 
 impl LaunchPlan {
-    /// Tells whether the session can be started at all.
+    /// Checks whether the session can be started.
     ///
     /// # Errors
     ///
-    /// The session asks for something that these options cannot give.
+    /// The session requires something that these options do not support.
     pub(crate) fn check(options: &CodexOptions, spec: &SessionSpec) -> Result<(), AgentError> {
         let refuse = |kind, message: &str| Err(AgentError::new(kind, message));
         if spec.cwd.to_str().is_none() {
             return refuse(
                 AgentErrorKind::Configuration,
-                "Codex cannot be told of a folder whose name is no text",
+                "Codex does not support a project path that is not UTF-8; rename the folder",
             );
         }
         spec.refuse_unclaimed(&claims(options))?;
-        options.walls.are_needed(spec)?;
+        options.program.sandbox.is_needed(spec)?;
         if spec.mcp_servers.contains_key(Toolbox::SERVER) {
             return refuse(
                 AgentErrorKind::Configuration,
-                "the name autonoe is taken by our own tools; give the MCP server another one",
+                "the server name autonoe is reserved for Autonoe's tools; rename the MCP server",
             );
         }
         thread_settings(options, spec).map(drop)
     }
 
-    /// Makes the launch, and the folder that goes with it.
+    /// Builds the launch, which owns the folder of the session.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made, or the sandbox that it needs is not there.
+    /// The folder cannot be created, or the required sandbox is not available.
     pub(crate) async fn launch(
         options: &CodexOptions,
         spec: &SessionSpec,
-        place: SessionPlace,
+        place: SessionDirectory,
     ) -> Result<Launch, AgentError> {
         let mut environment = environment(options, spec);
         environment.extend(own_folders(&place));
@@ -89,44 +91,45 @@ impl LaunchPlan {
             let kept = shared.into_iter().map(|(_, kept)| kept);
             writable.extend(kept.filter(|path| path.exists()));
         }
-        let inside = Inside {
-            program: options.program.clone(),
+        let inside = SandboxMounts {
+            program: options.program.path.clone(),
             writable,
-            fixed: vec![home],
-            ..Inside::default()
+            read_only: vec![home],
+            ..SandboxMounts::default()
         };
         let launch = options
-            .walls
+            .program
+            .sandbox
             .launch(spec, &claims(options), place, &inside)
             .await?;
         Ok(launch.arg("app-server").envs(environment))
     }
 }
 
-/// Returns what the backend can do with these options, whatever version the program has.
+/// Returns the capabilities of the backend with these options, for any version of the program.
 pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
     let claims = program_claims("codex")
-        // Codex does not ask before it reads resources of MCP servers.
-        .with_hooks(HookCoverage::AskedOnly)
+        // Codex requests no permission to read resources of MCP servers.
+        .with_hooks(HookCoverage::Partial)
         // An approved command may leave the sandbox of Codex, so it is not used.
         .with_sandbox(Support::No)
         .with_remedy(SessionField::Sandbox, OUTER_SANDBOX_REMEDY)
         .with_tokens(TokenReports::EachCall)
         .with_project_memory_off(Support::Yes)
         .with_events(
-            ToldEvents::default()
+            EventCapabilities::default()
                 .with_model_calls(Support::Yes)
                 .with_model_chunks(Support::Yes),
         );
     match options.home {
         CodexHome::PerSession => {
             let remedy = "give sessions a directory for conversations, or set `home` of the \
-                          backend to {\"kept\": \"<folder>\"}";
+                          backend to {\"persistent\": \"<folder>\"}";
             claims
                 .with_conversation_dir(Support::Yes)
                 .with_remedy(SessionField::Resume, remedy)
         }
-        CodexHome::Kept(_) => claims.with_resume(Support::Yes),
+        CodexHome::Persistent(_) => claims.with_resume(Support::Yes),
     }
 }
 
@@ -136,7 +139,7 @@ pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
 /// conversation. The settings also carry the trace of the session, for the agent's commands.
 fn environment(options: &CodexOptions, spec: &SessionSpec) -> BTreeMap<OsString, OsString> {
     let filter = &spec.credential_filter;
-    let mut environment = options.environment.clone();
+    let mut environment = options.program.environment.clone();
     filter.apply(&mut environment);
     let own = spec.environment.iter();
     environment.extend(own.map(|(name, value)| (name.into(), value.into())));
@@ -152,19 +155,19 @@ fn environment(options: &CodexOptions, spec: &SessionSpec) -> BTreeMap<OsString,
 
 /// Returns the environment of the program, whose own files are in `place`.
 ///
-/// Its home is there too: shells that it starts would read files of a person otherwise.
+/// Its home is there too: otherwise shells that it starts would read files of the user.
 pub(crate) fn bare_environment(
     options: &CodexOptions,
-    place: &SessionPlace,
+    place: &SessionDirectory,
 ) -> BTreeMap<OsString, OsString> {
-    let mut environment = options.environment.clone();
+    let mut environment = options.program.environment.clone();
     environment.extend(own_folders(place));
     environment
 }
 
-/// Returns the variables by which the program finds its own files. Nobody else may set them: they
-/// would name a configuration that is not ours.
-fn own_folders(place: &SessionPlace) -> impl Iterator<Item = (OsString, OsString)> {
+/// Returns the variables with the paths of the program's own files. They override all others, which
+/// could name another configuration.
+fn own_folders(place: &SessionDirectory) -> impl Iterator<Item = (OsString, OsString)> {
     let entry = |name: &str| place.path().join(name);
     let folders = [
         ("HOME", entry(HOME)),
@@ -177,38 +180,39 @@ fn own_folders(place: &SessionPlace) -> impl Iterator<Item = (OsString, OsString
         .into_iter()
 }
 
-/// Returns the entries of the program's home that outlive the session, with where they are kept.
+/// Returns the entries of the program's home that are kept after the session, with their permanent
+/// paths.
 ///
-/// Not all of a folder that is kept: its other files are configuration for whoever uses it next.
+/// The rest of a kept folder is not shared: its other files are configuration for its next user.
 fn shared(options: &CodexOptions, conversations: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
     let kept_in = |kept: &Path, names: &[&'static str]| {
         let entries = names.iter().map(|name| (*name, kept.join(name)));
         entries.collect()
     };
     match (&options.home, conversations) {
-        (CodexHome::Kept(kept), _) => kept_in(kept, &[LOGIN, CONVERSATIONS]),
+        (CodexHome::Persistent(kept), _) => kept_in(kept, &[LOGIN, CONVERSATIONS]),
         (CodexHome::PerSession, Some(folder)) => kept_in(&folder.join(CODEX), &[CONVERSATIONS]),
         (CodexHome::PerSession, None) => Vec::new(),
     }
 }
 
-/// Makes a folder with all that the environment of the program speaks of, for a session in `cwd`
-/// that keeps its conversation in `conversations`.
+/// Creates a folder with all files that the environment of the program refers to, for a session in
+/// `cwd` that keeps its conversation in `conversations`.
 ///
 /// # Errors
 ///
-/// It cannot be made.
-pub(crate) fn furnish(
+/// The folder cannot be created.
+pub(crate) fn create_session_directory(
     options: &CodexOptions,
     cwd: &Path,
     conversations: Option<&Path>,
-) -> Result<SessionPlace, AgentError> {
+) -> Result<SessionDirectory, AgentError> {
     let shared = shared(options, conversations);
-    SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+    SessionDirectory::create(&options.program.temporary, FOLDER, |folder| {
         match (&options.home, conversations) {
-            (CodexHome::Kept(kept), _) => fs::create_dir_all(kept.join(CONVERSATIONS))?,
+            (CodexHome::Persistent(kept), _) => fs::create_dir_all(kept.join(CONVERSATIONS))?,
             (CodexHome::PerSession, Some(kept)) => {
-                // One by one: a symlink at any of them is refused.
+                // Each folder is created separately: a symlink at any of them is refused.
                 create_private_folder(kept)?;
                 create_private_folder(&kept.join(CODEX))?;
                 create_private_folder(&kept.join(CODEX).join(CONVERSATIONS))?;

@@ -1,10 +1,12 @@
-//! The one place where it is decided how a turn ended.
+//! Decides the outcome of a turn from its [`Ending`].
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 
 use crate::wire::{ErrorInfo, RateLimits, TurnError, TurnStatus};
 
-/// Decides how a turn ended. Nothing but a status that says so is a success.
+/// Decides the outcome of a turn. It is a success only if the program reports the turn as
+/// completed.
 ///
 /// # Errors
 ///
@@ -13,7 +15,7 @@ use crate::wire::{ErrorInfo, RateLimits, TurnError, TurnStatus};
 /// ```
 /// use autonoe_codex::outcome::{Ending, decide};
 ///
-/// // A program that says nothing has not succeeded.
+/// // A missing report is not a success.
 /// assert!(decide(&Ending::default()).is_err());
 /// ```
 pub fn decide(ending: &Ending) -> Result<SessionOutcome, AgentError> {
@@ -23,10 +25,10 @@ pub fn decide(ending: &Ending) -> Result<SessionOutcome, AgentError> {
         Some(TurnStatus::Failed) => failed(ending),
         Some(TurnStatus::InProgress | TurnStatus::Unknown) => Err(AgentError::new(
             AgentErrorKind::Protocol,
-            "Codex ended a turn in a way that is not known",
+            "Codex ended a turn with an unknown status",
         )),
         None if ending.stopped.is_some() => Ok(stopped(ending)),
-        None => Err(broke_off(ending)),
+        None => Err(crash_error(ending)),
     }
 }
 
@@ -37,23 +39,29 @@ fn stopped(ending: &Ending) -> SessionOutcome {
     }
 }
 
-fn broke_off(ending: &Ending) -> AgentError {
-    let said = ending.gone.as_deref().unwrap_or_default().trim();
-    let message = match said.is_empty() {
-        true => "Codex ended in the middle of a turn".to_owned(),
-        false => format!("Codex ended in the middle of a turn: {said}"),
+fn crash_error(ending: &Ending) -> AgentError {
+    let details = ending
+        .exit_description
+        .as_deref()
+        .unwrap_or_default()
+        .trim();
+    let message = if details.is_empty() {
+        "Codex exited in the middle of a turn".to_owned()
+    } else {
+        format!("Codex exited in the middle of a turn: {details}")
     };
     AgentError::new(AgentErrorKind::Crashed, message)
 }
 
 fn failed(ending: &Ending) -> Result<SessionOutcome, AgentError> {
     let error = ending.error.clone().unwrap_or_default();
-    let message = match error.message.is_empty() {
-        true => "Codex does not say why".to_owned(),
-        false => error.message,
+    let message = if error.message.is_empty() {
+        "Codex gave no reason".to_owned()
+    } else {
+        error.message
     };
     let fail = |kind| Err(AgentError::new(kind, message.clone()));
-    // When it gives up it may not say any more what it was that it tried again for.
+    // When the program gives up, its last error may not name the cause of its retries.
     let vague = matches!(error.codex_error_info.name.as_deref(), None | Some("other"));
     let info = match &ending.last_retry {
         Some(retried) if vague => retried,
@@ -76,14 +84,14 @@ fn failed(ending: &Ending) -> Result<SessionOutcome, AgentError> {
         | "responseStreamConnectionFailed"
         | "responseStreamDisconnected"
         | "responseTooManyFailedAttempts" => fail(by_status(info)),
-        // The agent came to an end that the service or the program put to it.
+        // The service or the program ended the turn.
         _ => Ok(SessionOutcome::ExecutionError {
             messages: vec![message],
         }),
     }
 }
 
-/// Says what kind of failure it is that a service answered with this status, or not at all.
+/// Returns the error kind of an HTTP status, or of a missing answer.
 fn by_status(info: &ErrorInfo) -> AgentErrorKind {
     match info.status {
         Some(401 | 403) => AgentErrorKind::Authentication,
@@ -94,30 +102,30 @@ fn by_status(info: &ErrorInfo) -> AgentErrorKind {
     }
 }
 
-/// All that is known when a turn is over.
+/// The evidence at the end of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Ending {
-    /// How the program says it ended; `None` if it never did.
+    /// The status that the program reported; `None` if it reported none.
     pub status: Option<TurnStatus>,
-    /// Why it failed, as the program says.
+    /// The error that the program reported.
     pub error: Option<TurnError>,
-    /// What went wrong before, when the program still tried again.
+    /// The last error after which the program retried.
     pub last_retry: Option<ErrorInfo>,
-    /// What was told last of the subscription.
+    /// The last reported usage of the subscription.
     pub limits: RateLimits,
-    /// Whether the host stopped it.
+    /// Why the host stopped the turn, if it did.
     pub stopped: Option<HostAction>,
-    /// What the program wrote to its standard error, and how it ended, if it is gone.
-    pub gone: Option<String>,
+    /// Exit and standard error of the program, if it has exited.
+    pub exit_description: Option<String>,
 }
 
-/// Why the host stopped a turn.
+/// The reason why the host stopped a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostAction {
-    /// Somebody wanted it.
+    /// The caller requested it.
     Interrupted,
-    /// The session had as many calls of the model as it may.
+    /// The session reached its limit of model calls.
     MaxTurns,
 }
 
@@ -216,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_again_counts_when_the_end_does_not_say_more() {
+    fn the_last_retry_counts_when_the_final_error_is_vague() {
         let lost = Some(ErrorInfo::named("responseStreamDisconnected"));
         for (name, expected) in [
             ("other", "other"),
@@ -230,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reset_is_that_of_the_window_that_is_spent() {
+    fn the_reset_is_that_of_the_exhausted_window() {
         for (limits, expected) in [
             (
                 r#"{"primary": {"usedPercent": 100, "resetsAt": 60}, "secondary": {"usedPercent": 3, "resetsAt": 900}}"#,

@@ -1,4 +1,4 @@
-//! How a turn ended.
+//! Outcome of a turn, decided from the evidence at its end.
 
 mod decide;
 

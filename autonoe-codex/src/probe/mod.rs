@@ -1,63 +1,54 @@
-//! Looks what is there.
+//! Probe of the version of Codex.
 
 use std::path::Path;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind};
-use autonoe_process::{Ladder, LaunchError, Started};
-use tokio::io::AsyncReadExt;
+use autonoe_backend::short_answer;
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_process::LaunchError;
 
-use crate::launch::{CodexOptions, bare_environment, furnish};
+use crate::launch::{CodexOptions, bare_environment, create_session_directory};
 
-/// How long the program may take to say its version.
+/// Time limit for the program to print its version.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The most that an answer is long. Who writes more is not listened to any longer.
-const LONGEST: u64 = 4 * 1024;
-
-/// Asks the program which version it is.
+/// Returns the version of the program.
 ///
 /// # Errors
 ///
-/// It cannot be started, or is not Codex.
+/// The program cannot be started, or is not Codex.
 pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError> {
-    let place = furnish(options, &options.temporary, None)?;
+    let place = create_session_directory(options, &options.program.temporary, None)?;
     let environment = bare_environment(options, &place);
     let launch = place
-        .launch(&options.program, &options.temporary)
+        .launch(&options.program.path, &options.program.temporary)
         .arg("--version")
         .envs(environment);
-    let Started {
-        process,
-        stdin,
-        stdout,
-    } = launch
-        .start()
-        .await
-        .map_err(|error| unstartable(&options.program, error))?;
-    drop(stdin);
-    let mut said = Vec::new();
-    let mut stdout = stdout.take(LONGEST);
-    // Whatever was said until then is looked at.
-    let _ = tokio::time::timeout(LIMIT, stdout.read_to_end(&mut said)).await;
-    process.shut_down(Ladder::kill_at_once()).await;
-    let said = String::from_utf8_lossy(&said);
+    let answer = short_answer(launch, LIMIT).await;
+    // The answer counts even if the program did not exit in time.
+    let said = answer
+        .map_err(|error| launch_error(&options.program.path, error))?
+        .stdout;
     version_in(&said).map(str::to_owned).ok_or_else(|| {
         AgentError::new(
             AgentErrorKind::NotAvailable,
-            format!("{:?} does not say that it is Codex", options.program),
+            format!(
+                "{:?} does not identify itself as Codex",
+                options.program.path
+            ),
         )
     })
 }
 
-/// Says why the program could not be started.
-pub(crate) fn unstartable(program: &Path, error: LaunchError) -> AgentError {
+/// Converts a launch failure to an error.
+pub(crate) fn launch_error(program: &Path, error: LaunchError) -> AgentError {
     let message = format!("Codex cannot be started as {program:?}");
-    AgentError::new(AgentErrorKind::NotAvailable, message).because(error)
+    AgentError::new(AgentErrorKind::NotAvailable, message).with_source(error)
 }
 
-fn version_in(said: &str) -> Option<&str> {
-    let mut words = said.split_whitespace();
+fn version_in(output: &str) -> Option<&str> {
+    let mut words = output.split_whitespace();
     let is_codex = words.next() == Some("codex-cli");
     words.next().filter(|_| is_codex)
 }

@@ -1,54 +1,42 @@
-//! Answers to what the program asks.
+//! [`Answers`] to the requests of the program.
 
 use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{
-    GateDecision, SessionSpec, ToolCall, ToolContext, ToolError, ToolErrorCode, ToolOutput, Toolbox,
-};
-use futures::FutureExt;
+use autonoe_backend::{AnswerTasks, DeniedCall, FAILED_CHECK, decide_call};
+use autonoe_core::tool::{ToolErrorCode, Toolbox};
+use autonoe_core::{SessionSpec, ToolCall, ToolContext, ToolError, ToolOutput};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::ledger_of_calls::Calls;
-use super::unasked::unasked;
-use crate::events::{SHELL, call_of, dynamic_name};
+use super::pending_calls::PendingCalls;
+use super::ungated_calls::ungated_call;
+use crate::events::{SHELL, dynamic_name, tool_call};
 use crate::wire::{
-    CommandQuestion, Decision, ElicitationQuestion, FileChangeQuestion, Item, Notice, Outgoing,
-    Question, RequestId, Session, ToolQuestion, script_of,
+    CommandApproval, Decision, ElicitationRequest, FileChangeApproval, Item, Notification,
+    Outgoing, ProgramRequest, RequestId, ToolCallRequest, TurnRef, bash_script,
 };
 
-/// Why a call is refused that no hook could decide about.
-const FAILED: &str = "a check of this call failed, so it is not allowed";
+/// The reason to refuse a request that is not about a single call.
+const NO_CALL: &str = "this request covers more than one call, which is not allowed";
 
-/// Why a question is refused that is not about one call.
-const NO_CALL: &str = "this asks for more than this call, which is not allowed";
+/// The reason to refuse a command of another shell.
+const NO_BASH: &str = "only Bash commands can be checked; call Bash by its full path";
 
-/// Why a command is refused that another shell would read.
-const NO_BASH: &str = "commands are only checked as Bash reads them; call Bash, by its full path";
-
-/// How long the program may take to take note of a reason.
+/// Time limit for the program to accept a reason.
 const REASON_LIMIT: Duration = Duration::from_secs(5);
 
-/// A call that was refused, and why.
-pub(super) struct Refused {
-    pub(super) call: String,
-    pub(super) reason: String,
-}
-
-/// Answers to what the program asks, each given by a task of its own.
+/// Answers the requests of the program, each in a task of its own.
 ///
-/// What cannot be decided is refused.
+/// A request that cannot be decided is refused.
 pub(super) struct Answers {
     shared: Arc<Shared>,
     limit: Duration,
-    calls: Calls,
-    /// Questions under way.
-    open: HashMap<RequestId, AbortHandle>,
-    /// Ends our tools that run in this turn.
+    calls: PendingCalls,
+    /// Running answers.
+    open: AnswerTasks<RequestId>,
+    /// Cancels our tools that run in this turn.
     turn: CancellationToken,
     /// Whether the turn is being stopped, so that nothing is allowed any more.
     is_closed: bool,
@@ -58,31 +46,32 @@ pub(super) struct Answers {
 struct Shared {
     spec: SessionSpec,
     thread: String,
-    writer: mpsc::UnboundedSender<Outgoing>,
-    refused: mpsc::UnboundedSender<Refused>,
-    /// Reasons that the program has not taken yet.
+    writer: mpsc::UnboundedSender<String>,
+    refused: mpsc::UnboundedSender<DeniedCall>,
+    /// Reasons that the program has not accepted yet.
     reasons: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
-    /// Calls that were allowed. Those of earlier turns too: the end of one may be told late.
+    /// Calls that were allowed, including those of earlier turns: the end of a call may be reported
+    /// late.
     allowed: Mutex<HashSet<String>>,
 }
 
-/// The question that a decision answers.
+/// A request that waits for a decision.
 #[derive(Clone)]
-struct Asked {
+struct OpenRequest {
     id: RequestId,
     turn: Option<String>,
     answer: fn(&RequestId, Decision) -> Outgoing,
-    /// Names the message that tells the agent why.
+    /// The id of the message with the reason for the agent.
     reason_id: RequestId,
 }
 
 impl Answers {
-    /// Makes answers for a session. Calls that were refused go to `refused`.
+    /// Creates the answers of a session. Refused calls are sent to `refused`.
     pub(super) fn new(
         spec: SessionSpec,
         thread: String,
-        writer: mpsc::UnboundedSender<Outgoing>,
-        refused: mpsc::UnboundedSender<Refused>,
+        writer: mpsc::UnboundedSender<String>,
+        refused: mpsc::UnboundedSender<DeniedCall>,
         limit: Duration,
     ) -> Self {
         Self {
@@ -95,28 +84,28 @@ impl Answers {
                 allowed: Mutex::default(),
             }),
             limit,
-            calls: Calls::default(),
-            open: HashMap::new(),
+            calls: PendingCalls::default(),
+            open: AnswerTasks::default(),
             turn: CancellationToken::new(),
             is_closed: false,
             reasons: 0,
         }
     }
 
-    /// Takes note of what the program tells of calls that it may ask about. Returns what it did
-    /// although nobody had allowed it.
-    pub(super) fn notice(&mut self, notice: &Notice) -> Option<String> {
+    /// Observes the start and the end of calls that the program may request permission for. Returns
+    /// a description of a call that ran without permission.
+    pub(super) fn observe(&mut self, notice: &Notification) -> Option<String> {
         let unasked = match notice {
-            Notice::ItemCompleted(item) => unasked(item, &locked(&self.shared.allowed)),
+            Notification::ItemCompleted(item) => ungated_call(item, &lock(&self.shared.allowed)),
             _ => None,
         };
         match notice {
-            Notice::ItemStarted(item) => {
-                if let Some(call) = call_of(item, &self.shared.spec) {
-                    self.calls.begin(call);
+            Notification::ItemStarted(item) => {
+                if let Some(call) = tool_call(item, &self.shared.spec) {
+                    self.calls.start(call);
                 }
             }
-            Notice::ItemCompleted(
+            Notification::ItemCompleted(
                 Item::Command(crate::wire::CommandItem { id, .. })
                 | Item::FileChange(crate::wire::FileChangeItem { id, .. })
                 | Item::McpTool(crate::wire::McpToolItem { id, .. })
@@ -127,96 +116,94 @@ impl Answers {
         unasked
     }
 
-    /// Takes note that the program has answered a message of these answers.
+    /// Records that the program has answered one of our messages.
     pub(super) fn answered(&self, id: &RequestId) {
-        if let Some(waiting) = locked(&self.shared.reasons).remove(id) {
-            // Whoever waited may have given up.
+        if let Some(waiting) = lock(&self.shared.reasons).remove(id) {
+            // The receiver may have given up.
             let _ = waiting.send(());
         }
     }
 
-    /// Begins to answer anew.
+    /// Starts a turn: requests are answered again.
     pub(super) fn begin_turn(&mut self) {
         self.is_closed = false;
     }
 
-    /// Ends our tools that run, and forgets the calls of the turn. Nothing is allowed any more.
+    /// Cancels our running tools, and forgets the calls of the turn. From now on, nothing is
+    /// allowed.
     pub(super) fn end_turn(&mut self) {
         self.is_closed = true;
         self.turn.cancel();
         self.turn = CancellationToken::new();
         self.calls.clear();
-        for (_, task) in self.open.drain() {
-            task.abort();
-        }
+        self.open.abort_all();
     }
 
-    /// Answers a question, sooner or later.
-    pub(super) fn answer(&mut self, id: RequestId, question: Question) {
-        self.open.retain(|_, task| !task.is_finished());
+    /// Answers a request, when it is decided.
+    pub(super) fn answer(&mut self, id: RequestId, question: ProgramRequest) {
         if self.is_closed {
-            return self.shared.send(Outgoing::refusal(&id, question.method()));
+            return self.shared.send(&Outgoing::refusal(&id, question.method()));
         }
         match question {
-            Question::Command(question) => self.command(id, *question),
-            Question::FileChange(question) => self.file_change(id, &question),
-            Question::Elicitation(question) => self.elicitation(id, &question),
-            Question::Tool(question) => self.tool(id, question),
-            Question::Other { method, .. } => {
-                tracing::debug!(%method, "a question that is refused");
-                self.shared.send(Outgoing::refusal(&id, &method));
+            ProgramRequest::Command(question) => self.command(id, *question),
+            ProgramRequest::FileChange(question) => self.file_change(id, &question),
+            ProgramRequest::Elicitation(question) => self.elicitation(id, &question),
+            ProgramRequest::Tool(question) => self.tool(id, question),
+            ProgramRequest::Other { method, .. } => {
+                tracing::debug!(%method, "refused a request");
+                self.shared.send(&Outgoing::refusal(&id, &method));
             }
         }
     }
 
-    fn command(&mut self, id: RequestId, question: CommandQuestion) {
-        let asked = self.asked(id, Some(question.turn_id.clone()), Outgoing::approval);
-        let begun = self.calls.take(&question.item_id);
+    fn command(&mut self, id: RequestId, question: CommandApproval) {
+        let request = self.request(id, Some(question.turn_id.clone()), Outgoing::approval);
+        let started = self.calls.take(&question.item_id);
         let is_plain = question.is_plain();
-        let (Some(begun), Some(command), true) = (begun, question.command, is_plain) else {
-            return self.refuse(asked, question.item_id, NO_CALL);
+        let (Some(started), Some(command), true) = (started, question.command, is_plain) else {
+            return self.refuse(request, question.item_id, NO_CALL);
         };
-        // What is asked about counts, not what was shown before.
-        let Some(script) = script_of(&command) else {
-            return self.refuse(asked, question.item_id, NO_BASH);
+        // The requested command counts, not the one that was reported before.
+        let Some(script) = bash_script(&command) else {
+            return self.refuse(request, question.item_id, NO_BASH);
         };
         let input = serde_json::json!({"command": script});
-        let mut call = self.shared.spec.tool_call(begun.id, SHELL, input);
-        call = call.in_dir(question.cwd.unwrap_or(begun.cwd));
-        self.decide(asked, call);
+        let mut call = self.shared.spec.tool_call(started.id, SHELL, input);
+        call = call.in_dir(question.cwd.unwrap_or(started.cwd));
+        self.decide(request, call);
     }
 
-    fn file_change(&mut self, id: RequestId, question: &FileChangeQuestion) {
-        let asked = self.asked(id, Some(question.turn_id.clone()), Outgoing::approval);
-        let begun = self.calls.take(&question.item_id);
-        match begun.filter(|_| question.is_plain()) {
-            Some(call) => self.decide(asked, call),
-            None => self.refuse(asked, question.item_id.clone(), NO_CALL),
+    fn file_change(&mut self, id: RequestId, question: &FileChangeApproval) {
+        let request = self.request(id, Some(question.turn_id.clone()), Outgoing::approval);
+        let started = self.calls.take(&question.item_id);
+        match started.filter(|_| question.is_plain()) {
+            Some(call) => self.decide(request, call),
+            None => self.refuse(request, question.item_id.clone(), NO_CALL),
         }
     }
 
-    fn elicitation(&mut self, id: RequestId, question: &ElicitationQuestion) {
-        let asked = self.asked(id, question.turn_id.clone(), Outgoing::elicitation);
+    fn elicitation(&mut self, id: RequestId, question: &ElicitationRequest) {
+        let request = self.request(id, question.turn_id.clone(), Outgoing::elicitation);
         let arguments = question.tool_arguments();
         let server = &question.server_name;
-        let call = arguments.and_then(|arguments| self.calls.take_of_server(server, arguments));
+        let call = arguments.and_then(|arguments| self.calls.take_server_call(server, arguments));
         match call {
-            Some(call) => self.decide(asked, call),
-            // Nobody is there to be asked anything else.
+            Some(call) => self.decide(request, call),
+            // No user is there to answer anything else.
             None => self
                 .shared
-                .send((asked.answer)(&asked.id, Decision::Decline)),
+                .send(&(request.answer)(&request.id, Decision::Decline)),
         }
     }
 
-    fn asked(
+    fn request(
         &mut self,
         id: RequestId,
         turn: Option<String>,
         answer: fn(&RequestId, Decision) -> Outgoing,
-    ) -> Asked {
+    ) -> OpenRequest {
         self.reasons += 1;
-        Asked {
+        OpenRequest {
             id,
             turn,
             answer,
@@ -224,56 +211,45 @@ impl Answers {
         }
     }
 
-    fn refuse(&mut self, asked: Asked, call: String, reason: &'static str) {
+    fn refuse(&mut self, request: OpenRequest, call: String, reason: &'static str) {
         let shared = self.shared.clone();
-        let id = asked.id.clone();
-        let task =
-            tokio::spawn(async move { shared.refuse(&asked, call, reason.to_owned()).await });
-        self.open.insert(id, task.abort_handle());
+        let (id, declined) = (request.id.clone(), self.declined(&request));
+        let refused = async move { shared.refuse(&request, call, reason.to_owned()).await };
+        self.open.spawn(id, refused, declined);
     }
 
-    /// Puts a call to the gate and answers what it says: a refusal, if that fails or takes too long.
-    fn decide(&mut self, asked: Asked, call: ToolCall) {
+    /// Sends the decision of the gate about a call: a refusal, if the gate fails or takes too long.
+    fn decide(&mut self, request: OpenRequest, call: ToolCall) {
         let (shared, limit) = (self.shared.clone(), self.limit);
-        let id = asked.id.clone();
-        let task = tokio::spawn(async move {
-            let decided = AssertUnwindSafe(shared.spec.gate.decide(&call)).catch_unwind();
-            match tokio::time::timeout(limit, decided).await {
-                Ok(Ok(GateDecision::Allow { .. })) => {
-                    locked(&shared.allowed).insert(call.id);
-                    shared.send((asked.answer)(&asked.id, Decision::Accept));
+        let (id, declined) = (request.id.clone(), self.declined(&request));
+        let decided = async move {
+            match decide_call(&shared.spec.gate, &call, limit).await {
+                Ok(()) => {
+                    lock(&shared.allowed).insert(call.id);
+                    shared.send(&(request.answer)(&request.id, Decision::Accept));
                 }
-                Ok(Ok(GateDecision::Deny { reason, .. })) => {
-                    shared.refuse(&asked, call.id, reason).await;
-                }
-                Ok(Err(_)) | Err(_) => shared.refuse(&asked, call.id, FAILED.to_owned()).await,
+                Err(reason) => shared.refuse(&request, call.id, reason).await,
             }
-        });
-        self.open.insert(id, task.abort_handle());
+        };
+        self.open.spawn(id, decided, declined);
     }
 
-    fn tool(&mut self, id: RequestId, question: ToolQuestion) {
-        let shared = self.shared.clone();
+    /// Returns a closure that declines a request after a panic.
+    fn declined(&self, request: &OpenRequest) -> impl FnOnce() + Send + 'static {
+        let (shared, id, answer) = (self.shared.clone(), request.id.clone(), request.answer);
+        move || shared.send(&answer(&id, Decision::Decline))
+    }
+
+    fn tool(&mut self, id: RequestId, question: ToolCallRequest) {
+        let (shared, failed) = (self.shared.clone(), self.shared.clone());
         let (limit, cancelled) = (self.limit, self.turn.child_token());
-        let answered = id.clone();
-        let task = tokio::spawn(async move {
-            let work = shared.call_tool(question, limit, cancelled);
-            let result = AssertUnwindSafe(work)
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|_panic| Err(refusal(FAILED)));
-            let (text, attachments, success) = match &result {
-                Ok(output) => (output.output.clone(), output.attachments.as_slice(), true),
-                Err(error) => (error.to_string(), error.attachments(), false),
-            };
-            shared.send(Outgoing::tool_output(
-                &answered,
-                &text,
-                attachments,
-                success,
-            ));
-        });
-        self.open.insert(id, task.abort_handle());
+        let (answered, panicked) = (id.clone(), id.clone());
+        let work = async move {
+            let result = shared.call_tool(question, limit, cancelled).await;
+            shared.send_output(&answered, &result);
+        };
+        let otherwise = move || failed.send_output(&panicked, &Err(refusal(FAILED_CHECK)));
+        self.open.spawn(id, work, otherwise);
     }
 }
 
@@ -284,37 +260,45 @@ impl Drop for Answers {
 }
 
 impl Shared {
-    fn send(&self, message: Outgoing) {
-        let _ = self.writer.send(message);
+    fn send(&self, message: &Outgoing) {
+        let _ = self.writer.send(message.to_line());
     }
 
-    /// Refuses a call. An answer has no room for a reason, so the agent is told it as a word in
-    /// between. The program must have it before the turn goes on: a word that comes later breaks
-    /// off what the model is just saying.
-    async fn refuse(&self, asked: &Asked, call: String, reason: String) {
-        if let Some(turn) = &asked.turn {
-            let session = Session {
+    fn send_output(&self, id: &RequestId, result: &Result<ToolOutput, ToolError>) {
+        let (text, attachments, success) = match result {
+            Ok(output) => (output.output.clone(), output.attachments.as_slice(), true),
+            Err(error) => (error.to_string(), error.attachments(), false),
+        };
+        self.send(&Outgoing::tool_output(id, &text, attachments, success));
+    }
+
+    /// Refuses a call. The answer has no field for a reason, so the reason is sent to the agent as
+    /// a steering message. The program must have it before the turn continues: a later message
+    /// would interrupt the output of the model.
+    async fn refuse(&self, request: &OpenRequest, call: String, reason: String) {
+        if let Some(turn) = &request.turn {
+            let session = TurnRef {
                 thread: self.thread.clone(),
                 turn: turn.clone(),
             };
             let text = format!("The last call was refused: {reason}");
-            let (taken, waiting) = oneshot::channel();
-            locked(&self.reasons).insert(asked.reason_id.clone(), taken);
-            self.send(Outgoing::steer(&asked.reason_id, &session, &text));
+            let (accepted, waiting) = oneshot::channel();
+            lock(&self.reasons).insert(request.reason_id.clone(), accepted);
+            self.send(&Outgoing::steer(&request.reason_id, &session, &text));
             // The call is refused in any case.
             let _ = tokio::time::timeout(REASON_LIMIT, waiting).await;
         }
-        let _ = self.refused.send(Refused { call, reason });
-        self.send((asked.answer)(&asked.id, Decision::Decline));
+        let _ = self.refused.send(DeniedCall { call, reason });
+        self.send(&(request.answer)(&request.id, Decision::Decline));
     }
 
     async fn call_tool(
         &self,
-        question: ToolQuestion,
+        question: ToolCallRequest,
         limit: Duration,
         cancelled: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        let ToolQuestion {
+        let ToolCallRequest {
             call_id,
             turn_id,
             namespace,
@@ -324,15 +308,13 @@ impl Shared {
         } = question;
         let name = dynamic_name(namespace.as_deref(), &tool);
         let call = self.spec.tool_call(&call_id, name, arguments.clone());
-        let decided = tokio::time::timeout(limit, self.spec.gate.decide(&call)).await;
-        let reason = match decided {
-            Ok(GateDecision::Allow { .. }) if namespace.as_deref() == Some(Toolbox::SERVER) => None,
-            Ok(GateDecision::Allow { .. }) => Some("there is no such tool".to_owned()),
-            Ok(GateDecision::Deny { reason, .. }) => Some(reason),
-            Err(_elapsed) => Some(FAILED.to_owned()),
+        let reason = match decide_call(&self.spec.gate, &call, limit).await {
+            Ok(()) if namespace.as_deref() == Some(Toolbox::SERVER) => None,
+            Ok(()) => Some("unknown tool".to_owned()),
+            Err(reason) => Some(reason),
         };
         if let Some(reason) = reason {
-            let refused = Refused {
+            let refused = DeniedCall {
                 call: call_id,
                 reason: reason.clone(),
             };
@@ -347,11 +329,11 @@ impl Shared {
     }
 }
 
-/// Returns the result of a call that is not allowed. The agent reads only the reason.
+/// Returns the result of a denied call. The agent reads only the reason.
 fn refusal(reason: &str) -> ToolError {
     ToolError::new(ToolErrorCode::PERMISSION_DENIED, reason).with_output(ToolOutput::new(reason))
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

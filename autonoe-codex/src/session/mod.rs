@@ -1,17 +1,16 @@
-//! One session: the program, the talk with it, and who answers.
+//! Session of Codex: its process, the connection to it, and the answers to its requests.
 //!
-//! A [`ProgramClient`](autonoe_backend::ProgramClient) owns the process. What the program says is
-//! read whether or not anybody looks at the stream, so that questions about calls never wait
-//! behind messages.
-//! [`Answers`](answers::Answers) answers them, each in a task of its own.
+//! A [`ProgramClient`](autonoe_backend::ProgramClient) owns the process. The output of the program
+//! is read whether or not the stream is polled, so that permission requests never wait behind
+//! messages. [`Answers`](answers::Answers) answers them, each in a task of its own.
 
 mod answers;
-mod expectation;
-mod ledger_of_calls;
+mod pending_calls;
 mod start;
-mod talk;
+mod steering_queue;
+mod thread_check;
+mod transport;
 mod turn;
-mod unasked;
-mod words;
+mod ungated_calls;
 
-pub(crate) use start::Live;
+pub(crate) use start::Connection;

@@ -1,72 +1,70 @@
-//! From nothing to a program that waits for a prompt.
+//! Starts Codex, until it is ready for a prompt.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use autonoe_backend::sweep;
-use autonoe_core::{AgentError, AgentErrorKind, ProjectMemory, SessionSpec, StreamEvent};
-use autonoe_process::Started;
+use autonoe_backend::{
+    AfterQuery, CommandQueue, DeniedCall, PendingRequests, Program, Query, ready_within,
+    remove_abandoned_sessions, run_turn, shutdown_program, wait_for_exit,
+};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::run::ProjectMemory;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent};
+use autonoe_process::{ShutdownPolicy, Started};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::answers::{Answers, Refused};
-use super::expectation::begun;
-use super::talk::{Answer, Pending};
-use super::talk::{Silence, Talk};
+use super::answers::Answers;
+use super::thread_check::check_thread;
+use super::transport::{Answer, EndOfInput, Transport};
+use super::turn::CodexTurn;
 use crate::events::Translator;
-use crate::launch::{CodexOptions, FOLDER, LaunchPlan, furnish, thread_settings};
-use crate::probe::unstartable;
-use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
+use crate::launch::{CodexOptions, FOLDER, LaunchPlan, create_session_directory, thread_settings};
+use crate::probe::launch_error;
+use crate::wire::{Effort, Message, Notification, Outgoing, RequestId, ThreadMessage};
 
-/// How long a program that closed its output may take to end.
-const LAST_BREATH: Duration = Duration::from_secs(5);
-
-/// The memory file of a project that Codex agents get.
+/// The memory file of a project for Codex agents.
 ///
-/// Codex reads it only in a project that it trusts, together with settings that an agent can
-/// write. So the text is sent with the conversation.
+/// Codex reads it only in a trusted project, together with settings that an agent can write. So its
+/// text is sent with the conversation.
 const MEMORY_FILE: &str = "AGENTS.md";
 
-/// A program that lives, and all that belongs to the talk with it.
-pub(crate) struct Live {
+/// A running program, and the state of the connection to it.
+pub(crate) struct Connection {
     /// Receives failures of optional MCP servers.
     spec: SessionSpec,
-    pub(super) talk: Talk,
-    pub(super) pending: Pending,
+    pub(super) transport: Transport,
+    pending: PendingRequests<Answer>,
     pub(super) conversation: Option<Conversation>,
-    /// Answers, once there is a conversation that can ask anything.
+    /// Answers to requests, once there is a conversation.
     pub(super) answers: Option<Answers>,
-    /// What the program did although nobody had allowed it.
-    unasked: Option<String>,
-    /// What it warned of before there was a conversation.
-    early: Vec<Notice>,
+    /// A call that ran without permission.
+    ungated_call: Option<String>,
+    /// Warnings from before the start of the conversation.
+    early: Vec<Notification>,
     /// Optional MCP servers that have neither started nor failed.
     starting_servers: BTreeSet<String>,
-    refused: mpsc::UnboundedReceiver<Refused>,
-    tell_refused: mpsc::UnboundedSender<Refused>,
+    refused: mpsc::UnboundedReceiver<DeniedCall>,
+    refused_tx: mpsc::UnboundedSender<DeniedCall>,
 }
 
-/// A conversation that began as it was asked to.
+/// A conversation that started with the required settings.
 pub(super) struct Conversation {
     pub(super) thread: String,
     pub(super) effort: Option<Effort>,
     pub(super) translator: Translator,
 }
 
-impl Live {
-    /// Starts the program. It must be [ready](Self::ready) before it gets a prompt.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be started. No process of it is left then.
-    pub(super) async fn launch(
-        options: &CodexOptions,
-        spec: &SessionSpec,
-    ) -> Result<Self, AgentError> {
+impl Program for Connection {
+    type Options = CodexOptions;
+
+    const NAME: &str = "Codex";
+
+    async fn launch(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
         // Removes the folders of killed hosts.
-        sweep(&options.temporary, FOLDER).await;
-        let place = furnish(options, &spec.cwd, spec.conversations.as_deref())?;
+        remove_abandoned_sessions(&options.program.temporary, FOLDER).await;
+        let place = create_session_directory(options, &spec.cwd, spec.conversations.as_deref())?;
         let launch = LaunchPlan::launch(options, spec, place).await?;
         let Started {
             process,
@@ -75,72 +73,89 @@ impl Live {
         } = launch
             .start()
             .await
-            .map_err(|error| unstartable(&options.program, error))?;
-        Ok(Self::new(spec, Talk::new(process, stdin, stdout)))
-    }
-
-    fn new(spec: &SessionSpec, talk: Talk) -> Self {
-        let (tell_refused, refused) = mpsc::unbounded_channel();
-        Self {
+            .map_err(|error| launch_error(&options.program.path, error))?;
+        let (refused_tx, refused) = mpsc::unbounded_channel();
+        Ok(Self {
             spec: spec.clone(),
-            talk,
-            pending: Pending::default(),
+            transport: Transport::new(process, stdin, stdout),
+            pending: PendingRequests::default(),
             conversation: None,
             answers: None,
-            unasked: None,
+            ungated_call: None,
             early: Vec::new(),
             starting_servers: optional_servers(spec),
             refused,
-            tell_refused,
-        }
+            refused_tx,
+        })
     }
 
-    /// Waits until the program is ready for a prompt, and is what was asked for.
-    ///
-    /// # Errors
-    ///
-    /// It is not. It may still live then.
-    pub(super) async fn ready(
+    async fn ready(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        let limit = options.start_limit;
-        let ready = tokio::time::timeout(limit, self.initialize(options, spec)).await;
-        ready.unwrap_or_else(|_elapsed| {
-            Err(AgentError::new(
-                AgentErrorKind::Timeout,
-                format!("Codex was not ready after {limit:?}"),
-            ))
-        })?;
+        let limit = options.program.start_limit;
+        ready_within(Self::NAME, limit, self.initialize(options, spec)).await?;
         self.wait_for_servers(limit).await
     }
 
+    async fn turn(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+        query: Query,
+        commands: &mut CommandQueue,
+    ) -> AfterQuery {
+        let Some(turn) = CodexTurn::start(self, options, spec, &query.prompt) else {
+            let reason = "the conversation has not started";
+            query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
+            return AfterQuery::Ready;
+        };
+        run_turn(turn, query, commands).await
+    }
+
+    async fn end(self) {
+        let Self {
+            transport: talk,
+            answers,
+            ..
+        } = self;
+        // From now on, nothing is allowed.
+        drop(answers);
+        // The program ends its commands when its input is closed, even during a turn.
+        shutdown_program(Self::NAME, talk.into_process(), ShutdownPolicy::default()).await;
+    }
+}
+
+impl Connection {
     async fn initialize(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        self.ask(Outgoing::initialize).await?;
-        self.talk.send(Outgoing::initialized());
+        self.request_and_wait(Outgoing::initialize).await?;
+        self.transport.send(&Outgoing::initialized());
         let mut settings = thread_settings(options, spec)?;
         let memory = ProjectMemory::read(spec, MEMORY_FILE);
         settings.add_instructions(memory.section);
-        self.early.extend(memory.warning.map(Notice::Warning));
+        self.early.extend(memory.warning.map(Notification::Warning));
         let answer = match &spec.resume {
-            None => self.ask(|id| Outgoing::start_thread(id, &settings)).await,
+            None => {
+                self.request_and_wait(|id| Outgoing::start_thread(id, &settings))
+                    .await
+            }
             Some(thread) => {
-                self.ask(|id| Outgoing::resume_thread(id, thread.as_str(), &settings))
+                self.request_and_wait(|id| Outgoing::resume_thread(id, thread.as_str(), &settings))
                     .await
             }
         };
-        let begun = begun(&answer.map_err(|error| with_a_way_out(error, spec))?)?;
+        let begun = check_thread(&answer.map_err(|error| with_server_remedy(error, spec))?)?;
         self.answers = Some(Answers::new(
             spec.clone(),
             begun.thread.clone(),
-            self.talk.writer(),
-            self.tell_refused.clone(),
-            options.answer_limit,
+            self.transport.writer(),
+            self.refused_tx.clone(),
+            options.program.answer_limit,
         ));
         let mut translator = Translator::new(spec.clone(), &begun.thread, begun.model);
         for notice in self.early.drain(..) {
@@ -155,18 +170,19 @@ impl Live {
     }
 
     /// Waits until each optional server has started or failed. The program starts them in the
-    /// background, and the agent has only the tools of those that are there for its first prompt.
+    /// background, and the agent has only the tools of servers that run before its first prompt.
     ///
     /// The program reports servers that do not start. Without a report within `limit`, the session
     /// starts without the server.
     async fn wait_for_servers(&mut self, limit: Duration) -> Result<(), AgentError> {
         let deadline = Instant::now() + limit;
         while !self.starting_servers.is_empty() {
-            match tokio::time::timeout_at(deadline, self.talk.next()).await {
-                Ok(Ok(message)) => self.take(message, &mut Vec::new()),
-                Ok(Err(silence)) => return Err(self.broke_off(&silence).await),
+            match tokio::time::timeout_at(deadline, self.transport.recv()).await {
+                Ok(Ok(message)) => self.handle(message, &mut Vec::new()),
+                Ok(Err(silence)) => return Err(self.exit_error(&silence).await),
                 Err(_elapsed) => {
-                    let error = AgentError::new(AgentErrorKind::Timeout, "it does not start");
+                    let error =
+                        AgentError::new(AgentErrorKind::Timeout, "it did not start in time");
                     for name in std::mem::take(&mut self.starting_servers) {
                         self.spec.may_start_without(&name, &error);
                     }
@@ -176,115 +192,128 @@ impl Live {
         Ok(())
     }
 
-    /// Asks the program something before the first prompt, and waits for the answer.
-    pub(super) async fn ask(
+    /// Sends a request before the first prompt, and waits for the answer.
+    pub(super) async fn request_and_wait(
         &mut self,
         make: impl FnOnce(i64) -> Outgoing,
     ) -> Result<Value, AgentError> {
         let mut answer = self.request(make);
         loop {
-            match self.talk.next().await {
-                Ok(message) => self.take(message, &mut Vec::new()),
-                Err(silence) => return Err(self.broke_off(&silence).await),
+            match self.transport.recv().await {
+                Ok(message) => self.handle(message, &mut Vec::new()),
+                Err(silence) => return Err(self.exit_error(&silence).await),
             }
             if let Ok(answer) = answer.try_recv() {
                 return answer.map_err(|error| {
                     AgentError::new(
                         AgentErrorKind::Configuration,
-                        format!("Codex does not begin a session: {}", error.message),
+                        format!("Codex did not start a session: {}", error.message),
                     )
                 });
             }
         }
     }
 
-    /// Sends a request, and returns where its answer comes.
+    /// Sends a request, and returns the receiver of its answer.
     pub(super) fn request(
         &mut self,
         make: impl FnOnce(i64) -> Outgoing,
     ) -> oneshot::Receiver<Answer> {
-        let (id, answer) = self.pending.ask();
-        self.talk.send(make(id));
+        let (id, answer) = self.pending.add();
+        self.transport.send(&make(id));
         answer
     }
 
-    /// Takes note of a message, and adds what it means to `events`.
-    pub(super) fn take(&mut self, message: Addressed, events: &mut Vec<StreamEvent>) {
+    /// Handles a message, and adds its events to `events`.
+    pub(super) fn handle(&mut self, message: ThreadMessage, events: &mut Vec<StreamEvent>) {
         let ours = self.conversation.as_ref().map(|it| it.thread.as_str());
         let is_foreign = message.thread.is_some() && message.thread.as_deref() != ours;
         match message.message {
-            Message::Notice(notice @ Notice::Warning(_)) if ours.is_none() => {
+            Message::Notification(notice @ Notification::Warning(_)) if ours.is_none() => {
                 self.early.push(notice);
             }
             // A server may fail before the answer that names the conversation.
-            Message::Notice(Notice::ServerReady { name }) if ours.is_none() || !is_foreign => {
+            Message::Notification(Notification::ServerReady { name })
+                if ours.is_none() || !is_foreign =>
+            {
                 self.starting_servers.remove(&name);
             }
-            Message::Notice(Notice::ServerFailed { name, error })
+            Message::Notification(Notification::ServerFailed { name, error })
                 if ours.is_none() || !is_foreign =>
             {
                 self.starting_servers.remove(&name);
                 let error = AgentError::new(AgentErrorKind::Configuration, error);
                 self.spec.may_start_without(&name, &error);
             }
-            Message::Notice(_) if is_foreign => {
-                tracing::debug!("a notice of another conversation");
+            Message::Notification(_) if is_foreign => {
+                tracing::debug!("ignored a notification of another conversation");
             }
-            Message::Question { id, question } if is_foreign => {
-                self.talk.send(Outgoing::refusal(&id, question.method()));
+            Message::Request { id, question } if is_foreign => {
+                self.transport
+                    .send(&Outgoing::refusal(&id, question.method()));
             }
             Message::Answer { id, result } => {
                 if let Some(answers) = &self.answers {
                     answers.answered(&id);
                 }
-                self.pending.answered(&id, result);
+                if let RequestId::Number(id) = id {
+                    self.pending.answer(id, result);
+                }
             }
-            Message::Question { id, question } => match &mut self.answers {
+            Message::Request { id, question } => match &mut self.answers {
                 Some(answers) => answers.answer(id, question),
-                None => self.talk.send(Outgoing::refusal(&id, question.method())),
+                None => self
+                    .transport
+                    .send(&Outgoing::refusal(&id, question.method())),
             },
-            Message::Notice(notice) => {
+            Message::Notification(notice) => {
                 if let Some(answers) = &mut self.answers
-                    && let Some(unasked) = answers.notice(&notice)
+                    && let Some(ungated_call) = answers.observe(&notice)
                 {
-                    self.unasked.get_or_insert(unasked);
+                    self.ungated_call.get_or_insert(ungated_call);
                 }
                 if let Some(Conversation { translator, .. }) = &mut self.conversation {
-                    while let Ok(Refused { call, reason }) = self.refused.try_recv() {
-                        translator.refused(call, reason);
+                    while let Ok(DeniedCall { call, reason }) = self.refused.try_recv() {
+                        translator.record_refusal(call, reason);
                     }
                     translator.observe(&notice, events);
                 }
             }
-            Message::Other(_) => tracing::debug!("a message that is neither told nor asked"),
+            Message::Other(_) => {
+                tracing::debug!("ignored a message that is no request, response or notification");
+            }
         }
     }
 
-    /// Says that the program did something that nobody had allowed, if it did.
-    pub(super) fn violation(&self) -> Option<AgentError> {
-        let what = self.unasked.as_deref()?;
-        let message = format!("Codex did {what} without having asked, so it is not used any more");
+    /// Returns an error if a call ran without permission.
+    pub(super) fn ungated_call_error(&self) -> Option<AgentError> {
+        let what = self.ungated_call.as_deref()?;
+        let message =
+            format!("Codex ran {what} without approval of the gate, so its session was stopped");
         Some(AgentError::new(AgentErrorKind::Protocol, message))
     }
 
-    /// Returns why the program is not there any more.
-    async fn broke_off(&self, silence: &Silence) -> AgentError {
+    /// Returns the error of a program whose output ended.
+    async fn exit_error(&self, silence: &EndOfInput) -> AgentError {
         match silence {
-            Silence::TooLong | Silence::Unreadable => unreadable(silence),
-            Silence::Ended => AgentError::new(
+            EndOfInput::TooLong | EndOfInput::Unreadable => read_error(silence),
+            EndOfInput::Ended => AgentError::new(
                 AgentErrorKind::Crashed,
-                format!("Codex ended before it began: {}", self.last_words().await),
+                format!(
+                    "Codex exited before the session started: {}",
+                    self.exit_description().await
+                ),
             ),
         }
     }
 
-    /// Waits a moment for the program to end, and returns what is known of its end.
-    pub(super) async fn last_words(&self) -> String {
-        let exited = tokio::time::timeout(LAST_BREATH, self.talk.process.exited()).await;
-        let stderr = self.talk.process.stderr_tail();
-        match exited {
-            Ok(exit) => format!("{exit:?} {}", stderr.trim()),
-            Err(_elapsed) => stderr.trim().to_owned(),
+    /// Waits up to 5 seconds for the program to exit, and returns its exit and its standard error.
+    pub(super) async fn exit_description(&self) -> String {
+        let exit = wait_for_exit(&self.transport.process).await;
+        let stderr = self.transport.process.stderr_tail();
+        match exit {
+            Some(exit) => format!("{exit:?} {}", stderr.trim()),
+            None => stderr.trim().to_owned(),
         }
     }
 }
@@ -298,22 +327,22 @@ fn optional_servers(spec: &SessionSpec) -> BTreeSet<String> {
         .collect()
 }
 
-/// Says what can be done about a session that did not begin, if it has servers: one that does not
-/// start is why, most often.
-fn with_a_way_out(error: AgentError, spec: &SessionSpec) -> AgentError {
+/// Adds a remedy to the error of a session that did not start, if it has servers: most often, one
+/// of them fails to start.
+fn with_server_remedy(error: AgentError, spec: &SessionSpec) -> AgentError {
     match error.kind() {
         AgentErrorKind::Configuration if !spec.mcp_servers.is_empty() => error.with_remedy(
-            "mend the MCP server that it names, or leave it out; \"mcpServers\": {} in \
-             .autonoe/agent.json leaves out all, the browser that is built in too",
+            "repair the MCP server that the message names, or leave it out; \"mcpServers\": {} \
+             in .autonoe/agent.json leaves out all servers, including the built-in browser",
         ),
         _ => error,
     }
 }
 
-/// Says that a line cannot be read.
-pub(super) fn unreadable(silence: &Silence) -> AgentError {
+/// Returns the error of an unreadable line.
+pub(super) fn read_error(silence: &EndOfInput) -> AgentError {
     let message = match silence {
-        Silence::TooLong => "Codex wrote a line that is too long to be read",
+        EndOfInput::TooLong => "Codex wrote a line that is too long",
         _ => "Codex wrote a line that cannot be read",
     };
     AgentError::new(AgentErrorKind::Protocol, message)

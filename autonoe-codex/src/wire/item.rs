@@ -1,36 +1,36 @@
-//! What a turn is made of.
+//! [`Item`]s of a turn, and the shell script of a command.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A part of a turn: something said, thought or done.
+/// A part of a turn: a message, a thought or a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Item {
-    /// The agent says something.
+    /// A message of the agent.
     Message(MessageItem),
-    /// The agent thinks.
+    /// A thought of the agent.
     Reasoning(ReasoningItem),
     /// A command.
     Command(CommandItem),
     /// A patch.
     FileChange(FileChangeItem),
-    /// A call of a tool of an MCP server.
+    /// A call of an MCP server's tool.
     McpTool(McpToolItem),
-    /// A call of a tool of ours.
+    /// A call of one of our tools.
     DynamicTool(DynamicToolItem),
-    /// Anything else, as it came.
+    /// Any other item, unchanged.
     Other(Value),
 }
 
-/// How a command, a patch or a call stands.
+/// The status of a command, a patch or a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ItemStatus {
-    /// It is under way.
+    /// It is running.
     InProgress,
     /// It succeeded.
     Completed,
@@ -38,31 +38,31 @@ pub enum ItemStatus {
     Failed,
     /// It was refused.
     Declined,
-    /// What this means is not known.
+    /// An unknown status.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// Something that the agent says.
+/// A message of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageItem {
     /// Its id.
     pub id: String,
-    /// What it says; empty at its start.
+    /// The text; empty at its start.
     pub text: String,
 }
 
-/// Something that the agent thinks.
+/// A thought of the agent.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReasoningItem {
     /// Its id.
     pub id: String,
-    /// What it thinks, summed up.
+    /// The summary of the thought.
     pub summary: Vec<String>,
-    /// What it thinks, word by word, where the model tells.
+    /// The full text of the thought, if the model reveals it.
     pub content: Vec<String>,
 }
 
@@ -72,15 +72,15 @@ pub struct ReasoningItem {
 pub struct CommandItem {
     /// The id of the call.
     pub id: String,
-    /// The command with its shell, as one text.
+    /// The command line including its shell.
     pub command: String,
-    /// Where it runs.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
-    /// How it stands.
+    /// The status.
     pub status: ItemStatus,
-    /// What it wrote.
+    /// The output.
     pub aggregated_output: Option<String>,
-    /// How it ended.
+    /// The exit code.
     pub exit_code: Option<i64>,
 }
 
@@ -90,37 +90,37 @@ pub struct CommandItem {
 pub struct FileChangeItem {
     /// The id of the call.
     pub id: String,
-    /// What it changes.
+    /// The changed files.
     pub changes: Vec<Change>,
-    /// How it stands.
+    /// The status.
     pub status: ItemStatus,
 }
 
-/// What a patch does to one file.
+/// The change of one file by a patch.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
     /// The file.
     pub path: PathBuf,
-    /// What is done to it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// The difference, or the whole of a new file.
+    /// The diff, or the whole content of a new file.
     #[serde(default)]
     pub diff: String,
 }
 
-/// What is done to a file.
+/// The kind of change of a file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ChangeKind {
     /// `add`, `delete` or `update`.
     #[serde(rename = "type")]
     pub name: String,
-    /// Where the file goes, if it is moved.
+    /// The new path, if the file is moved.
     #[serde(default)]
     pub move_path: Option<PathBuf>,
 }
 
-/// A call of a tool of an MCP server.
+/// A call of an MCP server's tool.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct McpToolItem {
@@ -130,17 +130,17 @@ pub struct McpToolItem {
     pub server: String,
     /// The tool.
     pub tool: String,
-    /// What it is called with.
+    /// The input.
     pub arguments: Value,
-    /// How it stands.
+    /// The status.
     pub status: ItemStatus,
-    /// What came of it.
+    /// The result.
     pub result: Option<McpResult>,
-    /// Why nothing did.
+    /// The error, if there is no result.
     pub error: Option<McpError>,
 }
 
-/// What a tool of an MCP server gave back.
+/// The result of an MCP server's tool.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct McpResult {
@@ -148,15 +148,15 @@ pub struct McpResult {
     pub content: Vec<Value>,
 }
 
-/// Why a tool of an MCP server gave nothing back.
+/// The error of an MCP server's tool.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct McpError {
-    /// What went wrong.
+    /// The error message.
     pub message: String,
 }
 
-/// A call of a tool of ours.
+/// A call of one of our tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DynamicToolItem {
@@ -166,37 +166,37 @@ pub struct DynamicToolItem {
     pub namespace: Option<String>,
     /// The tool.
     pub tool: String,
-    /// What it is called with.
+    /// The input.
     pub arguments: Value,
-    /// How it stands.
+    /// The status.
     pub status: ItemStatus,
-    /// What it gave back.
+    /// The output.
     pub content_items: Option<Vec<ContentItem>>,
     /// Whether it succeeded.
     pub success: Option<bool>,
 }
 
-/// A piece of what a tool of ours gave back.
+/// A part of the output of one of our tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ContentItem {
-    /// The text, if it is one.
+    /// The text, if the part is text.
     pub text: Option<String>,
 }
 
 impl Item {
-    /// Reads an item. One that is not known, or not in a known shape, is kept as it is.
-    pub fn read(value: &Value) -> Self {
-        fn as_one<T: for<'de> Deserialize<'de>>(value: &Value, make: fn(T) -> Item) -> Item {
+    /// Parses an item. An unknown one, or one with an unknown format, is kept unchanged.
+    pub fn parse(value: &Value) -> Self {
+        fn parse_as<T: for<'de> Deserialize<'de>>(value: &Value, make: fn(T) -> Item) -> Item {
             T::deserialize(value).map_or_else(|_| Item::Other(value.clone()), make)
         }
         match value["type"].as_str() {
-            Some("agentMessage") => as_one(value, Self::Message),
-            Some("reasoning") => as_one(value, Self::Reasoning),
-            Some("commandExecution") => as_one(value, Self::Command),
-            Some("fileChange") => as_one(value, Self::FileChange),
-            Some("mcpToolCall") => as_one(value, Self::McpTool),
-            Some("dynamicToolCall") => as_one(value, Self::DynamicTool),
+            Some("agentMessage") => parse_as(value, Self::Message),
+            Some("reasoning") => parse_as(value, Self::Reasoning),
+            Some("commandExecution") => parse_as(value, Self::Command),
+            Some("fileChange") => parse_as(value, Self::FileChange),
+            Some("mcpToolCall") => parse_as(value, Self::McpTool),
+            Some("dynamicToolCall") => parse_as(value, Self::DynamicTool),
             _ => Self::Other(value.clone()),
         }
     }
@@ -213,24 +213,24 @@ impl McpResult {
     }
 }
 
-/// Where a shell that can be trusted to be Bash is.
+/// Paths of shells that are certain to be Bash.
 ///
-/// Who reads a script must read it as the shell does. Others read it in other ways: what is a
-/// harmless word of Bash, such as `$'a\'; touch x; #'`, is a second command for `sh`.
+/// The gate must parse a script as the shell does. Other shells parse it differently: a harmless
+/// word of Bash, such as `$'a\'; touch x; #'`, is a second command for `sh`.
 const BASH: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 
-/// Returns the script that Bash is given, from a command such as `/bin/bash -lc 'ls -a'`.
+/// Returns the script of a Bash command such as `/bin/bash -lc 'ls -a'`.
 ///
-/// `None` for anything that is not Bash with one script: then the whole text is the command.
+/// `None` for anything but Bash with one script: then the whole text is the command.
 ///
 /// ```
-/// use autonoe_codex::wire::script_of;
+/// use autonoe_codex::wire::bash_script;
 ///
-/// assert_eq!(script_of("/bin/bash -lc 'ls -a'").as_deref(), Some("ls -a"));
-/// // Another shell may read the same script in another way.
-/// assert_eq!(script_of("/bin/sh -c 'ls -a'"), None);
+/// assert_eq!(bash_script("/bin/bash -lc 'ls -a'").as_deref(), Some("ls -a"));
+/// // Another shell may parse the same script differently.
+/// assert_eq!(bash_script("/bin/sh -c 'ls -a'"), None);
 /// ```
-pub fn script_of(command: &str) -> Option<String> {
+pub fn bash_script(command: &str) -> Option<String> {
     let words = shlex::split(command)?;
     let [shell, flags, script] = words.as_slice() else {
         return None;
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_is_what_the_shell_is_given() {
+    fn the_script_is_the_argument_of_the_shell() {
         for (command, script) in [
             ("/bin/bash -lc 'touch a; cat'", Some("touch a; cat")),
             (
@@ -265,18 +265,18 @@ mod tests {
             ("/bin/bash -lc 'not closed", None),
             ("", None),
         ] {
-            assert_eq!(script_of(command).as_deref(), script, "{command}");
+            assert_eq!(bash_script(command).as_deref(), script, "{command}");
         }
     }
 
     proptest! {
         #[test]
-        fn every_script_comes_back_as_it_was(script in "[^\0]*") {
+        fn every_script_is_parsed_back_unchanged(script in "[^\0]*") {
             let shown = shlex::try_join(["/bin/bash", "-lc", script.as_str()]);
 
             let shown = shown.expect("there is no NUL");
 
-            prop_assert_eq!(script_of(&shown), Some(script));
+            prop_assert_eq!(bash_script(&shown), Some(script));
         }
     }
 }

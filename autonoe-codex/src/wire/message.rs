@@ -1,20 +1,20 @@
-//! One line, as what it is.
+//! [`Message`] of the program, parsed from a line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Notice, Question};
+use super::{Notification, ProgramRequest};
 
 /// One message of the program.
 ///
 /// ```
-/// use autonoe_codex::wire::{Message, Notice};
+/// use autonoe_codex::wire::{Message, Notification};
 ///
 /// let line = r#"{"method":"turn/grown","params":{"leaves":7}}"#;
 ///
-/// // What nobody knows yet is no error.
-/// assert!(matches!(Message::read(line), Some(Message::Notice(Notice::Other { .. }))));
-/// assert_eq!(Message::read("no JSON"), None);
+/// // An unknown message is not an error.
+/// assert!(matches!(Message::parse(line), Some(Message::Notification(Notification::Other { .. }))));
+/// assert_eq!(Message::parse("no JSON"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -23,47 +23,47 @@ pub enum Message {
     Answer {
         /// The request.
         id: RequestId,
-        /// What came of it.
+        /// The result.
         result: Result<Value, RpcError>,
     },
     /// A request of the program, which waits for its answer.
-    Question {
-        /// What the answer must name.
+    Request {
+        /// The id that the answer must name.
         id: RequestId,
-        /// What is asked.
-        question: Question,
+        /// The request.
+        question: ProgramRequest,
     },
-    /// Something that the program tells.
-    Notice(Notice),
-    /// An object that is none of these, as it came.
+    /// A notification of the program.
+    Notification(Notification),
+    /// Any other object, unchanged.
     Other(Value),
 }
 
 /// One message, and the conversation that it is about.
 ///
 /// ```
-/// use autonoe_codex::wire::Addressed;
+/// use autonoe_codex::wire::ThreadMessage;
 ///
 /// let line = r#"{"method":"turn/grown","params":{"threadId":"t1"}}"#;
-/// let message = Addressed::read(line).expect("a message");
+/// let message = ThreadMessage::parse(line).expect("a message");
 ///
 /// assert_eq!(message.thread.as_deref(), Some("t1"));
 /// assert_eq!(message.line, line);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Addressed {
-    /// The conversation; `None` if it is about the program, or an answer.
+pub struct ThreadMessage {
+    /// The conversation; `None` for a message about the program, or an answer.
     pub thread: Option<String>,
-    /// What it says.
+    /// The message.
     pub message: Message,
-    /// The line that it stands in, with all members that nobody reads.
+    /// The original line, with all fields.
     pub line: String,
 }
 
-impl Addressed {
-    /// Reads one line; `None` if it is no JSON object.
-    pub fn read(line: &str) -> Option<Self> {
+impl ThreadMessage {
+    /// Parses one line; `None` if it is not a JSON object.
+    pub fn parse(line: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(line).ok()?;
         let thread = ["threadId", "conversationId"]
             .into_iter()
@@ -76,7 +76,7 @@ impl Addressed {
     }
 }
 
-/// Names a request.
+/// The id of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RequestId {
@@ -86,22 +86,22 @@ pub enum RequestId {
     Text(String),
 }
 
-/// Why a request was refused.
+/// The error answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct RpcError {
-    /// Its number in the protocol.
+    /// Its code in the protocol.
     pub code: i64,
-    /// What is wrong, for people.
+    /// The error message.
     pub message: String,
-    /// What else is said of it.
+    /// Further details.
     pub data: Option<Value>,
 }
 
 impl Message {
-    /// Reads one line; `None` if it is no JSON object.
-    pub fn read(line: &str) -> Option<Self> {
+    /// Parses one line; `None` if it is not a JSON object.
+    pub fn parse(line: &str) -> Option<Self> {
         Self::from_value(serde_json::from_str(line).ok()?)
     }
 
@@ -112,11 +112,13 @@ impl Message {
             return None;
         }
         Some(match (method, id) {
-            (Some(method), Some(id)) => Self::Question {
+            (Some(method), Some(id)) => Self::Request {
                 id,
-                question: Question::read(method, &value["params"]),
+                question: ProgramRequest::parse(method, &value["params"]),
             },
-            (Some(method), None) => Self::Notice(Notice::read(method, &value["params"])),
+            (Some(method), None) => {
+                Self::Notification(Notification::parse(method, &value["params"]))
+            }
             (None, Some(id)) => match (value.get("result"), value.get("error")) {
                 (_, Some(error)) => Self::Answer {
                     id,

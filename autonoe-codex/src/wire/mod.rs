@@ -1,23 +1,25 @@
-//! The protocol: JSON-RPC in lines, without the member `jsonrpc`.
+//! Protocol of Codex: JSON-RPC in lines, without the field `jsonrpc`.
 //!
-//! A line becomes a [`Message`]; what the host says is an [`Outgoing`]. Everything that is not
-//! known, or not in the shape that is known, stays a JSON value in a variant of its own.
+//! A line is parsed to a [`Message`]; messages of the host are [`Outgoing`]. Everything unknown, or
+//! in an unknown format, stays a JSON value in a variant of its own.
 
 mod item;
 mod message;
-mod notice;
+mod notification;
 mod outgoing;
-mod question;
+mod request;
 mod token_totals;
 
 pub use item::{
     Change, ChangeKind, CommandItem, ContentItem, DynamicToolItem, FileChangeItem, Item,
-    ItemStatus, McpError, McpResult, McpToolItem, MessageItem, ReasoningItem, script_of,
+    ItemStatus, McpError, McpResult, McpToolItem, MessageItem, ReasoningItem, bash_script,
 };
-pub use message::{Addressed, Message, RequestId, RpcError};
-pub use notice::{ErrorInfo, Notice, RateLimits, Retried, Turn, TurnError, TurnStatus, Window};
-pub use outgoing::{Decision, Effort, Outgoing, Session, ThreadSettings};
-pub use question::{
-    CommandQuestion, ElicitationQuestion, FileChangeQuestion, Question, ToolQuestion,
+pub use message::{Message, RequestId, RpcError, ThreadMessage};
+pub use notification::{
+    ErrorInfo, Notification, RateLimits, RetryableError, Turn, TurnError, TurnStatus, Window,
+};
+pub use outgoing::{Decision, Effort, Outgoing, ThreadSettings, TurnRef};
+pub use request::{
+    CommandApproval, ElicitationRequest, FileChangeApproval, ProgramRequest, ToolCallRequest,
 };
 pub use token_totals::TokenTotals;

@@ -1,8 +1,9 @@
-//! What the host says.
+//! [`Outgoing`] messages of the host.
 
 use std::path::PathBuf;
 
-use autonoe_core::{Attachment, ThinkingBudget};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::Attachment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
@@ -11,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::RequestId;
 
-/// The pictures that models take.
+/// The image types that models accept.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// A request, a notice or an answer of the host.
+/// A request, a notification or an answer of the host.
 ///
 /// ```
 /// use autonoe_codex::wire::{Decision, Outgoing, RequestId};
@@ -26,60 +27,60 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outgoing(Value);
 
-/// What is answered to a command or a patch. There is no answer that would hold for later ones.
+/// The decision about a command or a patch. There is none that would apply to later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It may happen.
+    /// The call is allowed.
     Accept,
-    /// It may not, and the turn goes on.
+    /// The call is refused, and the turn continues.
     Decline,
 }
 
-/// What a conversation is begun or gone on with.
+/// The settings of a new or resumed conversation.
 ///
-/// What guards it is the same each time: every command and patch is asked about, the host is who
-/// is asked, and the program's own sandbox, which an approved command may leave, is not used.
+/// The permission settings are always the same: the program requests approval of every command and
+/// patch from the host, and its own sandbox, which an approved command may leave, is not used.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ThreadSettings {
-    /// Where it works.
+    /// The working directory.
     pub cwd: PathBuf,
     /// The model; `None` leaves the choice to the program.
     pub model: Option<String>,
-    /// What the agent is told beside the program's own instructions.
+    /// Instructions for the agent in addition to the program's own.
     pub developer_instructions: Option<String>,
-    /// Settings that a configuration file could have too.
+    /// Settings in the format of a configuration file.
     pub config: Value,
-    /// Our tools, as the program takes them.
+    /// Our tools, in the format of the program.
     pub tools: Vec<Value>,
-    /// Whether nothing of it is kept.
+    /// Whether the conversation is not stored.
     pub is_ephemeral: bool,
-    /// How much the model thinks; `None` leaves it to the program.
+    /// The reasoning effort of the model; `None` leaves it to the program.
     pub effort: Option<Effort>,
 }
 
-/// How much a model thinks.
+/// The reasoning effort of a model.
 ///
 /// ```
 /// use autonoe_codex::wire::Effort;
-/// use autonoe_core::ThinkingBudget;
+/// use autonoe_core::agent::ThinkingBudget;
 ///
-/// // The program takes no number of tokens.
+/// // The program does not accept a number of tokens.
 /// assert_eq!(Effort::from(ThinkingBudget::default()), Effort::Medium);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Effort {
-    /// Hardly, where the model knows that.
+    /// Minimal effort, if the model supports it.
     Minimal,
-    /// Little.
+    /// Low effort.
     Low,
-    /// As much as is usual.
+    /// The usual effort.
     Medium,
-    /// Much.
+    /// High effort.
     High,
-    /// As much as it can, where the model knows that.
+    /// Maximum effort, if the model supports it.
     XHigh,
 }
 
@@ -108,7 +109,7 @@ impl From<ThinkingBudget> for Effort {
 
 /// A conversation, and a turn of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct TurnRef {
     /// The conversation.
     pub thread: String,
     /// The turn.
@@ -166,7 +167,7 @@ impl Outgoing {
         Self(json!({"method": "initialized"}))
     }
 
-    /// Begins a conversation.
+    /// Starts a conversation.
     pub fn start_thread(id: i64, settings: &ThreadSettings) -> Self {
         let mut params = settings.common();
         params["ephemeral"] = settings.is_ephemeral.into();
@@ -176,14 +177,14 @@ impl Outgoing {
         Self::request(id, "thread/start", &params)
     }
 
-    /// Goes on with a conversation. The program remembers its tools, but not what guards it.
+    /// Resumes a conversation. The program remembers its tools, but not its permission settings.
     pub fn resume_thread(id: i64, thread: &str, settings: &ThreadSettings) -> Self {
         let mut params = settings.common();
         params["threadId"] = thread.into();
         Self::request(id, "thread/resume", &params)
     }
 
-    /// Begins a turn, with what guards it once more.
+    /// Starts a turn, and repeats the permission settings.
     pub fn start_turn(id: i64, thread: &str, text: &str, effort: Option<Effort>) -> Self {
         let mut params = json!({
             "threadId": thread,
@@ -198,8 +199,8 @@ impl Outgoing {
         Self::request(id, "turn/start", &params)
     }
 
-    /// Tells the agent something in the middle of its turn.
-    pub fn steer(id: &RequestId, session: &Session, text: &str) -> Self {
+    /// Sends a message to the agent during its turn.
+    pub fn steer(id: &RequestId, session: &TurnRef, text: &str) -> Self {
         Self(json!({
             "id": id,
             "method": "turn/steer",
@@ -211,8 +212,8 @@ impl Outgoing {
         }))
     }
 
-    /// Stops a turn. A command that runs goes on.
-    pub fn interrupt(id: i64, session: &Session) -> Self {
+    /// Interrupts a turn. A running command continues.
+    pub fn interrupt(id: i64, session: &TurnRef) -> Self {
         let params = json!({"threadId": session.thread, "turnId": session.turn});
         Self::request(id, "turn/interrupt", &params)
     }
@@ -226,7 +227,7 @@ impl Outgoing {
         )
     }
 
-    /// Answers whether a command or a patch may happen.
+    /// Answers an approval request for a command or a patch.
     pub fn approval(id: &RequestId, decision: Decision) -> Self {
         let decision = match decision {
             Decision::Accept => "accept",
@@ -235,7 +236,7 @@ impl Outgoing {
         Self::answer(id, &json!({"decision": decision}))
     }
 
-    /// Answers whether a tool of an MCP server may be called.
+    /// Answers an approval request for a call of an MCP server's tool.
     pub fn elicitation(id: &RequestId, decision: Decision) -> Self {
         let answer = match decision {
             Decision::Accept => json!({"action": "accept", "content": {}}),
@@ -244,11 +245,12 @@ impl Outgoing {
         Self::answer(id, &answer)
     }
 
-    /// Answers with what a tool of ours gave back. Attachments that are no pictures are sent as text.
+    /// Answers with the output of one of our tools. Attachments that are not images are sent as
+    /// text.
     ///
     /// ```
     /// use autonoe_codex::wire::{Outgoing, RequestId};
-    /// use autonoe_core::Attachment;
+    /// use autonoe_core::tool::Attachment;
     /// use serde_json::json;
     ///
     /// let files = [("image/png", [1, 2]), ("text/plain", *b"hi")].map(|(media_type, data)| Attachment {
@@ -290,8 +292,8 @@ impl Outgoing {
         Self::answer(id, &json!({"contentItems": items, "success": success}))
     }
 
-    /// Refuses a request by its name, in the words that this request has for it. One that is not
-    /// known is answered with an error.
+    /// Refuses a request by its method, in the format of that request. An unknown one is answered
+    /// with an error.
     ///
     /// ```
     /// use autonoe_codex::wire::{Outgoing, RequestId};
@@ -313,14 +315,14 @@ impl Outgoing {
             "execCommandApproval" | "applyPatchApproval" => {
                 json!({"decision": {"denied": {"rejection": "this is not allowed"}}})
             }
-            _ => return Self::not_known(id),
+            _ => return Self::method_not_found(id),
         };
         Self::answer(id, &answer)
     }
 
     /// Answers that the host does not know the request.
-    pub fn not_known(id: &RequestId) -> Self {
-        let error = json!({"code": -32601, "message": "this host does not know the request"});
+    pub fn method_not_found(id: &RequestId) -> Self {
+        let error = json!({"code": -32601, "message": "this host does not support the request"});
         Self(json!({"id": id, "error": error}))
     }
 
@@ -332,12 +334,12 @@ impl Outgoing {
         Self(json!({"id": id, "result": result}))
     }
 
-    /// Returns it as a JSON value.
+    /// Returns the message as a JSON value.
     pub fn as_value(&self) -> &Value {
         &self.0
     }
 
-    /// Returns it as a whole line.
+    /// Returns the message as a line, with its line feed.
     pub fn to_line(&self) -> String {
         format!("{}\n", self.0)
     }

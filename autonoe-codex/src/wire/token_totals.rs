@@ -1,18 +1,18 @@
-//! Tokens that a conversation has used.
+//! [`TokenTotals`] of a conversation.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde::Deserialize;
 
-/// Tokens that a conversation has used so far, all turns together, or in one call of the model.
+/// Tokens of all turns of a conversation so far, or of one model call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct TokenTotals {
     /// Tokens of prompts, cached ones included.
     pub input_tokens: u64,
-    /// Tokens of prompts that came from a cache.
+    /// Tokens of prompts that were read from a cache.
     pub cached_input_tokens: u64,
-    /// Tokens of prompts that went into a cache.
+    /// Tokens of prompts that were written to a cache.
     pub cache_write_input_tokens: u64,
     /// Generated tokens, reasoning included.
     pub output_tokens: u64,
@@ -21,7 +21,7 @@ pub struct TokenTotals {
 }
 
 impl TokenTotals {
-    /// Returns what came since `before`. What has become less counts as nothing.
+    /// Returns the difference to `before`. A decreased count is zero.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl TokenTotals {
 }
 
 impl From<TokenTotals> for TokenUsage {
-    /// Tells apart what the totals put together.
+    /// Separates the overlapping counts.
     fn from(totals: TokenTotals) -> Self {
         let cached = totals.cached_input_tokens + totals.cache_write_input_tokens;
         Self {
@@ -77,7 +77,7 @@ mod tests {
 
             let used = TokenUsage::from(totals);
 
-            // What the program adds up is what was used, and nothing twice.
+            // The total of the program equals the usage, with nothing counted twice.
             assert_eq!(used.total(), total, "{told}");
             assert_eq!(used.prompt(), totals.input_tokens, "{told}");
             assert_eq!(used.completion(), totals.output_tokens, "{told}");

@@ -1,13 +1,13 @@
-//! Whatever comes is no error.
+//! Property tests: no message is an error.
 
 use autonoe_codex::events::Translator;
-use autonoe_codex::wire::{Item, Message, Notice, Question};
+use autonoe_codex::wire::{Item, Message, Notification, ProgramRequest};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::replay::{lines, names, spec};
 
-/// Any JSON, not too deep.
+/// Any JSON of limited depth.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -24,7 +24,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Something that the program wrote, with one of its members replaced.
+/// A recorded message with one of its fields replaced.
 fn any_variation() -> impl Strategy<Value = Value> {
     let got: Vec<Value> = names()
         .iter()
@@ -60,7 +60,7 @@ fn collect(value: &Value, here: String, pointers: &mut Vec<String>) {
 fn observe(message: Message) -> usize {
     let mut translator = Translator::new(spec(), "thread", None);
     let mut events = Vec::new();
-    if let Message::Notice(notice) = message {
+    if let Message::Notification(notice) = message {
         translator.observe(&notice, &mut events);
     }
     let (rest, _end) = translator.finish(None);
@@ -70,35 +70,35 @@ fn observe(message: Message) -> usize {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(line in ".*") {
-        if let Some(message) = Message::read(&line) {
+        if let Some(message) = Message::parse(&line) {
             observe(message);
         }
     }
 
     #[test]
     fn no_variation_of_a_message_makes_it_panic(line in any_variation()) {
-        if let Some(message) = Message::read(&line.to_string()) {
+        if let Some(message) = Message::parse(&line.to_string()) {
             observe(message);
         }
     }
 
     #[test]
-    fn what_is_not_known_is_kept_as_it_came(method in "[a-z]{1,9}/[a-z]{1,9}", params in any_json()) {
+    fn unknown_messages_are_kept_unchanged(method in "[a-z]{1,9}/[a-z]{1,9}", params in any_json()) {
         let line = json!({"method": method, "params": params}).to_string();
 
-        let kept = Notice::Other { method: method.clone(), params: params.clone() };
-        prop_assert_eq!(Message::read(&line), Some(Message::Notice(kept)));
+        let kept = Notification::Other { method: method.clone(), params: params.clone() };
+        prop_assert_eq!(Message::parse(&line), Some(Message::Notification(kept)));
 
-        let kept = Question::Other { method: method.clone(), params: params.clone() };
-        prop_assert_eq!(Question::read(&method, &params), kept);
+        let kept = ProgramRequest::Other { method: method.clone(), params: params.clone() };
+        prop_assert_eq!(ProgramRequest::parse(&method, &params), kept);
     }
 
     #[test]
-    fn an_item_that_is_not_known_is_kept_as_it_came(mut item in any_json()) {
+    fn unknown_items_are_kept_unchanged(mut item in any_json()) {
         if item.is_object() {
             item["type"] = json!("somethingNew");
         }
 
-        prop_assert_eq!(Item::read(&item), Item::Other(item));
+        prop_assert_eq!(Item::parse(&item), Item::Other(item));
     }
 }

@@ -1,8 +1,8 @@
-//! The parts without a process, on lines that the real program wrote.
+//! Tests of the pure modules with recorded lines of the real program.
 //!
-//! A file of `tests/recorded` is one conversation of version 0.166.0 with a scripted model: what
-//! the host sent and what it got, in order. Paths were made the same on all machines.
+//! A file of `tests/recorded` is one conversation of version 0.166.0 with a scripted model: the
+//! sent and received messages of the host, in order. Paths were normalized.
 
 mod any_message;
+mod recorded_conversations;
 mod replay;
-mod stories;

@@ -1,24 +1,25 @@
-//! Reads recorded conversations.
+//! Replays recorded conversations.
 
 use std::fs;
 use std::path::Path;
 
 use autonoe_codex::events::Translator;
-use autonoe_codex::wire::{Message, Question};
-use autonoe_core::{
-    Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, StreamEvent, ToolStatus, Toolbox,
-};
+use autonoe_codex::wire::{Message, ProgramRequest};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{ToolStatus, Toolbox};
+use autonoe_core::{RunId, SessionSpec, StreamEvent};
 use serde_json::Value;
 
-/// What came of a recorded conversation.
+/// The result of a replayed conversation.
 pub(crate) struct Replayed {
-    /// What the stream said, in short.
+    /// Short descriptions of the stream events.
     pub(crate) told: Vec<String>,
-    /// What was asked, in short.
+    /// Short descriptions of the requests.
     pub(crate) asked: Vec<String>,
 }
 
-/// Returns the lines of a conversation: whether the host got it, and what it was.
+/// Returns the lines of a conversation: whether the host received it, and the message.
 pub(crate) fn lines(name: &str) -> Vec<(bool, Value)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let text = fs::read_to_string(folder.join(format!("{name}.jsonl"))).expect(name);
@@ -45,7 +46,7 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// Returns a session to read a conversation in.
+/// Returns a session for a replay.
 pub(crate) fn spec() -> SessionSpec {
     let key = SessionKey {
         run: RunId::new("run"),
@@ -55,29 +56,29 @@ pub(crate) fn spec() -> SessionSpec {
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 
-/// Plays what the host got to a translator.
+/// Replays the received messages to a translator.
 pub(crate) fn replay(name: &str) -> Replayed {
     let lines = lines(name);
     let begun = lines
         .iter()
         .find_map(|(_, line)| line["result"]["thread"]["id"].as_str());
     let mut translator = Translator::new(spec(), begun.expect("a conversation"), None);
-    translator.prompted();
+    translator.start_turn();
     let (mut events, mut asked) = (Vec::new(), Vec::new());
     for (is_got, line) in &lines {
         if !is_got {
             continue;
         }
-        match Message::read(&line.to_string()).expect("a message") {
-            Message::Notice(notice) => translator.observe(&notice, &mut events),
-            Message::Question { question, .. } => asked.push(in_short(&question)),
+        match Message::parse(&line.to_string()).expect("a message") {
+            Message::Notification(notice) => translator.observe(&notice, &mut events),
+            Message::Request { question, .. } => asked.push(describe_request(&question)),
             Message::Answer { .. } => {}
             other => panic!("{other:?}"),
         }
     }
     let (rest, end) = translator.finish(None);
     events.extend(rest);
-    let mut told: Vec<String> = events.iter().filter_map(shown).collect();
+    let mut told: Vec<String> = events.iter().filter_map(describe_event).collect();
     told.push(match end {
         Ok(StreamEvent::End { outcome, .. }) => format!("end: {outcome}"),
         Ok(other) => format!("{other:?}"),
@@ -86,20 +87,20 @@ pub(crate) fn replay(name: &str) -> Replayed {
     Replayed { told, asked }
 }
 
-fn in_short(question: &Question) -> String {
+fn describe_request(question: &ProgramRequest) -> String {
     match question {
-        Question::Command(question) => format!("command {:?}", question.command),
-        Question::FileChange(_) => "patch".to_owned(),
-        Question::Elicitation(question) => {
+        ProgramRequest::Command(question) => format!("command {:?}", question.command),
+        ProgramRequest::FileChange(_) => "patch".to_owned(),
+        ProgramRequest::Elicitation(question) => {
             let arguments = question.tool_arguments();
             format!("server {} {arguments:?}", question.server_name)
         }
-        Question::Tool(question) => format!("tool {} {}", question.tool, question.arguments),
+        ProgramRequest::Tool(question) => format!("tool {} {}", question.tool, question.arguments),
         other => format!("{other:?}"),
     }
 }
 
-fn shown(event: &StreamEvent) -> Option<String> {
+fn describe_event(event: &StreamEvent) -> Option<String> {
     Some(match event {
         StreamEvent::Started { .. } => "started".to_owned(),
         StreamEvent::Text { text, .. } => format!("says {text}"),

@@ -1,4 +1,4 @@
-//! The build of Codex that is driven.
+//! The pinned build of Codex.
 
 use std::path::{Path, PathBuf};
 

@@ -1,32 +1,34 @@
-//! The backend keeps the contract of every backend.
+//! Conformance of Codex to the backend contract.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_codex::CodexAgents;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, Sandbox, SessionSpec,
-};
+use autonoe_codex::CodexBackend;
+use autonoe_core::agent::{HookCoverage, Sandbox};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
-use autonoe_testkit::model_server::{Message, Place, Prompt, Refusal, Script, StreamFault, Turn};
+use autonoe_testkit::model_server::{
+    FaultPosition, Message, Prompt, Refusal, Script, StreamFault, Turn,
+};
 
+use crate::fixture::{Fixture, TIMEOUT};
 use crate::model::{calls, shell};
-use crate::setting::{PATIENCE, Setting};
 
-/// What the suite leaves out, because the backend says that it does not ask about every call.
+/// Scenarios that the suite skips, because the backend does not claim that every call passes the
+/// gate.
 ///
-/// For the calls that it does ask about, the other test here makes these checks too.
+/// The other test in this file makes these checks for the calls that do pass the gate.
 const ALLOWED_SKIPS: &[&str] = &[
-    "the gate is asked once about every call, before its answer",
-    "the gate is told name, input, session, directory and mode",
-    "a shell command is put to the gate as one",
+    "the gate decides once about every call, before its answer",
+    "the gate receives name, input, session, directory and mode",
+    "a shell command reaches the gate as one",
     "a denied call is answered as denied",
     "the reason of a denial reaches the agent",
     "a denied command does not run",
     "a denied tool of ours does not run",
-    "a tool runs although nobody polls while the gate thinks",
+    "a tool runs although the stream is not polled during the decision",
 ];
 
 /// Plays the scenarios of the suite with the real program and a scripted model.
@@ -47,7 +49,7 @@ impl AgentHarness for RealCodex {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
         let script = Script::by(move |prompt| answer(&scenario, prompt));
-        let setting = Setting::new(script).unverified().sandboxed();
+        let setting = Fixture::new(script).unverified().sandboxed();
         Some(Arc::new(Served {
             claims: self.claims,
             agents: setting.agents(),
@@ -60,11 +62,11 @@ impl AgentHarness for RealCodex {
     }
 
     fn time_limit(&self) -> Duration {
-        PATIENCE
+        TIMEOUT
     }
 }
 
-/// Says what the model does next.
+/// Returns the next turn of the model.
 fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
     if !prompt.tool_results().is_empty() {
         return Turn::text("Done.");
@@ -80,7 +82,7 @@ fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
         }
         Scenario::Hangs => Message::new()
             .says("working on it")
-            .breaks(Place::AfterBlock(0), StreamFault::Hang)
+            .breaks(FaultPosition::AfterBlock(0), StreamFault::Hang)
             .into(),
         Scenario::Fails => Refusal::forbidden().into(),
         Scenario::HitsQuota { resets_at } => quota_spent(*resets_at).into(),
@@ -88,7 +90,7 @@ fn answer(scenario: &Scenario, prompt: &Prompt) -> Turn {
     }
 }
 
-/// What the service answers when a subscription is spent.
+/// Returns the answer of the service for a spent subscription.
 pub(crate) fn quota_spent(resets_at: jiff::Timestamp) -> Refusal {
     let second = resets_at.as_second();
     Refusal::new(
@@ -103,11 +105,11 @@ pub(crate) fn quota_spent(resets_at: jiff::Timestamp) -> Refusal {
     .with_header("x-codex-primary-reset-at", &second.to_string())
 }
 
-/// Agents whose model lives as long as they do.
+/// Agents that own their model server.
 struct Served {
     claims: HookCoverage,
-    agents: CodexAgents,
-    setting: Setting,
+    agents: CodexBackend,
+    setting: Fixture,
 }
 
 #[async_trait]
@@ -118,7 +120,7 @@ impl AgentClientFactory for Served {
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        // A session that requires a sandbox is to be refused, and not to be given one.
+        // A session that requires a sandbox must be refused here, and not get one.
         if spec.sandbox == Sandbox::Off {
             let outer = spec.outer_sandbox.take();
             spec.outer_sandbox = outer.or(self.setting.outer_sandbox());
@@ -129,7 +131,7 @@ impl AgentClientFactory for Served {
 
 #[tokio::test]
 async fn the_contract_of_backends_is_kept() {
-    let report = conformance::agent_client(&RealCodex::new(HookCoverage::AskedOnly)).await;
+    let report = conformance::agent_client(&RealCodex::new(HookCoverage::Partial)).await;
 
     report.assert();
     let skipped: Vec<_> = report.skipped().iter().map(|skip| &skip.check).collect();
@@ -137,7 +139,7 @@ async fn the_contract_of_backends_is_kept() {
 }
 
 #[tokio::test]
-async fn the_calls_that_are_asked_about_keep_the_contract_of_the_gate() {
+async fn gated_calls_keep_the_contract_of_the_gate() {
     let report = conformance::agent_client(&RealCodex::new(HookCoverage::EveryTool)).await;
 
     report.assert();

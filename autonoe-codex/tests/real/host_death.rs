@@ -1,4 +1,4 @@
-//! A host that dies. Each test is the host too: it starts itself again in that role.
+//! Sessions whose host dies. Each test starts itself again as the host.
 
 use std::future;
 
@@ -6,8 +6,8 @@ use autonoe_testkit::model_server::{Script, Turn};
 use autonoe_testkit::program::Host;
 use futures::StreamExt;
 
+use crate::fixture::{Fixture, TestFolders, collect_events, eventually};
 use crate::model::shell;
-use crate::setting::{Place, Setting, events_of, eventually};
 
 const ENDLESS: &str = "echo 1 > begun; sleep 600";
 
@@ -15,17 +15,17 @@ const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 const SANDBOXED: &str = "AUTONOE_TEST_HOST_SANDBOXED";
 
-/// In a process that [`start_host`] started, returns where it works.
-fn as_host() -> Option<Place> {
-    Some(Place {
+/// In a process that [`start_host`] started, returns its place.
+fn as_host() -> Option<TestFolders> {
+    Some(TestFolders {
         folder: std::env::var_os(FOLDER)?.into(),
         model: std::env::var(MODEL).ok()?,
         is_sandboxed: std::env::var_os(SANDBOXED).is_some(),
     })
 }
 
-/// Lets a session run until its tool has begun, and then `and_then`.
-async fn host(place: &Place, and_then: impl Future<Output = ()>) {
+/// Runs a session until its tool has started, and then `and_then`.
+async fn host(place: &TestFolders, and_then: impl Future<Output = ()>) {
     let mut client = place.client(place.spec([]));
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };
@@ -37,7 +37,7 @@ async fn host(place: &Place, and_then: impl Future<Output = ()>) {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Setting, test: &str) -> Host {
+fn start_host(setting: &Fixture, test: &str) -> Host {
     let sandboxed = setting.is_sandboxed.then_some((SANDBOXED, "1".as_ref()));
     let variables = [
         (FOLDER, setting.folder.as_os_str()),
@@ -48,22 +48,22 @@ fn start_host(setting: &Setting, test: &str) -> Host {
     Host::start(&name, variables.into_iter().chain(sandboxed), &log)
 }
 
-/// A setting for a host whose tool is `command`, and for a session that comes after it.
-fn setting(command: &str) -> Setting {
-    Setting::new(Script::new([shell(command), Turn::text("Hello.")]))
+/// Returns a setting for a host whose tool is `command`, and for a later session.
+fn setting(command: &str) -> Fixture {
+    Fixture::new(Script::new([shell(command), Turn::text("Hello.")]))
 }
 
-async fn eventually_no_process_is_left(setting: &Setting) {
+async fn eventually_no_process_is_left(setting: &Fixture) {
     let is_empty = || setting.processes().is_empty();
     eventually("the end of the last process", is_empty).await;
 }
 
-/// What a dead host cannot do, the next session does.
-async fn assert_the_next_session_leaves_nothing(setting: &Setting) {
+/// Asserts that the next session cleans up what a dead host left.
+async fn assert_the_next_session_leaves_nothing(setting: &Fixture) {
     assert_eq!(setting.session_folders().len(), 1, "it is removed already");
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

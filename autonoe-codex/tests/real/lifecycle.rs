@@ -1,24 +1,25 @@
-//! Programs that do not start, and sessions that are let go.
+//! Programs that do not start, and sessions that are disposed of or dropped.
 
-use autonoe_codex::{CodexAgents, CodexOptions};
-use autonoe_core::{AgentClientFactory, AgentErrorKind};
+use autonoe_codex::{CodexBackend, CodexOptions};
+use autonoe_core::AgentClientFactory;
+use autonoe_core::agent::AgentErrorKind;
 use autonoe_testkit::model_server::{Script, Turn};
 use futures::StreamExt;
 use rustix::process::Signal;
 
+use crate::fixture::{Fixture, collect_events, send, within};
 use crate::model::shell;
-use crate::setting::{Setting, events_of, send, within};
 
 const ENDLESS: &str = "(setsid sleep 601 &); echo 1 > begun; sleep 602";
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_said() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+async fn a_missing_program_is_reported() {
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     for program in ["/nowhere/codex", "/bin/false"] {
         let mut options: CodexOptions = setting.options();
-        options.program = program.into();
+        options.program.path = program.into();
 
-        let error = CodexAgents::new(options)
+        let error = CodexBackend::new(options)
             .probe()
             .await
             .expect_err("it is not Codex");
@@ -33,8 +34,8 @@ async fn a_program_that_is_not_there_is_said() {
 }
 
 #[tokio::test]
-async fn a_disposed_session_leaves_nothing_not_even_what_went_its_own_way() {
-    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+async fn a_disposed_session_leaves_nothing_not_even_detached_processes() {
+    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
     {
         let mut stream = client.query("Wait.".into());
@@ -52,7 +53,7 @@ async fn a_disposed_session_leaves_nothing_not_even_what_went_its_own_way() {
 
 #[tokio::test]
 async fn a_client_that_is_dropped_leaves_nothing() {
-    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
     {
         let mut stream = client.query("Wait.".into());
@@ -70,10 +71,10 @@ async fn a_client_that_is_dropped_leaves_nothing() {
 
 #[tokio::test]
 async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
-    let setting = Setting::new(Script::new([shell(ENDLESS)]));
+    let setting = Fixture::new(Script::new([shell(ENDLESS)]));
     let mut client = setting.client(setting.spec([]));
 
-    let asked = events_of(client.as_mut(), "Wait.");
+    let asked = collect_events(client.as_mut(), "Wait.");
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);
@@ -88,10 +89,10 @@ async fn a_program_that_is_killed_ends_the_turn_as_crashed() {
 
 #[tokio::test]
 async fn a_control_that_is_kept_does_not_keep_the_program() {
-    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     assert!(error.is_none(), "{error:?} {events:?}");
 
     drop(client);
@@ -103,7 +104,7 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
 /// They would name a configuration that is not ours.
 #[tokio::test]
 async fn a_session_does_not_choose_the_folders_of_the_program() {
-    let setting = Setting::new(Script::new([shell("env"), Turn::text("Hello.")]));
+    let setting = Fixture::new(Script::new([shell("env"), Turn::text("Hello.")]));
     let elsewhere = setting.folder.join("elsewhere");
     let mut spec = setting.spec([]);
     for name in ["HOME", "CODEX_HOME", "TMPDIR"] {
@@ -112,7 +113,7 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
     }
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -123,7 +124,7 @@ async fn a_session_does_not_choose_the_folders_of_the_program() {
 #[tokio::test]
 async fn a_project_whose_name_is_no_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
     spec.cwd = setting.folder.join(name);

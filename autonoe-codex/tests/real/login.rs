@@ -1,17 +1,17 @@
-//! A login that is kept.
+//! Kept login of a subscription.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use autonoe_codex::{CodexAgents, CodexHome};
+use autonoe_codex::{CodexBackend, CodexHome};
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
 use crate::build::program;
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// A token as the service gives them, without a signature: good until the year 2100, for the
+/// A token in the format of the service, without a signature: valid until the year 2100, for the
 /// account `acc`.
 const TOKEN: &[&str] = &[
     "eyJhbGciOiJub25lIn0",
@@ -20,8 +20,8 @@ const TOKEN: &[&str] = &[
     "c2ln",
 ];
 
-/// The program, told that the service is here: there is no option for it that a user needs.
-fn with_service_here(setting: &Setting) -> std::path::PathBuf {
+/// Returns a program that uses the local service: users need no option for it.
+fn with_service_here(setting: &Fixture) -> std::path::PathBuf {
     let wrapper = setting.folder.join("codex.sh");
     let (service, program) = (setting.server.url(), program());
     let script = format!(
@@ -37,7 +37,7 @@ fn with_service_here(setting: &Setting) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn the_subscription_of_a_login_that_is_kept_is_used() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let kept = setting.folder.join("kept");
     fs::create_dir(&kept).expect("it can be made");
     let token = TOKEN.join(".");
@@ -48,14 +48,15 @@ async fn the_subscription_of_a_login_that_is_kept_is_used() {
         },
     });
     fs::write(kept.join("auth.json"), login.to_string()).expect("writable");
-    let mut options = setting.options().with_home(CodexHome::Kept(kept.clone()));
-    options.program = with_service_here(&setting);
+    let mut options = setting.options();
+    options.home = CodexHome::Persistent(kept.clone());
+    options.program.path = with_service_here(&setting);
     options.provider = None;
-    let mut client = CodexAgents::new(options)
+    let mut client = CodexBackend::new(options)
         .create(setting.spec([]))
         .expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

@@ -1,24 +1,24 @@
-//! The backend on the pinned real program, offline: the model is scripted.
+//! Tests of the backend with the pinned real program, offline with a scripted model.
 
-mod asking;
 mod build;
 mod conformance;
-mod cut_short;
+mod fake_program;
+mod fake_requests;
+mod fake_sessions;
+mod fixture;
 mod host_death;
 mod lifecycle;
 mod login;
 mod model;
-mod odd_program;
-mod odd_questions;
-mod odd_stories;
+mod permission_requests;
 mod project_files;
 mod project_memory;
+mod protocol_changes;
 mod resume;
 mod runs;
 mod sandbox;
 mod schema;
-mod sessions_in_a_row;
-mod setting;
+mod session_isolation;
+mod stop_points;
 mod tool_results;
 mod turns;
-mod unseen;

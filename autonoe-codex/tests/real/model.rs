@@ -1,14 +1,14 @@
-//! What the scripted model does.
+//! Turns of the scripted model.
 
 use autonoe_testkit::model_server::{Message, Turn};
 use serde_json::{Value, json};
 
-/// Runs a command.
+/// Returns a turn that runs a command.
 pub(crate) fn shell(command: &str) -> Turn {
     Turn::tool("exec_command", json!({"cmd": command}))
 }
 
-/// Adds a call of a tool of ours, or of an MCP server, to a message.
+/// Adds a call of one of our tools, or of an MCP server's tool, to a message.
 pub(crate) fn calls(message: Message, namespace: &str, tool: &str, input: &Value) -> Message {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -24,19 +24,19 @@ pub(crate) fn calls(message: Message, namespace: &str, tool: &str, input: &Value
     }))
 }
 
-/// Calls a tool of ours.
+/// Returns a turn that calls one of our tools.
 pub(crate) fn ours(tool: &str, input: &Value) -> Turn {
     calls(Message::new(), "autonoe", tool, input).into()
 }
 
-/// Applies a patch that adds a file.
+/// Returns a turn that applies a patch which adds a file.
 pub(crate) fn adds(file: &str, line: &str) -> Turn {
     patch(&format!(
         "*** Begin Patch\n*** Add File: {file}\n+{line}\n*** End Patch\n"
     ))
 }
 
-/// Applies a patch.
+/// Returns a turn that applies a patch.
 pub(crate) fn patch(text: &str) -> Turn {
     Message::new()
         .with_raw_block(json!({

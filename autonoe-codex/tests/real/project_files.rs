@@ -1,18 +1,19 @@
-//! Files of the project that the program would take for its configuration.
+//! Project files that the program would use as its configuration.
 
 use std::fs;
 
-use autonoe_core::{AgentClientFactory, StreamEvent, ToolStatus};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::{Script, Turn};
 
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// Left alone, the program trusts a project that it may write to, and starts what files in it say.
+/// By default, the program trusts a project that it may write to, and starts what its files name.
 #[tokio::test]
 async fn a_server_that_the_project_names_is_not_started() {
     for is_repository in [false, true] {
-        let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+        let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
         let trace = setting.file("trace.txt");
         fs::create_dir(setting.file(".codex")).expect("it can be made");
         let config = format!(
@@ -26,7 +27,7 @@ async fn a_server_that_the_project_names_is_not_started() {
         }
         let mut client = setting.client(setting.spec([]));
 
-        let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+        let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
 
         assert!(error.is_none(), "{error:?} {events:?}");
@@ -35,10 +36,10 @@ async fn a_server_that_the_project_names_is_not_started() {
     }
 }
 
-/// A rule that allows a command would keep the question about it away; a hook would run.
+/// A rule that allows a command would suppress its permission request; a hook would run.
 #[tokio::test]
-async fn rules_and_hooks_of_the_project_do_not_count() {
-    let setting = Setting::new(Script::new([
+async fn rules_and_hooks_of_the_project_are_ignored() {
+    let setting = Fixture::new(Script::new([
         crate::model::shell("touch by-rule.txt"),
         Turn::text("Hello."),
     ]));
@@ -56,13 +57,13 @@ async fn rules_and_hooks_of_the_project_do_not_count() {
         fs::write(path, text).expect("writable");
     }
     let mut spec = setting.spec([]);
-    spec.gate = autonoe_core::Gate::new(
-        autonoe_core::ProjectPaths::new(setting.project()),
-        autonoe_core::Grants::none(),
+    spec.gate = autonoe_core::gate::Gate::new(
+        autonoe_core::gate::ProjectPaths::new(setting.project()),
+        autonoe_core::gate::Grants::none(),
     );
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -75,7 +76,7 @@ async fn rules_and_hooks_of_the_project_do_not_count() {
 /// An agent can write to the folders of its session. The program reads its files again for each
 /// conversation, so each has a program and a home of its own.
 #[tokio::test]
-async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
+async fn files_that_an_agent_writes_for_the_program_do_not_affect_the_next_session() {
     let folder = std::sync::Arc::new(std::sync::OnceLock::<std::path::PathBuf>::new());
     let known = folder.clone();
     let home = move |name: &str| {
@@ -98,24 +99,24 @@ async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
         .then(Turn::text("Tried."))
         .then(crate::model::shell("touch third.txt"))
         .then(Turn::text("Tried again."));
-    let setting = Setting::new(script);
+    let setting = Fixture::new(script);
     folder.set(setting.folder.clone()).expect("once");
     let agents = setting.agents();
-    let may_edit = |setting: &Setting| {
+    let may_edit = |setting: &Fixture| {
         let mut spec = setting.spec([]);
         let rules = ["Edit"
-            .parse::<autonoe_core::PermissionRule>()
+            .parse::<autonoe_core::gate::PermissionRule>()
             .expect("a rule")];
-        spec.gate = autonoe_core::Gate::new(
-            autonoe_core::ProjectPaths::new(setting.project()),
-            autonoe_core::Grants::none().with_rules(rules),
+        spec.gate = autonoe_core::gate::Gate::new(
+            autonoe_core::gate::ProjectPaths::new(setting.project()),
+            autonoe_core::gate::Grants::none().with_rules(rules),
         );
         spec
     };
 
     let mut first = agents.create(may_edit(&setting)).expect("it can be made");
     for (prompt, written) in [("Say hello.", 0), ("Write rules.", 2), ("Use them.", 0)] {
-        let (events, error) = events_of(first.as_mut(), prompt).await;
+        let (events, error) = collect_events(first.as_mut(), prompt).await;
         assert!(error.is_none(), "{error:?} {events:?}");
         let is_done = |event: &&StreamEvent| {
             matches!(
@@ -130,7 +131,7 @@ async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
     }
     first.dispose().await.expect("it ends");
     let mut second = agents.create(may_edit(&setting)).expect("it can be made");
-    let (events, error) = events_of(second.as_mut(), "Use them.").await;
+    let (events, error) = collect_events(second.as_mut(), "Use them.").await;
     second.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

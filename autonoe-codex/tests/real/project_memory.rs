@@ -1,25 +1,25 @@
-//! The memory file of a project, `AGENTS.md`.
+//! Memory file `AGENTS.md` of a project.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use autonoe_codex::{CodexAgents, CodexHome};
+use autonoe_codex::{CodexBackend, CodexHome};
 use autonoe_core::{AgentClientFactory, SessionSpec, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
 /// Plays a session of one turn, and returns the requests that the model received and the events.
 async fn received(
-    setting: &Setting,
+    setting: &Fixture,
     change: impl FnOnce(&mut SessionSpec),
 ) -> (String, Vec<StreamEvent>) {
     let mut spec = setting.spec([]);
     change(&mut spec);
     let mut client = setting.client(spec);
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     setting.assert_nothing_is_left();
@@ -28,8 +28,8 @@ async fn received(
     (requests.collect(), events)
 }
 
-fn hello() -> Setting {
-    Setting::new(Script::new([Turn::text("Hello.")]))
+fn hello() -> Fixture {
+    Fixture::new(Script::new([Turn::text("Hello.")]))
 }
 
 fn warnings(events: &[StreamEvent]) -> Vec<&str> {
@@ -43,9 +43,10 @@ fn warnings(events: &[StreamEvent]) -> Vec<&str> {
 #[tokio::test]
 async fn the_model_receives_the_file_once_beside_the_system_prompt() {
     for is_sandboxed in [false, true] {
-        let setting = match is_sandboxed {
-            true => hello().sandboxed(),
-            false => hello(),
+        let setting = if is_sandboxed {
+            hello().sandboxed()
+        } else {
+            hello()
         };
         fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
 
@@ -60,7 +61,7 @@ async fn the_model_receives_the_file_once_beside_the_system_prompt() {
     }
 }
 
-/// The program reads the file by itself in a project that it trusts.
+/// The program reads the file on its own in a trusted project.
 #[tokio::test]
 async fn without_project_memory_the_model_does_not_receive_the_file() {
     for is_repository in [false, true] {
@@ -110,20 +111,21 @@ async fn settings_of_a_project_with_memory_do_not_apply() {
 
 #[tokio::test]
 async fn a_resumed_conversation_has_the_file_once() {
-    let setting = Setting::new(Script::new([
+    let setting = Fixture::new(Script::new([
         Turn::text("Hello."),
         Turn::text("Hello again."),
     ]));
     fs::write(setting.file("AGENTS.md"), MEMORY).expect("writable");
-    let kept = CodexHome::Kept(setting.folder.join("kept"));
-    let agents = CodexAgents::new(setting.options().with_home(kept));
+    let mut options = setting.options();
+    options.home = CodexHome::Persistent(setting.folder.join("kept"));
+    let agents = CodexBackend::new(options);
     let mut resume = None;
 
     for prompt in ["Say hello.", "Say it again."] {
         let mut spec = setting.spec([]);
         spec.resume = resume.take();
         let mut client = agents.create(spec).expect("it can be made");
-        let (events, error) = events_of(client.as_mut(), prompt).await;
+        let (events, error) = collect_events(client.as_mut(), prompt).await;
         client.dispose().await.expect("it ends");
         assert!(error.is_none(), "{error:?} {events:?}");
         resume = events.into_iter().find_map(|event| match event {

@@ -1,20 +1,21 @@
-//! A conversation that is resumed.
+//! Resumed conversations.
 
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_codex::{CodexAgents, CodexHome};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, StreamEvent, TokenUsage};
+use autonoe_codex::{CodexBackend, CodexHome};
+use autonoe_core::agent::{AgentErrorKind, SessionField, TokenUsage};
+use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// Where conversations are kept.
+/// The place of kept conversations.
 #[derive(Clone, Copy, PartialEq)]
 enum Keeper {
-    /// In a home folder that is kept.
+    /// A kept home folder.
     Home,
-    /// In the directory for conversations of a session.
+    /// The directory for conversations of a session.
     Session,
 }
 
@@ -35,8 +36,8 @@ async fn resume(keeper: Keeper) {
         Turn::text("The word was walnut."),
     ]);
     let setting = match keeper {
-        Keeper::Home => Setting::new(script),
-        Keeper::Session => Setting::new(script).sandboxed(),
+        Keeper::Home => Fixture::new(script),
+        Keeper::Session => Fixture::new(script).sandboxed(),
     };
     let (kept, mut spec, mut options) = match keeper {
         Keeper::Home => (
@@ -52,12 +53,12 @@ async fn resume(keeper: Keeper) {
         }
     };
     if keeper == Keeper::Home {
-        options = options.with_home(CodexHome::Kept(kept.clone()));
+        options.home = CodexHome::Persistent(kept.clone());
     }
-    let agents = CodexAgents::new(options);
+    let agents = CodexBackend::new(options);
 
     let mut first = agents.create(spec.clone()).expect("it can be made");
-    let (events, error) = events_of(first.as_mut(), "Keep the word walnut.").await;
+    let (events, error) = collect_events(first.as_mut(), "Keep the word walnut.").await;
     first.dispose().await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
@@ -66,13 +67,13 @@ async fn resume(keeper: Keeper) {
     let spent = used(&events);
     setting.assert_nothing_is_left();
 
-    spec.gate = autonoe_core::Gate::new(
-        autonoe_core::ProjectPaths::new(setting.project()),
-        autonoe_core::Grants::none(),
+    spec.gate = autonoe_core::gate::Gate::new(
+        autonoe_core::gate::ProjectPaths::new(setting.project()),
+        autonoe_core::gate::Grants::none(),
     );
     spec.resume = Some(session.clone());
     let mut second = agents.create(spec).expect("it can be made");
-    let (events, error) = events_of(second.as_mut(), "Which word was it?").await;
+    let (events, error) = collect_events(second.as_mut(), "Which word was it?").await;
     second.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -88,7 +89,7 @@ async fn resume(keeper: Keeper) {
         ))
     );
     assert!(!setting.file("trace.txt").exists());
-    // Two calls of the model, each as much as the one before: what came earlier is not counted again.
+    // Two model calls with the same usage: earlier usage is not counted again.
     assert_eq!(used(&events).total(), 2 * spent.total(), "{events:?}");
     let requests = setting.server.log().main_requests();
     let told = format!("{:?}", requests[1].messages);
@@ -115,9 +116,9 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 
 #[tokio::test]
 async fn a_conversation_that_was_not_kept_is_not_resumed() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
-    spec.resume = Some(autonoe_core::AgentSessionId::new("gone"));
+    spec.resume = Some(autonoe_core::time::AgentSessionId::new("gone"));
     let agents: Arc<dyn AgentClientFactory> = Arc::new(setting.agents());
 
     let refused = agents.create(spec).expect_err("nothing was kept");
@@ -128,10 +129,10 @@ async fn a_conversation_that_was_not_kept_is_not_resumed() {
     );
 }
 
-/// Whoever uses the folder next, outside of the sandbox, would start what it says.
+/// A later user of the folder, outside of the sandbox, would start what its configuration names.
 #[tokio::test]
 async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_is_kept() {
-    // Not in the temporary folder, which is another one in the sandbox.
+    // Not in the temporary folder, which is a different one in the sandbox.
     let kept = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
     fs::write(kept.path().join("auth.json"), "{}").expect("writable");
     fs::write(kept.path().join("config.toml"), "# a person's").expect("writable");
@@ -146,15 +147,14 @@ async fn an_agent_in_a_sandbox_cannot_write_the_configuration_of_a_folder_that_i
         .iter()
         .map(|command| crate::model::shell(command))
         .chain([Turn::text("That was all.")]);
-    let setting = Setting::new(Script::new(script)).sandboxed();
-    let options = setting
-        .options()
-        .with_home(CodexHome::Kept(kept.path().into()));
-    let mut client = CodexAgents::new(options)
+    let setting = Fixture::new(Script::new(script)).sandboxed();
+    let mut options = setting.options();
+    options.home = CodexHome::Persistent(kept.path().into());
+    let mut client = CodexBackend::new(options)
         .create(setting.spec([]))
         .expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");

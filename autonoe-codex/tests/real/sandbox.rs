@@ -1,24 +1,23 @@
-//! Commands that are allowed stay in the sandbox that they were allowed in.
+//! Allowed commands and patches, which must not leave the sandbox.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-use autonoe_backend::{SandboxNetwork, Walls};
-use autonoe_codex::{CodexAgents, CodexOptions};
-use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, CredentialFilter, Sandbox, SessionField,
-    StreamEvent, ToolStatus,
-};
+use autonoe_backend::{SandboxConfig, SandboxNetwork};
+use autonoe_codex::{CodexBackend, CodexOptions};
+use autonoe_core::agent::{AgentErrorKind, CredentialFilter, Sandbox, SessionField};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, AgentError, StreamEvent};
 use autonoe_testkit::model_server::{Credential, Script, Turn};
 
+use crate::fixture::{Fixture, collect_events, within};
 use crate::model::{adds, shell};
-use crate::setting::{Setting, events_of, within};
 
-/// How often it is tried: an approval of the program's own sandbox let a command out in most runs.
+/// Number of attempts: with an approval, the program's own sandbox let a command out in most runs.
 const TIMES: usize = 30;
 
-/// A path that is not in the project, nor in a folder that is private in the sandbox.
-fn outside(setting: &Setting, number: usize) -> PathBuf {
+/// Returns a path that is neither in the project nor in a folder that is private in the sandbox.
+fn outside(setting: &Fixture, number: usize) -> PathBuf {
     let name = setting.folder.file_name().unwrap_or_default();
     let name = format!("autonoe-escape-{}-{number}", name.to_string_lossy());
     PathBuf::from("/var/tmp").join(name)
@@ -44,7 +43,7 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
         TIMES => shell("touch inside.txt"),
         _ => Turn::text("That was all."),
     });
-    let setting = Setting::new(script).unverified().sandboxed();
+    let setting = Fixture::new(script).unverified().sandboxed();
     let prefix = outside(&setting, 0).with_extension("");
     let prefix = prefix.to_string_lossy().trim_end_matches('0').to_owned();
     folder.set(PathBuf::from(&prefix)).expect("once");
@@ -52,7 +51,7 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
     spec.sandbox = Sandbox::Required;
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -72,14 +71,14 @@ async fn an_allowed_command_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn an_allowed_patch_never_leaves_the_sandbox() {
-    let setting = Setting::new(Script::by(|_| Turn::text("That was all."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("That was all."))).unverified();
     let path = outside(&setting, 0);
     let file = path.display().to_string();
     let script = Script::new([adds(&file, "1"), Turn::text("That was all.")]);
-    let setting = Setting::new(script).sandboxed();
+    let setting = Fixture::new(script).sandboxed();
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -92,7 +91,7 @@ async fn an_allowed_patch_never_leaves_the_sandbox() {
 
 #[tokio::test]
 async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
 
@@ -122,24 +121,29 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
             grep -rs {hush} $CODEX_HOME $HOME
             echo end"
         );
-        let setting = Setting::new(Script::new([shell(&search), Turn::text("Done.")]));
-        let setting = match is_sandboxed {
-            true => setting.sandboxed(),
-            false => setting,
+        let setting = Fixture::new(Script::new([shell(&search), Turn::text("Done.")]));
+        let setting = if is_sandboxed {
+            setting.sandboxed()
+        } else {
+            setting
         };
         let mut options = setting.options();
         for name in ["PASSE_PARTOUT", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
-            options.environment.insert(name.into(), hush.clone().into());
+            options
+                .program
+                .environment
+                .insert(name.into(), hush.clone().into());
         }
         options
+            .program
             .environment
             .insert("NPM_TOKEN".into(), "allowed".into());
         let mut spec = setting.spec([]);
         spec.credential_filter = CredentialFilter::default().allow("NPM_TOKEN");
-        let agents = CodexAgents::new(options);
+        let agents = CodexBackend::new(options);
         let mut client = agents.create(spec).expect("it can be made");
 
-        let (events, error) = events_of(client.as_mut(), "Do it.").await;
+        let (events, error) = collect_events(client.as_mut(), "Do it.").await;
         within(client.dispose()).await.expect("it ends");
 
         assert!(error.is_none(), "{error:?} {events:?}");
@@ -162,30 +166,31 @@ async fn a_command_sees_no_credentials_but_those_that_are_allowed() {
 
 #[tokio::test]
 async fn a_session_without_the_key_of_its_provider_is_refused() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut options = setting.options();
     let key = options
+        .program
         .environment
         .remove(std::ffi::OsStr::new("PASSE_PARTOUT"));
     assert!(key.is_some());
 
-    let refused = CodexAgents::new(options).create(setting.spec([]));
+    let refused = CodexBackend::new(options).create(setting.spec([]));
 
     let error = refused.expect_err("there is no key");
     assert_eq!(error.kind(), AgentErrorKind::Authentication);
     assert!(error.to_string().contains("PASSE_PARTOUT"), "{error}");
 }
 
-/// Plays one turn of a session in the sandbox, and returns all that comes of it.
+/// Plays one turn of a session in the sandbox, and returns its events.
 async fn played(
-    setting: &Setting,
+    setting: &Fixture,
     options: CodexOptions,
 ) -> (Vec<StreamEvent>, Option<AgentError>) {
-    let agents = CodexAgents::new(options);
+    let agents = CodexBackend::new(options);
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
     let mut client = agents.create(spec).expect("it can be made");
-    let heard = events_of(client.as_mut(), "Do it.").await;
+    let heard = collect_events(client.as_mut(), "Do it.").await;
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();
     heard
@@ -201,7 +206,7 @@ async fn the_folder_of_autonoe_cannot_be_written_nor_moved() {
         adds(".autonoe/agent.json", "{}"),
         Turn::text("That was all."),
     ]);
-    let setting = Setting::new(script).sandboxed();
+    let setting = Fixture::new(script).sandboxed();
     std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
 
     let (events, error) = played(&setting, setting.options()).await;
@@ -223,7 +228,7 @@ async fn a_command_reaches_the_network_that_the_program_has() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it has one").port();
     let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
-    let setting = Setting::new(Script::new([shell(&connect), Turn::text("Done.")])).sandboxed();
+    let setting = Fixture::new(Script::new([shell(&connect), Turn::text("Done.")])).sandboxed();
 
     let (events, error) = played(&setting, setting.options()).await;
 
@@ -234,11 +239,11 @@ async fn a_command_reaches_the_network_that_the_program_has() {
 }
 
 #[tokio::test]
-async fn without_a_network_nobody_is_reached() {
-    let setting = Setting::new(Script::by(|_| Turn::text("I am here.")));
+async fn nothing_is_reachable_without_a_network() {
+    let setting = Fixture::new(Script::by(|_| Turn::text("I am here.")));
     let setting = setting.unverified().sandboxed();
     let mut options = setting.options();
-    options.walls.network = SandboxNetwork::Off;
+    options.program.sandbox.network = SandboxNetwork::Off;
 
     let (events, error) = played(&setting, options).await;
 
@@ -248,15 +253,16 @@ async fn without_a_network_nobody_is_reached() {
 
 #[tokio::test]
 async fn a_session_does_not_start_where_its_sandbox_cannot_be_made() {
-    let setting = Setting::new(Script::new::<Turn>([])).sandboxed();
-    let none = setting.options().with_walls(Walls::new(None));
-    let error = CodexAgents::new(none).create(setting.spec([]));
+    let setting = Fixture::new(Script::new::<Turn>([])).sandboxed();
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(None);
+    let error = CodexBackend::new(options.clone()).create(setting.spec([]));
     let error = error.expect_err("there is none");
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");
 
-    // One that is there and cannot make anything.
-    let broken = Walls::new(Some("/bin/false".into()));
-    let (events, error) = played(&setting, setting.options().with_walls(broken)).await;
+    // A program that exists and cannot create a sandbox.
+    options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
+    let (events, error) = played(&setting, options).await;
 
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(error.kind(), AgentErrorKind::NotAvailable, "{error}");

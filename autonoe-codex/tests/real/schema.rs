@@ -1,17 +1,17 @@
-//! Our types against the schema that the installed program generates of its own protocol.
+//! Checks our types against the protocol schema that the installed program generates.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, Session, ThreadSettings};
-use autonoe_core::Attachment;
+use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, ThreadSettings, TurnRef};
+use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::build::program;
 
-/// Has the program write its schema.
+/// Lets the program write its schema.
 pub(crate) fn generated() -> TempDir {
     let folder = tempfile::tempdir().expect("a directory can be made");
     let done = Command::new(program())
@@ -73,10 +73,10 @@ fn picture() -> Attachment {
 }
 
 #[test]
-fn what_the_host_asks_is_in_the_schema() {
+fn requests_of_the_host_are_in_the_schema() {
     let folder = generated();
     let requests = schema(folder.path(), "ClientRequest");
-    let session = Session {
+    let session = TurnRef {
         thread: "t".to_owned(),
         turn: "u".to_owned(),
     };
@@ -98,9 +98,9 @@ fn what_the_host_asks_is_in_the_schema() {
     );
 }
 
-/// A message whose members the program does not know would be read as if they were not there.
+/// The program would ignore unknown fields of a message.
 #[test]
-fn no_member_of_what_the_host_asks_is_unknown() {
+fn requests_of_the_host_have_no_unknown_fields() {
     let folder = generated();
     for (name, request) in [
         (
@@ -131,7 +131,7 @@ fn no_member_of_what_the_host_asks_is_unknown() {
 }
 
 #[test]
-fn what_the_host_answers_is_in_the_schema() {
+fn answers_of_the_host_are_in_the_schema() {
     let folder = generated();
     let id = RequestId::Number(1);
     for decision in [Decision::Accept, Decision::Decline] {
@@ -158,7 +158,7 @@ fn what_the_host_answers_is_in_the_schema() {
     }
 }
 
-/// Members that our types read, by where the schema has them.
+/// Fields that our types read, by their place in the schema.
 const READ: &[(&str, &str, &[&str])] = &[
     (
         "CommandExecutionRequestApprovalParams",
@@ -262,7 +262,7 @@ const READ: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Members of items that our types read.
+/// Fields of items that our types read.
 const ITEMS: &[(&str, &[&str])] = &[
     ("agentMessage", &["id", "text"]),
     ("reasoning", &["id", "summary", "content"]),
@@ -305,13 +305,14 @@ const ITEMS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn what_our_types_read_is_in_the_schema() {
+fn fields_of_our_types_are_in_the_schema() {
     let folder = generated();
     for (name, definition, members) in READ {
         let schema = schema(folder.path(), name);
-        let object = match definition.is_empty() {
-            true => &schema,
-            false => &schema["definitions"][definition],
+        let object = if definition.is_empty() {
+            &schema
+        } else {
+            &schema["definitions"][definition]
         };
         for member in *members {
             assert!(
@@ -369,7 +370,7 @@ fn the_names_of_errors_and_statuses_are_in_the_schema() {
     }
 }
 
-/// The lines that other tests read are lines of this protocol.
+/// The recorded lines of other tests must be valid in this protocol.
 #[test]
 fn the_recorded_notices_are_in_the_schema() {
     let folder = generated();

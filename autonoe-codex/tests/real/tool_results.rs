@@ -1,12 +1,13 @@
-//! Results of our tools: what the model receives, and what a tool knows of its call.
+//! Results of our tools for the model, and the context of a tool's call.
 
-use autonoe_core::{StreamEvent, ToolStatus};
+use autonoe_core::StreamEvent;
+use autonoe_core::tool::ToolStatus;
 use autonoe_testkit::model_server::{Script, Turn};
 use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
+use crate::fixture::{Fixture, collect_events};
 use crate::model::ours;
-use crate::setting::{Setting, events_of};
 
 fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
     events.iter().find_map(|event| match event {
@@ -15,12 +16,12 @@ fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
     })
 }
 
-/// Calls the camera once, and returns what the model and the stream got of it.
+/// Calls the camera once, and returns the results that the model and the stream received.
 async fn photo(input: Value) -> (Value, String, ToolStatus) {
-    let setting = Setting::new(Script::new([ours("photo", &input), Turn::text("Seen.")]));
+    let setting = Fixture::new(Script::new([ours("photo", &input), Turn::text("Seen.")]));
     let mut client = setting.client(setting.spec([Camera::new() as _]));
 
-    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -74,7 +75,7 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
         photo(),
         Turn::text("Three."),
     ];
-    let setting = Setting::new(Script::new(turns));
+    let setting = Fixture::new(Script::new(turns));
     let camera = Camera::new();
     let spec = setting.spec([camera.clone() as _]);
     let session = spec.key.clone();
@@ -82,7 +83,7 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
 
     let mut events = Vec::new();
     for prompt in ["Take two.", "Take one more."] {
-        let (heard, error) = events_of(client.as_mut(), prompt).await;
+        let (heard, error) = collect_events(client.as_mut(), prompt).await;
         assert!(error.is_none(), "{error:?}");
         events.extend(heard);
     }

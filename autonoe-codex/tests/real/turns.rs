@@ -1,14 +1,15 @@
-//! Turns that are disturbed, and what is told of them.
+//! Turns with interrupts, steering, limits and failures, and their events.
 
 use std::time::Duration;
 
 use autonoe_codex::wire::Effort;
-use autonoe_core::{SessionOutcome, StreamEvent, ThinkingBudget, TokenUsage};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::{SessionOutcome, ThinkingBudget, TokenUsage};
 use autonoe_testkit::model_server::{Message, Refusal, Script, Turn, Usage};
 use futures::StreamExt;
 
+use crate::fixture::{Fixture, collect_events, eventually, within};
 use crate::model::shell;
-use crate::setting::{Setting, events_of, eventually, within};
 
 fn outcome(events: &[StreamEvent]) -> Option<&SessionOutcome> {
     events.iter().find_map(|event| match event {
@@ -18,12 +19,12 @@ fn outcome(events: &[StreamEvent]) -> Option<&SessionOutcome> {
 }
 
 #[tokio::test]
-async fn an_interrupted_turn_ends_its_command_and_the_session_goes_on() {
+async fn an_interrupted_turn_ends_its_command_and_the_session_continues() {
     let turns = [
         shell("echo 1 > begun; sleep 600"),
         Turn::text("Back again."),
     ];
-    let setting = Setting::new(Script::new(turns));
+    let setting = Fixture::new(Script::new(turns));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
 
@@ -54,7 +55,7 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_goes_on() {
     };
     eventually("the end of the command", || !sleeps()).await;
 
-    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -67,12 +68,12 @@ async fn an_interrupted_turn_ends_its_command_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn a_word_in_between_reaches_the_model() {
+async fn a_steering_message_reaches_the_model() {
     let turns = [
         shell("echo 1 > begun; while [ ! -e go ]; do sleep 0.05; done"),
         Turn::text("Yes."),
     ];
-    let setting = Setting::new(Script::new(turns));
+    let setting = Fixture::new(Script::new(turns));
     let mut client = setting.client(setting.spec([]));
     let control = client.control();
 
@@ -98,13 +99,13 @@ async fn a_word_in_between_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn what_is_used_is_told_for_each_call_of_the_model() {
+async fn usage_is_reported_for_each_model_call() {
     let said = |text: &str| Message::new().says(text).with_usage(Usage::new(100, 10));
-    let setting = Setting::new(Script::new([said("One."), said("Two.")]));
+    let setting = Fixture::new(Script::new([said("One."), said("Two.")]));
     let mut client = setting.client(setting.spec([]));
 
     for _ in 0..2 {
-        let (events, error) = events_of(client.as_mut(), "Go on.").await;
+        let (events, error) = collect_events(client.as_mut(), "Go on.").await;
 
         assert!(error.is_none(), "{error:?}");
         let used: Vec<_> = events
@@ -122,12 +123,12 @@ async fn what_is_used_is_told_for_each_call_of_the_model() {
 }
 
 #[tokio::test]
-async fn thoughts_are_told() {
+async fn reasoning_is_emitted() {
     let turn = Message::new().thinks("Let me see.").says("Hello.");
-    let setting = Setting::new(Script::new([turn]));
+    let setting = Fixture::new(Script::new([turn]));
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -150,12 +151,12 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         shell(&format!("touch {number}.txt"))
     });
-    let setting = Setting::new(script).unverified();
+    let setting = Fixture::new(script).unverified();
     let mut spec = setting.spec([]);
     spec.max_turns = Some(3);
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -164,7 +165,8 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
         Some(&SessionOutcome::MaxTurns),
         "{events:?}"
     );
-    // What the third call wanted is done, and nothing else. A fourth may have been begun.
+    // The tool calls of the third model call have run, and nothing else. A fourth model call may
+    // have started.
     assert_eq!(setting.files(), ["0.txt", "1.txt", "2.txt"]);
     let requests = setting.server.log().main_requests().len();
     assert!(requests <= 4, "{requests}");
@@ -178,12 +180,12 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
 #[tokio::test]
 async fn a_session_that_needs_all_of_its_turns_completes() {
     let turns = [shell("true"), shell("true"), Turn::text("Done.")];
-    let setting = Setting::new(Script::new(turns));
+    let setting = Fixture::new(Script::new(turns));
     let mut spec = setting.spec([]);
     spec.max_turns = Some(3);
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Go on.").await;
+    let (events, error) = collect_events(client.as_mut(), "Go on.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -192,24 +194,25 @@ async fn a_session_that_needs_all_of_its_turns_completes() {
 }
 
 #[tokio::test]
-async fn a_model_thinks_as_much_as_it_is_told_to() {
+async fn the_reasoning_effort_reaches_the_model() {
     for (tokens, effort) in [
         (Some(2048), "low"),
         (Some(8192), "medium"),
         (Some(32_768), "high"),
         (None, "minimal"),
     ] {
-        let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+        let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
         let mut spec = setting.spec([]);
         spec.thinking = tokens.map(|tokens| ThinkingBudget::new(tokens).expect("enough"));
-        let options = setting.options().with_effort(Effort::Minimal);
+        let mut options = setting.options();
+        options.effort = Some(Effort::Minimal);
         let mut client = autonoe_core::AgentClientFactory::create(
-            &autonoe_codex::CodexAgents::new(options),
+            &autonoe_codex::CodexBackend::new(options),
             spec,
         )
         .expect("it can be made");
 
-        let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+        let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
 
         assert!(error.is_none(), "{error:?} {events:?}");
@@ -218,13 +221,13 @@ async fn a_model_thinks_as_much_as_it_is_told_to() {
     }
 }
 
-/// Otherwise what is switched off could be on.
+/// Otherwise disabled features could be enabled.
 #[tokio::test]
-async fn the_program_knows_all_settings_that_it_is_given() {
-    let setting = Setting::new(Script::new([Turn::text("Hello.")]));
+async fn the_program_knows_all_our_settings() {
+    let setting = Fixture::new(Script::new([Turn::text("Hello.")]));
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
@@ -242,10 +245,10 @@ async fn failures_of_the_service_have_their_kinds() {
     ] {
         let again = refusal.clone();
         let script = Script::by(move |_| again.clone().into());
-        let setting = Setting::new(script).unverified();
+        let setting = Fixture::new(script).unverified();
         let mut client = setting.client(setting.spec([]));
 
-        let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+        let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
         client.dispose().await.expect("it ends");
 
         let error = error.map(|error| error.code());
@@ -256,18 +259,18 @@ async fn failures_of_the_service_have_their_kinds() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_ends_the_turn() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Nobody hears this."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Nobody hears this."))).unverified();
     let mut options = setting.options();
     let provider = options.provider.as_mut().expect("there is one");
     // Nothing listens on this port.
     provider.base_url = "http://127.0.0.1:9/v1".to_owned();
-    let agents = autonoe_codex::CodexAgents::new(options);
+    let agents = autonoe_codex::CodexBackend::new(options);
     let mut client = autonoe_core::AgentClientFactory::create(&agents, setting.spec([]))
         .expect("it can be made");
 
     let ended = tokio::time::timeout(
         Duration::from_secs(60),
-        events_of(client.as_mut(), "Hello?"),
+        collect_events(client.as_mut(), "Hello?"),
     );
     let (events, error) = ended.await.expect("it does not wait forever");
     client.dispose().await.expect("it ends");

@@ -1,59 +1,50 @@
-//! What an engine cannot do.
+//! [`EngineError`], the error of an engine.
 
-use crate::domain::RunId;
+use crate::time::RunId;
 
-/// What an engine cannot do.
+/// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
     /// There is no such run.
     #[error("there is no run {0}")]
     Unknown(RunId),
-    /// There is a run of that id that is to do something else.
-    #[error("there is another run {0} already, which is to do something else")]
+    /// There is a run with the same ID and a different specification.
+    #[error("there is already a run {0} with a different specification")]
     Conflict(RunId),
-    /// The run has ended and takes nothing more.
+    /// The run has ended and accepts no more requests.
     #[error("the run {0} has ended")]
     Ended(RunId),
-    /// The engine cannot carry out such a run, or not there.
-    #[error("the run {run} cannot be carried out: {reason}")]
+    /// The engine cannot execute such a run, or not on that host.
+    #[error("the run {run} cannot be executed: {reason}")]
     Refused {
         /// The run.
         run: RunId,
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
     },
-    /// The engine could not be reached, or what it keeps could not be read or written. Who asks again
-    /// may be answered. Nobody knows whether what was asked for was done.
+    /// The engine is unreachable, or its state could not be read or written. A retry may succeed.
+    /// It is unknown whether the request took effect.
     #[error("the engine failed: {reason}")]
     Failed {
-        /// What it was doing, for people.
+        /// The failed operation, for people.
         reason: String,
-        /// What went wrong there.
-        #[source]
-        source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    },
-    /// Who would ask the engine is gone for good: who asks again here is told the same. Nobody knows
-    /// whether what was asked for was done, and runs may go on.
-    #[error("the engine cannot be asked any more: {reason}")]
-    Gone {
-        /// What became of who asked it, for people.
-        reason: String,
-        /// What went wrong there.
+        /// The cause.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
 }
 
 impl EngineError {
-    /// Tells whether nobody answered, so that nobody knows whether what was asked for was done.
+    /// Returns whether there was no answer, so that it is unknown whether the request took effect.
     ///
     /// ```
-    /// use autonoe_core::{EngineError, RunId};
+    /// use autonoe_core::engine::EngineError;
+    /// use autonoe_core::RunId;
     ///
-    /// assert!(!EngineError::Unknown(RunId::new("shop-1")).is_no_answer());
+    /// assert!(!EngineError::Unknown(RunId::new("shop-1")).is_unknown_result());
     /// ```
-    pub fn is_no_answer(&self) -> bool {
-        matches!(self, Self::Failed { .. } | Self::Gone { .. })
+    pub fn is_unknown_result(&self) -> bool {
+        matches!(self, Self::Failed { .. })
     }
 }

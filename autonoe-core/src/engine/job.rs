@@ -1,4 +1,4 @@
-//! What carries out a run, on the side of the worker.
+//! [`JobRunner`], which executes runs on a worker.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,52 +8,53 @@ use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{RunOutcome, RunSpec};
-use crate::domain::Spent;
+use crate::agent::BudgetUsage;
 use crate::run::RunControl;
 
-/// Carries out runs of some kind, for an [`Engine`](super::Engine) that calls it.
+/// Executes runs of one kind, for an [`Engine`](super::Engine) that calls it.
 ///
-/// An implementer owes an outcome, whatever happens; soon after the desk's control is cancelled,
-/// with all that was started ended; and a report now and then of how far it is.
+/// An implementation must return an outcome in every case. After the cancellation of the context's
+/// control it must return soon, with everything that it started ended. It should report its
+/// progress from time to time.
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunProgress, RunSpec};
+/// use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunProgress, RunSpec};
 ///
 /// /// Gives back what it was given.
 /// struct Echo;
 ///
 /// #[async_trait]
 /// impl JobRunner for Echo {
-///     async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-///         desk.report(RunProgress::of(1.0));
+///     async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+///         context.report(RunProgress::new(1.0));
 ///         RunOutcome::succeeded(run.input.clone())
 ///     }
 /// }
 /// ```
 #[async_trait]
 pub trait JobRunner: Send + Sync {
-    /// Carries out a run to its end.
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome;
+    /// Executes a run to its end.
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome;
 }
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl<R: JobRunner + ?Sized> JobRunner for Arc<R> {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        (**self).run(run, desk).await
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        (**self).run(run, context).await
     }
 }
 
-/// Where a run under way is reached, and where it says how far it is.
+/// The context of a running job: its control and its progress reports.
 #[derive(Clone)]
-pub struct RunDesk {
+pub struct JobContext {
     control: RunControl,
     reports: Arc<dyn Fn(RunProgress) + Send + Sync>,
 }
 
-impl RunDesk {
-    /// Makes a desk. What is reported there goes to `reports`, which must not wait.
+impl JobContext {
+    /// Creates a context. Progress goes to `reports`, which must not block.
     pub fn new(control: RunControl, reports: impl Fn(RunProgress) + Send + Sync + 'static) -> Self {
         Self {
             control,
@@ -61,71 +62,72 @@ impl RunDesk {
         }
     }
 
-    /// Returns what cancels the run, pauses it and tells its agents something.
+    /// Returns the control that cancels the run, pauses it and sends messages to its agents.
     pub fn control(&self) -> &RunControl {
         &self.control
     }
 
-    /// Says how far the run is. What is no number from 0 to 1 is made one.
+    /// Reports the progress of the run, clamped to a number from 0 to 1.
     pub fn report(&self, mut progress: RunProgress) {
-        progress.progress = from_0_to_1(progress.progress);
+        progress.progress = clamp_fraction(progress.progress);
         (self.reports)(progress);
     }
 }
 
-impl fmt::Debug for RunDesk {
+impl fmt::Debug for JobContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunDesk")
+        f.debug_struct("JobContext")
             .field("control", &self.control)
             .finish_non_exhaustive()
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunProgress {
-    /// How far it has come, from 0 to 1. What is read as anything else is made that.
-    #[serde(deserialize_with = "read_from_0_to_1")]
+    /// The completed fraction, from 0 to 1. Other values are clamped when they are read.
+    #[serde(deserialize_with = "deserialize_fraction")]
     pub progress: f64,
-    /// What it works on.
+    /// The current task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The number of its iteration; 0 before the first.
+    /// The number of the current iteration; 0 before the first.
     pub iteration: u32,
-    /// What it has spent.
-    pub spent: Spent,
-    /// The directory in which its agents work.
+    /// The usage so far.
+    pub spent: BudgetUsage,
+    /// The working directory of its agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_dir: Option<PathBuf>,
-    /// The question that it waits for a person to answer.
+    /// The question that waits for the operator's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
 }
 
 impl RunProgress {
-    /// Says that a run has come so far, from 0 to 1.
-    pub fn of(progress: f64) -> Self {
+    /// Creates the progress of a run that completed this fraction, from 0 to 1.
+    pub fn new(progress: f64) -> Self {
         Self {
-            progress: from_0_to_1(progress),
+            progress: clamp_fraction(progress),
             ..Self::default()
         }
     }
 }
 
-/// Returns the nearest number from 0 to 1; 0 if it is no number.
-fn from_0_to_1(progress: f64) -> f64 {
-    match progress.is_nan() {
-        true => 0.0,
-        false => progress.clamp(0.0, 1.0),
+/// Clamps a number to 0 to 1; NaN becomes 0.
+fn clamp_fraction(progress: f64) -> f64 {
+    if progress.is_nan() {
+        0.0
+    } else {
+        progress.clamp(0.0, 1.0)
     }
 }
 
-/// Reads how far a run is. JSON has no word for what is no number but `null`.
-fn read_from_0_to_1<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+/// Reads the progress of a run. In JSON, NaN and infinity are `null`.
+fn deserialize_fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let progress = Option::<f64>::deserialize(deserializer)?;
-    Ok(from_0_to_1(progress.unwrap_or_default()))
+    Ok(clamp_fraction(progress.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -133,8 +135,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_far_a_run_is_is_always_from_0_to_1() {
-        for (told, expected) in [
+    fn progress_is_always_from_0_to_1() {
+        for (given, expected) in [
             (f64::NAN, 0.0),
             (f64::INFINITY, 1.0),
             (f64::NEG_INFINITY, 0.0),
@@ -142,24 +144,24 @@ mod tests {
             (7.0, 1.0),
             (0.25, 0.25),
         ] {
-            let (tell, reported) = std::sync::mpsc::channel();
-            let tell = std::sync::Mutex::new(tell);
-            let desk = RunDesk::new(RunControl::new(), move |at: RunProgress| {
-                let tell = tell.lock().expect("a lock");
-                tell.send(at.progress).expect("somebody listens");
+            let (sender, reported) = std::sync::mpsc::channel();
+            let sender = std::sync::Mutex::new(sender);
+            let context = JobContext::new(RunControl::new(), move |at: RunProgress| {
+                let sender = sender.lock().expect("a lock");
+                sender.send(at.progress).expect("somebody listens");
             });
-            let mut at = RunProgress::of(told);
-            assert_eq!(at.progress, expected, "{told}");
-            at.progress = told;
+            let mut at = RunProgress::new(given);
+            assert_eq!(at.progress, expected, "{given}");
+            at.progress = given;
 
-            desk.report(at.clone());
+            context.report(at.clone());
 
-            assert_eq!(reported.recv(), Ok(expected), "{told}");
+            assert_eq!(reported.recv(), Ok(expected), "{given}");
             let json = serde_json::to_string(&at).expect("it serialises");
             let read: RunProgress = serde_json::from_str(&json).expect("it is read");
-            // What is infinite is `null` in JSON, as what is no number.
-            let expected = if told.is_infinite() { 0.0 } else { expected };
-            assert_eq!(read.progress, expected, "{told}");
+            // Infinity is `null` in JSON, like NaN.
+            let expected = if given.is_infinite() { 0.0 } else { expected };
+            assert_eq!(read.progress, expected, "{given}");
         }
     }
 }

@@ -1,102 +1,104 @@
-//! What a run came to.
+//! [`RunOutcome`], the final outcome of a run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::{Failure, Spent};
+use crate::agent::BudgetUsage;
+use crate::event::Failure;
 
-/// What a run came to. It does not change any more.
+/// The final outcome of a run.
 ///
 /// ```
-/// use autonoe_core::{Failure, RunOutcome};
+/// use autonoe_core::engine::RunOutcome;
+/// use autonoe_core::event::Failure;
 ///
-/// let broke = RunOutcome::failed(Failure::permanent("panicked", "the run panicked"));
+/// let failed = RunOutcome::failed(Failure::permanent("panicked", "the run panicked"));
 ///
-/// assert!(!broke.is_success());
+/// assert!(!failed.is_success());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunOutcome {
-    /// How it ended.
+    /// The way it ended.
     #[serde(flatten)]
     pub ending: RunEnding,
-    /// What the work gave, in its own form.
+    /// The output of the work, in its own format.
     #[serde(default)]
     pub output: Value,
-    /// What it spent.
-    pub spent: Spent,
-    /// How many sessions it had; `None` if nobody knows.
+    /// The usage of the run.
+    pub spent: BudgetUsage,
+    /// The number of sessions; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
 }
 
-/// How a run ended.
+/// The way a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ending", rename_all = "camelCase")]
 pub enum RunEnding {
-    /// Its work is done.
+    /// The work is done.
     Succeeded,
-    /// Its work is not done.
+    /// The work is not done.
     Failed {
-        /// Why.
+        /// The cause.
         failure: Failure,
     },
-    /// It was ended from outside.
+    /// The run was cancelled.
     Cancelled {
-        /// Why, in the words of who ended it.
+        /// The reason that the caller gave.
         reason: String,
     },
 }
 
 impl RunOutcome {
-    /// The work is done.
+    /// Creates the outcome of a run whose work is done.
     pub fn succeeded(output: Value) -> Self {
-        Self::of(RunEnding::Succeeded, output)
+        Self::with_ending(RunEnding::Succeeded, output)
     }
 
-    /// The work is not done.
+    /// Creates the outcome of a run whose work is not done.
     pub fn failed(failure: Failure) -> Self {
-        Self::of(RunEnding::Failed { failure }, Value::Null)
+        Self::with_ending(RunEnding::Failed { failure }, Value::Null)
     }
 
-    /// The run was ended from outside.
+    /// Creates the outcome of a cancelled run.
     pub fn cancelled(reason: impl Into<String>) -> Self {
         let reason = reason.into();
-        Self::of(RunEnding::Cancelled { reason }, Value::Null)
+        Self::with_ending(RunEnding::Cancelled { reason }, Value::Null)
     }
 
-    fn of(ending: RunEnding, output: Value) -> Self {
+    fn with_ending(ending: RunEnding, output: Value) -> Self {
         Self {
             ending,
             output,
-            spent: Spent::default(),
+            spent: BudgetUsage::default(),
             sessions: None,
         }
     }
 
-    /// Says what the work gave.
+    /// Sets the output of the work.
     #[must_use]
     pub fn with_output(mut self, output: Value) -> Self {
         self.output = output;
         self
     }
 
-    /// Says what was spent.
+    /// Sets the usage.
     #[must_use]
-    pub fn with_spent(mut self, spent: Spent) -> Self {
+    pub fn with_spent(mut self, spent: BudgetUsage) -> Self {
         self.spent = spent;
         self
     }
 
-    /// Says how many sessions it had.
+    /// Sets the number of sessions.
     #[must_use]
     pub fn with_sessions(mut self, sessions: u64) -> Self {
         self.sessions = Some(sessions);
         self
     }
 
-    /// Tells whether the work is done.
+    /// Returns whether the work is done.
     pub fn is_success(&self) -> bool {
         self.ending == RunEnding::Succeeded
     }

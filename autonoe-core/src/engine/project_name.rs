@@ -1,4 +1,4 @@
-//! What a project is called where there are several.
+//! [`ProjectName`], the host-independent name of a project.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name of a project, the same on every host: a path below the folder of its projects.
+/// The name of a project, the same on every host: a path below the host's project folder.
 ///
-/// Names have one or several parts with `/` between them. A part has letters, digits, `-`, `_` and
-/// `.`, and does not begin with `.` or `-`. So a name leads nowhere but down.
+/// A name has one or more parts, separated by `/`. A part consists of letters, digits, `-`, `_` and
+/// `.`, and does not begin with `.` or `-`. So a name cannot lead out of the project folder.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::ProjectName;
+/// use autonoe_core::engine::ProjectName;
 ///
 /// let shop = ProjectName::new("team/shop")?;
 ///
-/// assert_eq!(shop.below(Path::new("/srv")), Path::new("/srv/team/shop"));
+/// assert_eq!(shop.path_below(Path::new("/srv")), Path::new("/srv/team/shop"));
 /// assert!(ProjectName::new("../shop").is_err());
-/// # Ok::<(), autonoe_core::ProjectNameError>(())
+/// # Ok::<(), autonoe_core::engine::ProjectNameError>(())
 /// ```
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -28,28 +28,29 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct ProjectName(String);
 
-/// Why a text is no name of a project.
+/// A text that is not a valid project name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no name of a project: it has parts of letters, digits, `-`, `_` and `.` with `/` \
-     between them, none of which begins with `.` or `-`"
+    "{0:?} is not a valid project name: use parts of letters, digits, `-`, `_` and `.`, \
+     separated by `/`; no part may begin with `.` or `-`"
 )]
 pub struct ProjectNameError(String);
 
-/// Longer names make paths that systems refuse.
-const LONGEST: usize = 200;
+/// The maximum length in bytes. Longer names lead to paths that operating systems refuse.
+const MAX_LEN: usize = 200;
 
 impl ProjectName {
-    /// Takes a text for a name.
+    /// Parses a project name.
     ///
     /// # Errors
     ///
-    /// It is none.
+    /// The text is not a valid name.
     pub fn new(name: impl Into<String>) -> Result<Self, ProjectNameError> {
         let name = name.into();
-        match name.len() <= LONGEST && name.split('/').all(is_part) {
-            true => Ok(Self(name)),
-            false => Err(ProjectNameError(name)),
+        if name.len() <= MAX_LEN && name.split('/').all(is_part) {
+            Ok(Self(name))
+        } else {
+            Err(ProjectNameError(name))
         }
     }
 
@@ -58,8 +59,8 @@ impl ProjectName {
         &self.0
     }
 
-    /// Returns where the project is, below the folder of all.
-    pub fn below(&self, root: &Path) -> PathBuf {
+    /// Returns the path of the project below `root`, the folder of all projects.
+    pub fn path_below(&self, root: &Path) -> PathBuf {
         root.join(&self.0)
     }
 }
@@ -121,6 +122,6 @@ mod tests {
         for name in wrong {
             assert!(ProjectName::new(name).is_err(), "{name:?}");
         }
-        assert!(ProjectName::new("a".repeat(LONGEST + 1)).is_err());
+        assert!(ProjectName::new("a".repeat(MAX_LEN + 1)).is_err());
     }
 }

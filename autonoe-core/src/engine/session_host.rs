@@ -1,4 +1,4 @@
-//! What carries out single sessions on a worker, for an engine elsewhere.
+//! [`SessionHost`], which executes single sessions for a remote engine.
 
 use std::sync::Arc;
 
@@ -8,54 +8,55 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::RunProgress;
-use crate::domain::{
-    Budget, Epoch, Failure, InstructionName, LedgerView, Mode, RunId, RunReport, SessionKey,
-    SessionResult,
-};
+use crate::agent::{Budget, SessionReport};
+use crate::event::{Failure, InstructionName};
+use crate::ledger::LedgerView;
+use crate::run::RunReport;
 use crate::run::SessionPlan;
+use crate::time::{Epoch, Mode, RunId, SessionKey};
 
-/// Carries out single sessions where the work is, for an engine that may call twice, late, or from
+/// Executes single sessions next to the project, for an engine that may call twice, late, or from
 /// two places at once.
 ///
-/// An implementer owes:
-/// - one outcome for a key: once it is recorded, whoever asks for that session gets it and nothing
+/// An implementation must guarantee:
+/// - one outcome per key: once it is recorded, every call for that session returns it and nothing
 ///   runs, also after a kill and from another process;
-/// - the record before the report: an outcome that is told is on disk;
-/// - no writing by who was overtaken: an epoch lower than the highest seen is refused, and a higher
-///   one keeps all before it from changing the ledger and from recording an outcome;
-/// - one end for a run: once it is written down, no session of that run begins any more, and those
-///   that are recorded are still told;
-/// - a beat now and then while it works or waits;
-/// - an end soon after `cancelled`, with all that was started ended.
+/// - the record before the report: a returned outcome is on disk;
+/// - fencing: an epoch lower than the highest seen is refused, and a higher one prevents all
+///   earlier ones from changing the ledger and from recording an outcome;
+/// - one end per run: once it is recorded, no session of that run starts any more, and recorded
+///   sessions are still returned;
+/// - heartbeats while it works or waits;
+/// - a prompt end after `cancelled` is triggered, with everything that it started ended.
 ///
-/// A session that began and left no record is run again under its number: it happens at least once,
-/// what it does to the ledger and its outcome count once. Who drops the future leaves the session
-/// without a record; who cancels it has its end recorded as cancelled.
+/// A session that started and left no record is run again under its number: it runs at least once,
+/// but its effect on the ledger and its outcome count once. Dropping the future leaves the session
+/// without a record. Cancelling it records its end as cancelled.
 #[async_trait]
 pub trait SessionHost: Send + Sync {
-    /// Returns the epoch with which a run takes over here from all before it. Nothing is changed.
+    /// Returns the epoch with which a run takes over from all earlier ones. Changes nothing.
     ///
     /// # Errors
     ///
-    /// What is kept here cannot be read, or there is no higher epoch.
+    /// The stored state cannot be read, or there is no higher epoch.
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError>;
 
-    /// Returns the numbers of the ledger as it is; those of none if there has never been one. Nothing
-    /// is changed.
+    /// Returns the counts of the ledger; empty counts if there was never one. Changes nothing.
     ///
     /// # Errors
     ///
-    /// It cannot be read, it is missing although it had deliverables, or something other than `run`
-    /// changed it since the last session of `run`.
-    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure>;
+    /// The ledger cannot be read, it is missing although it had deliverables, or something other
+    /// than `run` changed it since the last session of `run`.
+    async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure>;
 
-    /// Returns what a session came to: what was recorded, or else what comes of running it now.
+    /// Returns the outcome of a session: the recorded one, or the outcome of running it now.
     ///
-    /// Where another one works, it is waited for.
+    /// If another session is running there, it waits for it.
     ///
     /// # Errors
     ///
-    /// Another has taken over, or the session has no recorded outcome: then it can be tried again.
+    /// Another run has taken over, or the session has no recorded outcome: then it can be tried
+    /// again.
     async fn attach_or_start(
         &self,
         key: &SessionKey,
@@ -65,16 +66,16 @@ pub trait SessionHost: Send + Sync {
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError>;
 
-    /// Writes down how the run of `report` ended, so that who looks there finds no run that broke
-    /// off. Told twice, it is written once: the first one stands. A run of which nothing is written
-    /// down here needs no end, and then nothing is changed.
+    /// Records the end of the run of `report`, so that the project has no run that looks
+    /// interrupted. Calling it twice records one end: the first one wins. A run without a record
+    /// here needs no end, and then nothing changes.
     ///
-    /// Where another one works, it is waited for, but not for long: the engine knows the end
-    /// already, and nobody should wait for that of a run because of this.
+    /// If another session is running there, it waits for it, but not for long: the engine already
+    /// knows the end, and the end of a run should not be delayed by this.
     ///
     /// # Errors
     ///
-    /// Another has taken over, or the end could not be written.
+    /// Another run has taken over, or the end could not be written.
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError>;
 }
 
@@ -84,8 +85,8 @@ impl<H: SessionHost + ?Sized> SessionHost for Arc<H> {
         (**self).claim(run).await
     }
 
-    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
-        (**self).look(run).await
+    async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        (**self).ledger_view(run).await
     }
 
     async fn attach_or_start(
@@ -106,12 +107,13 @@ impl<H: SessionHost + ?Sized> SessionHost for Arc<H> {
     }
 }
 
-/// One session, as data that can travel.
+/// A serialisable description of one session.
 ///
 /// ```
-/// use autonoe_core::{HostedSession, InstructionName};
+/// use autonoe_core::engine::HostedSession;
+/// use autonoe_core::event::InstructionName;
 ///
-/// let session = HostedSession::new(InstructionName::Coding).told("The tests come first.");
+/// let session = HostedSession::new(InstructionName::Coding).message("The tests come first.");
 ///
 /// assert_eq!(serde_json::to_value(&session)?["instruction"], "coding");
 /// # Ok::<(), serde_json::Error>(())
@@ -123,21 +125,22 @@ pub struct HostedSession {
     /// The mode of the run. A host for another mode refuses the session.
     #[serde(default, skip_serializing_if = "Mode::is_run")]
     pub mode: Mode,
-    /// What the agent is told to do, by name. It has the deliverable tools of that instruction.
+    /// The name of the agent's instruction. The session has the deliverable tools of that
+    /// instruction.
     pub instruction: InstructionName,
-    /// The text of it; by default the one that the worker has under that name.
+    /// The text of the instruction; by default the worker's text of that name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What persons have told the run since the last session.
+    /// The operator's messages since the last session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<String>,
-    /// What it may spend.
+    /// The budget of the session.
     #[serde(default)]
     pub budget: Budget,
 }
 
 impl HostedSession {
-    /// Makes a session of a run in [`Mode::Run`] on an instruction, without a limit.
+    /// Creates a session of a run in [`Mode::Run`] for an instruction, without a limit.
     pub fn new(instruction: InstructionName) -> Self {
         Self {
             mode: Mode::Run,
@@ -155,21 +158,21 @@ impl HostedSession {
         self
     }
 
-    /// Gives the text of the instruction.
+    /// Sets the text of the instruction.
     #[must_use]
     pub fn prompt(mut self, text: impl Into<String>) -> Self {
         self.prompt = Some(text.into());
         self
     }
 
-    /// Tells the agent something beside it.
+    /// Adds a message for the agent.
     #[must_use]
-    pub fn told(mut self, message: impl Into<String>) -> Self {
+    pub fn message(mut self, message: impl Into<String>) -> Self {
         self.messages.push(message.into());
         self
     }
 
-    /// Limits what it may spend.
+    /// Sets the budget.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -178,7 +181,7 @@ impl HostedSession {
 }
 
 impl From<&SessionPlan> for HostedSession {
-    /// Makes the session that a [`RunMachine`](crate::RunMachine) asks for.
+    /// Creates the session that a [`RunMachine`](crate::run::RunMachine) requests.
     fn from(plan: &SessionPlan) -> Self {
         Self {
             mode: plan.mode,
@@ -190,23 +193,23 @@ impl From<&SessionPlan> for HostedSession {
     }
 }
 
-/// What a session came to, as it was recorded.
+/// The recorded outcome of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HostedOutcome {
-    /// How it ended and what it cost.
-    pub result: SessionResult,
-    /// The ledger as it is when this is told, or why it is not that of the run.
+    /// The end and the cost of the session.
+    pub result: SessionReport,
+    /// The ledger at the time of the report, or the reason why it is not that of the run.
     pub ledger: Result<LedgerView, Failure>,
-    /// How often it had begun here before and left no record. What that cost nobody knows.
+    /// The number of earlier starts of this session without a record. Their cost is unknown.
     #[serde(default)]
     pub lost: u32,
 }
 
 impl HostedOutcome {
-    /// Puts together what a session came to.
-    pub fn new(result: SessionResult, ledger: Result<LedgerView, Failure>) -> Self {
+    /// Creates an outcome.
+    pub fn new(result: SessionReport, ledger: Result<LedgerView, Failure>) -> Self {
         Self {
             result,
             ledger,
@@ -214,35 +217,35 @@ impl HostedOutcome {
         }
     }
 
-    /// Says how often the session had begun before without a record.
+    /// Sets the number of earlier starts of this session without a record.
     #[must_use]
-    pub fn after_losses(mut self, lost: u32) -> Self {
+    pub fn lost(mut self, lost: u32) -> Self {
         self.lost = lost;
         self
     }
 }
 
-/// Why there is no outcome of a session, or no end of a run.
+/// The reason why there is no outcome of a session, or no end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionHostError {
-    /// Somebody with a higher epoch has taken over.
-    #[error("epoch {} has taken over from epoch {}", latest.0, asked.0)]
+    /// A caller with a higher epoch has taken over.
+    #[error("epoch {} has taken over from epoch {}", latest.0, requested.0)]
     Fenced {
-        /// The epoch of who asked.
-        asked: Epoch,
-        /// The highest that was seen.
+        /// The epoch of the call.
+        requested: Epoch,
+        /// The highest epoch that was seen.
         latest: Epoch,
     },
-    /// It was cancelled before it began. Nothing was recorded.
-    #[error("the session {0} was cancelled before it began")]
+    /// The session was cancelled before it started. Nothing was recorded.
+    #[error("the session {0} was cancelled before it started")]
     Cancelled(SessionKey),
-    /// It did not begin, or its end could not be recorded.
+    /// The session did not start, or its end could not be recorded.
     #[error("the session {key} has no recorded end: {failure}")]
     Failed {
         /// The session.
         key: SessionKey,
-        /// Why.
+        /// The cause.
         failure: Failure,
     },
 }

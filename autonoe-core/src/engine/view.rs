@@ -1,87 +1,87 @@
-//! How a run stands.
+//! [`RunView`], the status of a run.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{RunOutcome, RunProgress, RunSpec};
-use crate::domain::RunId;
-use crate::port::WaitReason;
+use crate::event::WaitReason;
+use crate::time::RunId;
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunView {
-    /// Which run.
+    /// The ID of the run.
     pub id: RunId,
-    /// What it does.
+    /// The phase of the run.
     pub phase: RunPhase,
-    /// The host that it is on, as far as the engine has several and tells it.
+    /// The host of the run, if the engine has several and reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Why it does not come on now, for people, as far as the engine knows: what was tried last and
-    /// will be tried again.
+    /// The reason why the run is stuck at the moment, for people, if the engine knows it: the last
+    /// failed try, which will be repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<String>,
-    /// What it waits for between two sessions, as far as the engine knows.
+    pub last_error: Option<String>,
+    /// The wait between two sessions, if the engine knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<RunWait>,
-    /// What it is to do, as far as the engine tells it.
+    /// The specification, if the engine reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<RunSpec>,
-    /// How far it is; `None` if nobody can say now, because who knows does not answer.
+    /// The progress; `None` if it is unknown because the worker does not answer.
     #[serde(flatten)]
-    pub at: Option<RunProgress>,
-    /// What it came to, once it has ended.
+    pub progress: Option<RunProgress>,
+    /// The outcome, once the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RunOutcome>,
 }
 
 impl RunView {
-    /// Makes the view of a run that has not begun.
+    /// Creates the view of a run that has not started.
     pub fn new(id: RunId) -> Self {
         Self {
             id,
             phase: RunPhase::Waiting,
             host: None,
-            trouble: None,
+            last_error: None,
             wait: None,
             spec: None,
-            at: Some(RunProgress::default()),
+            progress: Some(RunProgress::default()),
             outcome: None,
         }
     }
 }
 
-/// What a run waits for, and until when.
+/// The wait of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RunWait {
-    /// For what.
+    /// The reason of the wait.
     pub reason: WaitReason,
-    /// Until when.
+    /// The end of the wait.
     pub until: Timestamp,
 }
 
 impl RunWait {
-    /// Waits for something until a time.
+    /// Creates a wait for `reason` until `until`.
     pub fn new(reason: WaitReason, until: Timestamp) -> Self {
         Self { reason, until }
     }
 }
 
-/// What a run does.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RunPhase {
-    /// It has not begun.
+    /// It has not started.
     Waiting,
-    /// It works.
+    /// It is running.
     Running,
-    /// It is held until it is resumed.
+    /// It is paused until it is resumed.
     Paused,
-    /// It was told to end, and has not ended yet.
+    /// It was cancelled and has not ended yet.
     Stopping,
     /// It has ended.
     Ended,
@@ -94,9 +94,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_knows_is_left_out_and_read_as_that() {
+    fn unknown_progress_is_left_out_and_read_as_unknown() {
         let mut view = RunView::new(RunId::new("shop-1"));
-        view.at = None;
+        view.progress = None;
 
         let written = serde_json::to_value(&view).expect("JSON");
 
@@ -106,9 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_run_is_stands_beside_the_rest() {
+    fn progress_is_flattened_into_the_view() {
         let mut view = RunView::new(RunId::new("shop-1"));
-        view.at = Some(RunProgress::of(0.5));
+        view.progress = Some(RunProgress::new(0.5));
 
         let written = serde_json::to_value(&view).expect("JSON");
 

@@ -1,4 +1,4 @@
-//! Files that survive a power cut, for crates that keep some beside a project's.
+//! Durable file replacement and creation for other crates.
 
 use std::fs;
 use std::io;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::durable;
 
-/// Replaces the file at `path`, or makes it, so that a crash or a power cut leaves the old or the
-/// new one, and never a part.
+/// Replaces or creates the file at `path` so that a crash or a power cut leaves the old or the new
+/// file, never a part.
 ///
-/// Once this returns, a crash does not undo it. The file is written under another name in the same
-/// folder first, `.NAME.tmp`; two writers at once must see to it that they are not.
+/// Once this returns, a crash does not undo it. The file is first written under another name in the
+/// same folder, `.NAME.tmp`; callers must prevent concurrent writers.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("status.json");
-/// autonoe_core::replace_file_durably(&path, b"{}")?;
+/// autonoe_core::project::replace_file_durably(&path, b"{}")?;
 ///
 /// assert_eq!(std::fs::read(&path)?, b"{}");
 /// # Ok::<(), std::io::Error>(())
@@ -24,23 +24,23 @@ use super::durable;
 ///
 /// # Errors
 ///
-/// The system refuses it; the old file is there.
+/// The system refuses the write; the old file is unchanged.
 pub fn replace_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable::replace(path, &beside(path, "tmp")?, bytes)
 }
 
-/// Makes a file at `path` that was not there, as a whole or not at all, however many try it at once.
+/// Creates a file at `path`, completely or not at all, even if several callers try it concurrently.
 ///
-/// Once this returns, a crash or a power cut does not undo it. Who finds the file finds all of it.
+/// Once this returns, a crash or a power cut does not undo it. A visible file is always complete.
 ///
 /// ```
 /// use std::io::ErrorKind;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("outcome.json");
-/// autonoe_core::create_file_durably(&path, b"first")?;
+/// autonoe_core::project::create_file_durably(&path, b"first")?;
 ///
-/// let second = autonoe_core::create_file_durably(&path, b"second");
+/// let second = autonoe_core::project::create_file_durably(&path, b"second");
 ///
 /// assert_eq!(second.unwrap_err().kind(), ErrorKind::AlreadyExists);
 /// assert_eq!(std::fs::read(&path)?, b"first");
@@ -49,8 +49,8 @@ pub fn replace_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or the system refuses it. The file system must
-/// be one that can give a file two names.
+/// [`AlreadyExists`](io::ErrorKind::AlreadyExists), or the system refuses the write. The file
+/// system must support hard links.
 pub fn create_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if path.symlink_metadata().is_ok() {
@@ -63,11 +63,12 @@ pub fn create_file_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
         &beside(path, &format!("{process}-{count}.tmp"))?,
         bytes,
     )?;
-    // A second name can be given only where there is none: that makes one of many the first.
+    // A hard link can be created only if there is no file of that name: that makes exactly one of
+    // the callers the first.
     let linked = fs::hard_link(&written, path);
     let _ = fs::remove_file(&written);
     linked?;
-    durable::sync_folder_of(path)
+    durable::sync_parent_folder(path)
 }
 
 fn beside(path: &Path, ending: &str) -> io::Result<PathBuf> {
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_who_make_a_file_one_is_the_first_and_the_file_is_whole() {
+    fn of_concurrent_creators_one_is_the_first_and_the_file_is_complete() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("order.json");
 

@@ -1,36 +1,36 @@
-//! What can be wrong with a project directory.
+//! [`ProjectError`], an error of a project directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileKind, RunLockHeld, TextFileError};
+use super::{FileKind, JournalReadError, RunLockHeld, TextFileError};
 
-/// What is wrong with a project directory, and how to mend it.
+/// An error of a project directory, with advice for its repair.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
     /// There is no such directory.
-    #[error("there is no directory {path:?}; make it, or name another one")]
+    #[error("there is no directory {path:?}; create it, or name another one")]
     NoDirectory {
         /// The path.
         path: PathBuf,
     },
-    /// Something else stands where the directory should be.
+    /// The path of the project directory is not a directory.
     #[error("{path:?} is {}; name the directory of a project", found.instead_of("a directory"))]
     NotADirectory {
         /// The path.
         path: PathBuf,
-        /// What stands there.
+        /// The kind of the file at the path.
         found: FileKind,
     },
     /// The specification is missing.
-    #[error("there is no file {path:?}; write down there what is to be built")]
+    #[error("there is no file {path:?}; create it and describe what to build")]
     NoSpecification {
         /// The path.
         path: PathBuf,
     },
-    /// The specification says nothing.
-    #[error("{path:?} is blank; write down there what is to be built")]
+    /// The specification is blank.
+    #[error("{path:?} is blank; describe in it what to build")]
     BlankSpecification {
         /// The path.
         path: PathBuf,
@@ -38,63 +38,69 @@ pub enum ProjectError {
     /// The specification cannot be read as a text.
     #[error(transparent)]
     Text(#[from] TextFileError),
-    /// Something else stands in the place of a folder of ours.
+    /// There is no folder at the path of one of Autonoe's folders.
     #[error("{path:?} is {}; move it away", found.instead_of("a folder"))]
     NotAFolder {
         /// The path.
         path: PathBuf,
-        /// What stands there.
+        /// The kind of the file at the path.
         found: FileKind,
     },
-    /// Something else stands in the place of a file of ours.
+    /// There is no regular file at the path of one of Autonoe's files.
     #[error("{path:?} is {}; move it away", found.instead_of("a file"))]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What stands there.
+        /// The kind of the file at the path.
         found: FileKind,
     },
-    /// A journal does not end with a line of ours, nor with the beginning of one.
-    #[error("{path:?} ends with something that is no line of a journal; mend it or move it away")]
-    ForeignEnd {
+    /// A journal ends neither with a line nor with the beginning of one.
+    #[error("{path:?} ends with something that is not a journal entry; repair it or move it away")]
+    CorruptLogEnd {
         /// The path.
         path: PathBuf,
     },
-    /// Something of ours was moved away or removed while it was in use.
+    /// A file or folder of Autonoe was moved or removed while it was in use.
     #[error(
-        "{path:?} is gone: it was moved away or removed while a run was under way; \
-         put it back and start again"
+        "{path:?} is gone: it was moved or removed while a run was in progress; put it back and \
+         start again"
     )]
-    Gone {
+    Removed {
         /// The path.
         path: PathBuf,
     },
-    /// Something else was put in the place of what was in use.
+    /// A file or folder of Autonoe was replaced while it was in use.
     #[error(
-        "{path:?} was replaced by something else while a run was under way; \
-         look which of them you want to keep, and start again"
+        "{path:?} was replaced while a run was in progress; decide which version to keep, and \
+         start again"
     )]
     Replaced {
         /// The path.
         path: PathBuf,
     },
-    /// Something cannot be read.
+    /// A file or folder cannot be read.
     #[error("{path:?} cannot be read; check its owner and permissions")]
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something cannot be written to.
-    #[error("{path:?} cannot be written to; check its owner and permissions, and the space left")]
+    /// A file or folder cannot be written to.
+    #[error(
+        "{path:?} cannot be written to; check its owner, its permissions and the free disk \
+         space"
+    )]
     Unwritable {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another run is under way.
+    /// A journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalReadError),
+    /// Another run holds the run lock.
     #[error(transparent)]
     Locked(#[from] RunLockHeld),
 }

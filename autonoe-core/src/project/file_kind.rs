@@ -1,32 +1,32 @@
-//! What stands at a path.
+//! [`FileKind`], the kind of a file for error messages.
 
 use std::fmt;
 use std::fs::FileType;
 
-/// What stands at a path, for people who expect something else there.
+/// The kind of a file, for error messages about an unexpected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// A file with bytes in it.
+    /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// A symlink, where none is followed.
+    /// A symlink, where symlinks are not followed.
     Symlink,
-    /// A symlink to something that is not there.
+    /// A symlink to a missing target.
     BrokenSymlink,
-    /// A named pipe; to open it is to wait for its other end.
+    /// A named pipe; opening it blocks until its other end is open.
     Pipe,
     /// A socket.
     Socket,
-    /// A device, whose bytes may have no end.
+    /// A device, which may have no end.
     Device,
     /// Something else.
     Other,
 }
 
 impl FileKind {
-    pub(super) fn of(found: FileType) -> Self {
+    pub(super) fn from_file_type(found: FileType) -> Self {
         if found.is_file() {
             Self::File
         } else if found.is_dir() {
@@ -38,10 +38,10 @@ impl FileKind {
         }
     }
 
-    /// Says what stands there, and that it is not what is `wanted`.
+    /// Returns a clause that names the kind, and says that it is not `wanted`.
     pub(super) fn instead_of(self, wanted: &str) -> String {
         match self {
-            // One that leads to what is wanted would do.
+            // A symlink to the wanted kind would be accepted.
             Self::BrokenSymlink => self.to_string(),
             _ => format!("{self} and not {wanted}"),
         }

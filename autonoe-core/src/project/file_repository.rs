@@ -1,4 +1,4 @@
-//! The ledger in `.autonoe/status.json`.
+//! [`FileDeliverableRepository`], the ledger in `.autonoe/status.json`.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,36 +7,39 @@ use std::sync::mpsc::{self, Receiver};
 
 use async_trait::async_trait;
 
-use super::anchor::Anchor;
 use super::file_revision::FileRevision;
-use super::ledger_hold::{Found, LedgerHold, keep_foreign, look};
+use super::ledger_hold::{LedgerFileContent, LedgerHold, inspect, keep_foreign};
 use super::missing_ledger::missing_ledger;
-use super::plain_file::Unread;
+use super::path_identity::PathIdentity;
+use super::safe_read::ReadError;
 use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
 use super::status_text::status_text;
 use super::{Project, ProjectError, RunLock};
-use crate::domain::{Epoch, LedgerState};
-use crate::port::{
+use crate::ledger::LedgerState;
+use crate::ledger::{
     DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
     SavedLedger, Snapshot,
 };
+use crate::time::Epoch;
 
-/// Keeps the ledger in a project's `.autonoe/status.json`.
+/// Stores the ledger in a project's `.autonoe/status.json`.
 ///
-/// A write survives kills and power cuts once it has returned; readers see the
-/// old or the new ledger, never a part; writers of several processes take
-/// turns. Fields that this version does not know are kept. A file that cannot
-/// be understood is an error and stays as it is; so is one of more than 64 MiB.
-/// Nothing is remembered between calls but which folder it is in: what counts is what the file
-/// holds. A run that [owns the ledger](Self::owned_by_run) is the exception: its ledger is what it
-/// saved last. If the folder was moved, removed or replaced since it was [opened](Self::open), that
-/// is an error ([`RepositoryErrorKind::Gone`]) and nothing is written.
+/// Once a write has returned, it survives kills and power cuts. Readers see the old or the new
+/// ledger, never a part. Writers of several processes take turns. Unknown fields are kept. A file
+/// that cannot be parsed is an error and stays unchanged; so is one of more than 64 MiB. Between
+/// calls, the repository only remembers its folder: the content of the file is authoritative. A run
+/// that [owns the ledger](Self::owned_by_run) is the exception: its ledger is what it saved last.
+/// If the folder was moved, removed or replaced since it was [opened](Self::open), that is an error
+/// ([`RepositoryErrorKind::Gone`]) and nothing is written.
 ///
-/// Not on a network file system: locks of several machines are another matter.
+/// Not for network file systems: locks between several machines are not supported.
 ///
 /// ```
-/// use autonoe_core::{DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project};
+/// use autonoe_core::ledger::{Fence, LedgerState};
+/// use autonoe_core::project::FileDeliverableRepository;
+/// use autonoe_core::time::Epoch;
+/// use autonoe_core::{DeliverableRepository, Project};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// # let dir = tempfile::tempdir()?;
@@ -55,31 +58,31 @@ use crate::port::{
 #[derive(Clone, Debug)]
 pub struct FileDeliverableRepository {
     file: StatusFile,
-    folder: Option<Anchor>,
+    folder: Option<PathIdentity>,
     hold: Option<LedgerHold>,
 }
 
-/// What the file of a run may hold, as bytes.
+/// The possible contents of a run's ledger file, as bytes.
 struct Expected {
     last: Vec<u8>,
     unconfirmed: Vec<Vec<u8>>,
 }
 
 impl FileDeliverableRepository {
-    /// Opens the ledger of `project`, whose `.autonoe` folder is made if it is missing.
+    /// Opens the ledger of `project`, and creates the `.autonoe` folder if it is missing.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made or written to, or is a symlink.
+    /// The folder cannot be created or written to, or is a symlink.
     pub fn open(project: &Project) -> Result<Self, ProjectError> {
         let folder = project.ensure_state_dir()?;
         Ok(Self {
-            folder: Some(Anchor::of(&folder)?),
+            folder: Some(PathIdentity::new(&folder)?),
             ..Self::at(project.status_path())
         })
     }
 
-    /// Keeps the ledger in the file at `path`, whose folder must exist.
+    /// Uses the ledger in the file at `path`, whose folder must exist.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self {
             file: StatusFile::new(path),
@@ -93,17 +96,18 @@ impl FileDeliverableRepository {
     /// The run's ledger is then what the run saved last. If something else changes, removes or
     /// replaces the file, [`load_owned`](DeliverableRepository::load_owned) restores it and keeps
     /// the foreign content as `status.foreign-1.json` beside it, or with the next free number. If
-    /// `.autonoe` is removed, the ledger is written again in a new one, and the error is
-    /// [`RepositoryErrorKind::Gone`]. So is [`load`](DeliverableRepository::load) of a ledger that
-    /// existed and is missing.
+    /// `.autonoe` is removed, the ledger is written again to a new folder, and the error is
+    /// [`RepositoryErrorKind::Gone`]. [`load`](DeliverableRepository::load) fails with the same
+    /// error if the ledger existed and is missing.
     ///
     /// If the lock file was replaced and another run has taken over, the error is
-    /// [`RepositoryErrorKind::Fenced`], and the ledger of this run is kept as `status.fenced-1.json`,
-    /// or with the next free number. Once `lock` was dropped, `load_owned` fails with
-    /// [`RepositoryErrorKind::Fenced`], too.
+    /// [`RepositoryErrorKind::Fenced`], and the ledger of this run is kept as
+    /// `status.fenced-1.json`, or with the next free number. Once `lock` was dropped, `load_owned`
+    /// fails with [`RepositoryErrorKind::Fenced`], too.
     ///
     /// ```
-    /// use autonoe_core::{FileDeliverableRepository, Project, RunLock};
+    /// use autonoe_core::project::{FileDeliverableRepository, RunLock};
+    /// use autonoe_core::Project;
     /// use jiff::Timestamp;
     ///
     /// # let dir = tempfile::tempdir()?;
@@ -123,10 +127,11 @@ impl FileDeliverableRepository {
         Ok(self)
     }
 
-    /// Returns what [`load`](DeliverableRepository::load) does, for programs without a runtime.
+    /// Loads the ledger as [`load`](DeliverableRepository::load) does, for programs without a
+    /// runtime.
     ///
     /// ```
-    /// use autonoe_core::FileDeliverableRepository;
+    /// use autonoe_core::project::FileDeliverableRepository;
     ///
     /// # let dir = tempfile::tempdir()?;
     /// let repository = FileDeliverableRepository::at(dir.path().join("status.json"));
@@ -137,7 +142,7 @@ impl FileDeliverableRepository {
     ///
     /// # Errors
     ///
-    /// The file cannot be read or understood.
+    /// The file cannot be read or parsed.
     pub fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
         self.check_folder()?;
         let bytes = self.file.read().map_err(|unread| self.unread(unread))?;
@@ -158,17 +163,18 @@ impl FileDeliverableRepository {
             return Ok(());
         };
         let message = format!("{} cannot be taken over", self.name());
-        Err(RepositoryError::new(error.kind(), message).because(error))
+        Err(RepositoryError::new(error.kind(), message).with_source(error))
     }
 
-    /// Does something if nobody has taken over from `epoch`, and nobody can until it is done.
-    pub(super) fn while_epoch_holds<T>(
+    /// Runs `work` if no other run has taken over from `epoch`, and prevents takeovers until it is
+    /// done.
+    pub(super) fn run_under_epoch<T>(
         &self,
         epoch: Epoch,
         work: impl FnOnce() -> T,
     ) -> Result<T, RepositoryError> {
         self.check_folder()?;
-        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
+        let turn = self.file.lock().map_err(|error| self.unavailable(error))?;
         let found = self.file.read().map_err(|unread| self.unread(unread))?;
         let found = found.map(|bytes| self.parse(&bytes)).transpose()?;
         if found.is_some_and(|found| found.epoch > epoch) {
@@ -179,14 +185,14 @@ impl FileDeliverableRepository {
         Ok(done)
     }
 
-    /// Waits for the text only once it is this writer's turn and nothing speaks against it.
+    /// Waits for the text only after this writer has its turn and all checks have passed.
     fn save_now(
         &self,
         fence: &Fence,
         text: &Receiver<Arc<Vec<u8>>>,
     ) -> Result<(), RepositoryError> {
         self.check_folder()?;
-        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
+        let turn = self.file.lock().map_err(|error| self.unavailable(error))?;
         self.check(fence)?;
         text.recv()
             .map_err(io::Error::other)
@@ -198,7 +204,7 @@ impl FileDeliverableRepository {
         Ok(())
     }
 
-    /// Loads the ledger of the run that saved it, having restored it if that is needed.
+    /// Loads the ledger for the run that saved it, and restores it first if needed.
     fn load_held(
         &self,
         hold: &LedgerHold,
@@ -209,21 +215,22 @@ impl FileDeliverableRepository {
             return Err(self.released());
         }
         self.check_folder_or_rescue(hold, expected)?;
-        let look = || look(&self.file).map_err(|error| self.unavailable(error));
+        let inspect = || inspect(&self.file).map_err(|error| self.unavailable(error));
         let ours = |snapshot| OwnedLedger {
             snapshot: Some(snapshot),
             foreign: None,
         };
-        // Without the turn to write, which any process could keep. An unchanged ledger needs none.
-        if let Some(snapshot) = recognised(&look()?, saved, expected) {
+        // Without the write lock, which any process could hold. An unchanged ledger needs no lock.
+        if let Some(snapshot) = recognised(&inspect()?, saved, expected) {
             return Ok(ours(snapshot));
         }
-        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
-        let found = look()?;
+        let turn = self.file.lock().map_err(|error| self.unavailable(error))?;
+        let found = inspect()?;
         if let Some(snapshot) = recognised(&found, saved, expected) {
             return Ok(ours(snapshot));
         }
-        // After the look: what another run writes once the lock is free is not foreign.
+        // After the look: the ledger that another run writes once the run lock is free is not
+        // foreign.
         if hold.is_released() {
             return Err(self.released());
         }
@@ -241,8 +248,8 @@ impl FileDeliverableRepository {
         })
     }
 
-    /// Refuses to work in another folder. Before that, the ledger of a folder that was removed is
-    /// written again.
+    /// Refuses to work in another folder. If the folder was removed, the ledger is written again
+    /// first.
     fn check_folder_or_rescue(
         &self,
         hold: &LedgerHold,
@@ -255,7 +262,7 @@ impl FileDeliverableRepository {
             Ok(true) => {
                 let folder = self.file.path().parent();
                 let message = format!(
-                    "{:?} is gone: it was removed while a run was under way. The ledger was \
+                    "{:?} is gone: it was removed while a run was in progress. The ledger was \
                      written again, but the journal of the run is lost; start again",
                     folder.unwrap_or(self.file.path())
                 );
@@ -269,25 +276,27 @@ impl FileDeliverableRepository {
         }
     }
 
-    /// Refuses to work in another folder than the one that was opened.
+    /// Refuses to work in a folder other than the opened one.
     fn check_folder(&self) -> Result<(), RepositoryError> {
-        let Some(Err(error)) = self.folder.as_ref().map(Anchor::check) else {
+        let Some(Err(error)) = self.folder.as_ref().map(PathIdentity::check) else {
             return Ok(());
         };
         let kind = match error {
-            ProjectError::Gone { .. } | ProjectError::Replaced { .. } => RepositoryErrorKind::Gone,
+            ProjectError::Removed { .. } | ProjectError::Replaced { .. } => {
+                RepositoryErrorKind::Gone
+            }
             _ => RepositoryErrorKind::Unavailable,
         };
         Err(RepositoryError::new(kind, error.to_string()))
     }
 
-    /// Refuses a write that was not made from what the file holds.
+    /// Refuses a write whose base is not the current content of the file.
     fn check(&self, fence: &Fence) -> Result<(), RepositoryError> {
         let found = self.file.read().map_err(|unread| self.unread(unread))?;
         let base = fence.base.as_ref().and_then(FileRevision::read);
         let latest = match (found, base) {
             (None, _) => None,
-            // Who made the base has understood the file, which need not be done again.
+            // The base was created from the parsed file, so it need not be parsed again.
             (Some(bytes), Some(base)) if base.is_of(&bytes) => Some((base.epoch, base.into())),
             (Some(bytes), _) => {
                 let snapshot = self.parse(&bytes)?;
@@ -314,7 +323,7 @@ impl FileDeliverableRepository {
 
     /// Keeps the ledger of this run, which another run has replaced, and returns the error.
     ///
-    /// The other ledger may be a forgery beside a forged lock file, so this one must not be lost.
+    /// The other ledger may be a forgery next to a forged lock file, so this one must not be lost.
     fn fenced(&self, hold: &LedgerHold, expected: &Expected) -> RepositoryError {
         let (message, failure) = match hold.keep_fenced(self.file.path(), &expected.last) {
             Ok(kept) => (format!("the ledger of this run is kept as {kept}"), None),
@@ -329,7 +338,7 @@ impl FileDeliverableRepository {
         );
         let error = RepositoryError::new(RepositoryErrorKind::Fenced, message);
         match failure {
-            Some(failure) => error.because(failure),
+            Some(failure) => error.with_source(failure),
             None => error,
         }
     }
@@ -345,18 +354,18 @@ impl FileDeliverableRepository {
     fn parse(&self, bytes: &[u8]) -> Result<Snapshot, RepositoryError> {
         StatusRecord::parse(bytes).map_err(|error| {
             let message = format!(
-                "{} does not hold a valid ledger; it was left as it is: mend it or move it away",
+                "{} does not contain a valid ledger and is unchanged; repair it or move it away",
                 self.name()
             );
-            RepositoryError::new(RepositoryErrorKind::Corrupt, message).because(error)
+            RepositoryError::new(RepositoryErrorKind::Corrupt, message).with_source(error)
         })
     }
 
-    fn unread(&self, unread: Unread) -> RepositoryError {
+    fn unread(&self, unread: ReadError) -> RepositoryError {
         let what = match unread {
-            Unread::NotAFile(found) => format!("is {}", found.instead_of("a file")),
-            Unread::TooLarge => "is larger than 64 MiB".to_owned(),
-            Unread::Refused(error) => return self.unavailable(error),
+            ReadError::NotAFile(found) => format!("is {}", found.instead_of("a file")),
+            ReadError::TooLarge => "is larger than 64 MiB".to_owned(),
+            ReadError::Refused(error) => return self.unavailable(error),
         };
         let message = format!("{} {what}; move it away", self.name());
         RepositoryError::new(RepositoryErrorKind::Unavailable, message)
@@ -364,10 +373,11 @@ impl FileDeliverableRepository {
 
     fn unavailable(&self, error: io::Error) -> RepositoryError {
         let message = format!(
-            "{} cannot be read or written; check its owner and permissions, and the space left",
+            "{} cannot be read or written; check its owner, its permissions and the free disk \
+             space",
             self.name()
         );
-        RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+        RepositoryError::new(RepositoryErrorKind::Unavailable, message).with_source(error)
     }
 
     fn name(&self) -> String {
@@ -379,25 +389,26 @@ impl FileDeliverableRepository {
 impl DeliverableRepository for FileDeliverableRepository {
     async fn load(&self) -> Result<Option<Snapshot>, RepositoryError> {
         let repository = self.clone();
-        apart(move || repository.load_now()).await
+        run_blocking(move || repository.load_now()).await
     }
 
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
         let epoch = fence.epoch;
         let base = fence.base.as_ref().and_then(FileRevision::read);
         let writes = base.map_or(0, |base| base.writes).wrapping_add(1);
-        let (hand_over, text) = mpsc::channel();
+        let (sender, text) = mpsc::channel();
         let repository = self.clone();
-        let saving = apart(move || repository.save_now(&fence, &text));
-        // Made here, for the other thread would need a copy of the state, and a copy takes longer
-        // than the text. Meanwhile the other one takes its turn and looks at the file.
+        let saving = run_blocking(move || repository.save_now(&fence, &text));
+        // Serialised here, because the other thread would need a copy of the state, and a copy
+        // takes longer than the text. Meanwhile the other thread acquires the write lock and checks
+        // the file.
         let text = status_text(state, epoch, writes).map_err(|error| {
             let message = format!("the ledger cannot be written to {}", self.name());
-            RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+            RepositoryError::new(RepositoryErrorKind::Unavailable, message).with_source(error)
         })?;
         let text = Arc::new(text);
-        // This fails when the other thread has refused, which is told below.
-        let _ = hand_over.send(text.clone());
+        // This fails if the other thread has refused the write, which is returned below.
+        let _ = sender.send(text.clone());
         let revision = FileRevision::new(epoch, writes, &text);
         saving.await?;
         Ok(revision.into())
@@ -414,7 +425,7 @@ impl DeliverableRepository for FileDeliverableRepository {
         let text = |state, writes| {
             status_text(state, revision.epoch, writes).map_err(|error| {
                 let message = format!("the ledger in {} cannot be compared", self.name());
-                RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+                RepositoryError::new(RepositoryErrorKind::Unavailable, message).with_source(error)
             })
         };
         let next = revision.writes.wrapping_add(1);
@@ -424,14 +435,18 @@ impl DeliverableRepository for FileDeliverableRepository {
             unconfirmed: unconfirmed.collect::<Result<_, _>>()?,
         };
         let (repository, saved) = (self.clone(), saved.clone());
-        apart(move || repository.load_held(&hold, &saved, &expected)).await
+        run_blocking(move || repository.load_held(&hold, &saved, &expected)).await
     }
 }
 
-/// Returns the ledger if the file holds what the run saved: the last state, or one whose save it did
-/// not wait for.
-fn recognised(found: &Found, saved: &SavedLedger, expected: &Expected) -> Option<Snapshot> {
-    let Found::Bytes(bytes) = found else {
+/// Returns the ledger if the file contains what the run saved: the last state, or one whose save it
+/// did not wait for.
+fn recognised(
+    found: &LedgerFileContent,
+    saved: &SavedLedger,
+    expected: &Expected,
+) -> Option<Snapshot> {
+    let LedgerFileContent::Bytes(bytes) = found else {
         return None;
     };
     if *bytes == expected.last {
@@ -448,20 +463,20 @@ fn recognised(found: &Found, saved: &SavedLedger, expected: &Expected) -> Option
     })
 }
 
-/// What a run that has taken over did to the ledger.
+/// The effect of a takeover on the ledger.
 enum Takeover {
     /// It raised the epoch and changed nothing else.
     SameLedger,
-    /// It has saved another ledger.
+    /// It saved another ledger.
     OtherLedger,
 }
 
-/// Returns what another run that has taken over did to the ledger; `None` if there is no such run.
+/// Returns the effect of another run's takeover on the ledger; `None` if there was no takeover.
 ///
 /// While the lock is held, a takeover raises the epoch and changes nothing else: its run cannot
 /// start. If the lock file was replaced, another run may hold the new one, and its work must stay.
-fn takeover(found: &Found, hold: &LedgerHold, saved: &SavedLedger) -> Option<Takeover> {
-    let Found::Bytes(bytes) = found else {
+fn takeover(found: &LedgerFileContent, hold: &LedgerHold, saved: &SavedLedger) -> Option<Takeover> {
+    let LedgerFileContent::Bytes(bytes) = found else {
         return None;
     };
     let found = StatusRecord::parse(bytes).ok()?;
@@ -474,16 +489,16 @@ fn takeover(found: &Found, hold: &LedgerHold, saved: &SavedLedger) -> Option<Tak
     (!hold.is_in_place()).then_some(Takeover::OtherLedger)
 }
 
-/// Begins slow work apart from the tasks of the run, and waits for its end. A
-/// caller that does not wait does not keep it from coming to one.
-fn apart<T: Send + 'static>(
+/// Starts blocking work on another thread and waits for its end. Dropping the future does not stop
+/// the work.
+fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RepositoryError> + Send + 'static,
 ) -> impl Future<Output = Result<T, RepositoryError>> {
     let working = tokio::task::spawn_blocking(work);
     async {
         working.await.unwrap_or_else(|error| {
             let message = "the task that works on the ledger did not finish";
-            Err(RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error))
+            Err(RepositoryError::new(RepositoryErrorKind::Unavailable, message).with_source(error))
         })
     }
 }

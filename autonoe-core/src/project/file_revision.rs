@@ -1,14 +1,14 @@
-//! Names one version of the ledger's file.
+//! [`FileRevision`], the version of the ledger file.
 
-use crate::domain::Epoch;
-use crate::domain::content_hash::content_hash;
-use crate::port::Revision;
+use crate::ledger::Revision;
+use crate::text::content_hash::content_hash;
+use crate::time::Epoch;
 
-/// Names one version of the ledger's file, and knows what a writer must know of it.
+/// The version of the ledger file, with the epoch and the counter that a writer needs.
 ///
-/// The counter makes every write a new version; the hash catches who changed
-/// the file by hand and left the counter as it was. A writer that finds the
-/// hash in the file knows its epoch and its counter, without reading further.
+/// The counter makes every write a new version. The hash detects manual changes that left the
+/// counter unchanged. A writer whose hash matches the file knows the file's epoch and counter
+/// without parsing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileRevision {
     pub(super) epoch: Epoch,
@@ -17,7 +17,7 @@ pub(super) struct FileRevision {
 }
 
 impl FileRevision {
-    /// Names the version with `bytes`, which say `epoch` and `writes`.
+    /// Creates the version of `bytes`, which contain `epoch` and `writes`.
     pub(super) fn new(epoch: Epoch, writes: u64, bytes: &[u8]) -> Self {
         Self {
             epoch,
@@ -26,7 +26,7 @@ impl FileRevision {
         }
     }
 
-    /// Reads a revision that this repository gave; `None` for any other.
+    /// Parses a revision of this repository; `None` for any other.
     pub(super) fn read(revision: &Revision) -> Option<Self> {
         let mut parts = revision.as_str().splitn(3, '-');
         Some(Self {
@@ -36,7 +36,7 @@ impl FileRevision {
         })
     }
 
-    /// Tells whether this is the version with `bytes`.
+    /// Returns whether this is the version of `bytes`.
     pub(super) fn is_of(&self, bytes: &[u8]) -> bool {
         self.hash == content_hash(bytes)
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_says_again_what_it_was_made_of() {
+    fn a_revision_can_be_parsed_again() {
         let revision = FileRevision::new(Epoch(3), 17, b"a ledger");
 
         let again = FileRevision::read(&revision.into());
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_up_is_no_revision() {
+    fn an_invented_text_is_not_a_revision() {
         for text in ["", "3", "3-17", "3-17-", "3-17-xyz", "3--1", "made up"] {
             let read = FileRevision::read(&Revision::new(text));
 

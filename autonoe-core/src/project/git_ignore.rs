@@ -16,6 +16,8 @@ const TEXT: &str = "\
 /.gitignore
 /journal*.jsonl
 /conversations/
+/requests/
+/live.json
 /status.json
 /status.foreign-*.json
 /status.fenced-*.json
@@ -23,10 +25,10 @@ const TEXT: &str = "\
 /*.tmp
 ";
 
-/// The largest file that is looked at.
+/// The maximum size of a file that is updated, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// Writes the file in the state directory `dir`. An existing one gets the lines that it does not have,
+/// Writes the file in the state directory `dir`. An existing one gets the lines that are missing,
 /// unless a person wrote it.
 ///
 /// # Errors

@@ -1,22 +1,22 @@
-//! The project directory and every path in it.
+//! [`Project`], the project directory and every path in it.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::durable::sync_folder;
 use super::git_ignore::write_git_ignore;
 use super::{FileKind, ProjectError, open_file_to_append, read_text_file};
-use crate::port::ProjectPaths;
-use crate::port::lexical_path::normalise;
-use crate::port::lexical_path::visible::trimmed;
+use crate::gate::ProjectPaths;
+use crate::gate::lexical_path::invisible_chars::trim_invisible;
+use crate::gate::lexical_path::normalise;
 
-/// More than any agent reads.
+/// The maximum size of `SPEC.md` in bytes, which is more than any agent reads.
 const LARGEST_SPECIFICATION: u64 = 16 * 1024 * 1024;
 
 /// A project directory: knows every path in it.
 ///
-/// It reads neither the environment nor the working directory; who starts a
-/// run says where it is.
+/// It reads neither the environment nor the working directory; the caller passes the path.
 ///
 /// ```
 /// use autonoe_core::Project;
@@ -40,7 +40,7 @@ impl Project {
     ///
     /// # Errors
     ///
-    /// There is no such directory, it is something else, or it cannot be looked into.
+    /// There is no such directory, it is something else, or it cannot be read.
     pub fn find(working_dir: &Path, chosen: Option<&Path>) -> Result<Self, ProjectError> {
         let path = chosen.map_or_else(|| working_dir.to_owned(), |path| working_dir.join(path));
         let found = fs::metadata(&path).map_err(|source| match source.kind() {
@@ -52,14 +52,14 @@ impl Project {
             _ => ProjectError::unreadable(&path, source),
         })?;
         if !found.is_dir() {
-            let found = FileKind::of(found.file_type());
+            let found = FileKind::from_file_type(found.file_type());
             return Err(ProjectError::NotADirectory { path, found });
         }
-        // Symlinks and `..` in the path of a project would be in the way of every later check.
+        // Symlinks and `..` in the path of a project would interfere with every later check.
         let root =
             fs::canonicalize(&path).map_err(|source| ProjectError::unreadable(&path, source))?;
         fs::read_dir(&root).map_err(|source| ProjectError::unreadable(&root, source))?;
-        // Without its `..`, a path through a symlink may lead elsewhere.
+        // Without its `..`, a path through a symlink may lead to another place.
         let leads_here = |link: &PathBuf| fs::canonicalize(link).is_ok_and(|real| real == root);
         let link = Some(normalise(&path)).filter(|link| *link != root && leads_here(link));
         Ok(Self { root, link })
@@ -70,12 +70,12 @@ impl Project {
         &self.root
     }
 
-    /// Returns the path that the project was found by, if it leads through a symlink.
+    /// Returns the path by which the project was found, if it leads through a symlink.
     pub fn link(&self) -> Option<&Path> {
         self.link.as_deref()
     }
 
-    /// Returns the places of a run in this project.
+    /// Returns the paths of this project for a run.
     pub fn paths(&self) -> ProjectPaths {
         let project_paths = ProjectPaths::new(&self.root);
         match &self.link {
@@ -84,18 +84,17 @@ impl Project {
         }
     }
 
-    /// Returns where the specification is, having looked that there is something to read in it.
+    /// Returns the path of the specification, after checking that it has content.
     ///
     /// # Errors
     ///
-    /// `SPEC.md` is missing, blank, not a file, not UTF-8, larger than 16 MiB, or cannot
-    /// be read.
+    /// `SPEC.md` is missing, blank, not a file, not UTF-8, larger than 16 MiB, or cannot be read.
     pub fn specification(&self) -> Result<PathBuf, ProjectError> {
         let path = self.root.join("SPEC.md");
         match read_text_file(&path, LARGEST_SPECIFICATION)? {
             None => Err(ProjectError::NoSpecification { path }),
-            // An agent that is asked for nothing makes something up.
-            Some(text) if trimmed(&text).is_empty() => {
+            // An agent without a task makes something up.
+            Some(text) if trim_invisible(&text).is_empty() => {
                 Err(ProjectError::BlankSpecification { path })
             }
             Some(_) => Ok(path),
@@ -107,66 +106,76 @@ impl Project {
         self.root.join(".autonoe")
     }
 
-    /// Returns where the ledger is: `.autonoe/status.json`.
+    /// Returns the path of the ledger: `.autonoe/status.json`.
     pub fn status_path(&self) -> PathBuf {
         self.state_dir().join("status.json")
     }
 
-    /// Returns where the lock of a run is: `.autonoe/run.lock`.
+    /// Returns the path of the run lock: `.autonoe/run.lock`.
     pub fn run_lock_path(&self) -> PathBuf {
         self.state_dir().join("run.lock")
     }
 
-    /// Returns where the journal is: `.autonoe/journal.jsonl`.
+    /// Returns the path of the journal: `.autonoe/journal.jsonl`.
     pub fn journal_path(&self) -> PathBuf {
         self.state_dir().join("journal.jsonl")
     }
 
-    /// Returns where the configuration is: `.autonoe/agent.json`.
+    /// Returns the path of the configuration: `.autonoe/agent.json`.
     pub fn config_path(&self) -> PathBuf {
         self.state_dir().join("agent.json")
     }
 
-    /// Returns where the conversations of flows are kept until these end:
+    /// Returns the directory of the conversations of flows, which is kept until the flows end:
     /// `.autonoe/conversations`.
     pub fn conversations_dir(&self) -> PathBuf {
         self.state_dir().join("conversations")
     }
 
-    /// Returns where agents leave notes for the next session: `.autonoe-note.md`.
+    /// Returns the directory of the requests of operators to the run: `.autonoe/requests`.
+    pub fn requests_dir(&self) -> PathBuf {
+        self.state_dir().join("requests")
+    }
+
+    /// Returns the path of the file in which the process of a run describes its current activity:
+    /// `.autonoe/live.json`.
+    pub fn live_path(&self) -> PathBuf {
+        self.state_dir().join("live.json")
+    }
+
+    /// Returns the path of the agents' notes for the next session: `.autonoe-note.md`.
     pub fn note_path(&self) -> PathBuf {
         self.root.join(".autonoe-note.md")
     }
 
-    /// Makes the folder of Autonoe's own files if it is missing, and looks that it can be written to.
+    /// Creates the folder of Autonoe's own files if it is missing, and checks that it is writable.
     ///
-    /// It also writes `.autonoe/.gitignore` if there is none, so that Git does not take the state
-    /// of runs away.
+    /// It also writes `.autonoe/.gitignore` if there is none, so that Git does not track or remove
+    /// the state of runs.
     ///
     /// # Errors
     ///
-    /// It is a symlink or no folder, a file that is written in it is a symlink
-    /// or no file, or it cannot be made or written to.
+    /// It is a symlink or not a folder, a file that is written in it is a symlink or not a regular
+    /// file, or it cannot be created or written to.
     pub fn ensure_state_dir(&self) -> Result<PathBuf, ProjectError> {
         let dir = self.state_dir();
-        if !is_there(&dir) {
+        if !exists_no_follow(&dir) {
             match fs::create_dir(&dir) {
-                // Another process may have been quicker.
+                // Another process may have been faster.
                 Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
                     return Err(ProjectError::unwritable(&dir, source));
                 }
                 _ => {}
             }
-            // Without this a power cut may take the folder with all that is synced in it.
-            fs::File::open(self.root())
-                .and_then(|root| root.sync_all())
+            // Without this, a power cut may lose the folder with everything that is synced in it.
+            sync_folder(self.root())
                 .map_err(|source| ProjectError::unwritable(self.root(), source))?;
         }
         self.check_state_dir()?;
         let probe = self.write_lock_path();
         match open_file_to_append(&probe) {
             Ok(_) => {}
-            Err(source) if is_there(&probe) => {
+            Err(source) if exists_no_follow(&probe) => {
                 return Err(ProjectError::unwritable(&probe, source));
             }
             Err(source) => return Err(ProjectError::unwritable(&dir, source)),
@@ -175,15 +184,16 @@ impl Project {
         Ok(dir)
     }
 
-    /// Looks that the folder of Autonoe's own files is a folder, and what is written in it files.
+    /// Checks that the state folder is a folder, and that the files that are written in it are
+    /// regular files.
     pub(super) fn check_state_dir(&self) -> Result<(), ProjectError> {
         let dir = self.state_dir();
-        for path in [dir.clone(), self.conversations_dir()] {
+        for path in [dir.clone(), self.conversations_dir(), self.requests_dir()] {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_dir() => {}
                 // Behind a symlink, the guard of this folder would watch the wrong place.
                 Ok(found) => {
-                    let found = FileKind::of(found.file_type());
+                    let found = FileKind::from_file_type(found.file_type());
                     return Err(ProjectError::NotAFolder { path, found });
                 }
                 Err(source) if source.kind() == io::ErrorKind::NotFound && path != dir => {}
@@ -193,9 +203,9 @@ impl Project {
         for path in self.written_files() {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_file() => {}
-                // To write through a symlink is to write elsewhere, to open a pipe is to wait.
+                // Writing through a symlink writes elsewhere, and opening a pipe blocks.
                 Ok(found) => {
-                    let found = FileKind::of(found.file_type());
+                    let found = FileKind::from_file_type(found.file_type());
                     return Err(ProjectError::NotAFile { path, found });
                 }
                 Err(source) if source.kind() == io::ErrorKind::NotFound => {}
@@ -205,7 +215,7 @@ impl Project {
         Ok(())
     }
 
-    /// Returns the files in the state folder that are written on, and not replaced.
+    /// Returns the files in the state folder that are appended to, and not replaced.
     pub(super) fn appended_files(&self) -> [PathBuf; 3] {
         [
             self.write_lock_path(),
@@ -225,13 +235,13 @@ impl Project {
         ]
     }
 
-    /// Returns where the writers of the ledger take turns: `.autonoe/status.lock`.
+    /// Returns the path of the lock for writers of the ledger: `.autonoe/status.lock`.
     fn write_lock_path(&self) -> PathBuf {
         self.state_dir().join("status.lock")
     }
 }
 
-/// Tells whether anything stands at `path`, be it a symlink that leads nowhere.
-pub(super) fn is_there(path: &Path) -> bool {
+/// Returns whether there is anything at `path`, even a broken symlink.
+pub(super) fn exists_no_follow(path: &Path) -> bool {
     !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }

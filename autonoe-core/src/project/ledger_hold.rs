@@ -1,4 +1,4 @@
-//! The hold of a run on its ledger file: recognises and replaces foreign content.
+//! [`LedgerHold`], a run's hold on its ledger file, which detects and replaces foreign content.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::anchor::{Anchor, identity};
 use super::durable;
 use super::git_ignore::write_git_ignore;
-use super::layout::is_there;
-use super::plain_file::Unread;
+use super::layout::exists_no_follow;
+use super::path_identity::{PathIdentity, identity};
+use super::safe_read::ReadError;
 use super::status_file::StatusFile;
 use super::{Project, ProjectError, RunLock};
-use crate::domain::{ForeignChange, ForeignLedger};
+use crate::ledger::{ForeignChange, ForeignLedger};
 
-/// The run lock and the project, as the ledger file of the run that holds the lock knows them.
+/// The run lock and the project of the run that owns the ledger file.
 #[derive(Clone, Debug)]
 pub(super) struct LedgerHold {
     lock: Arc<File>,
     is_released: Arc<AtomicBool>,
     lock_path: PathBuf,
     project: Project,
-    root: Anchor,
+    root: PathIdentity,
     /// Whether the ledger has existed since the lock was acquired.
     was_found: Arc<AtomicBool>,
     was_rescued: Arc<AtomicBool>,
@@ -30,22 +30,22 @@ pub(super) struct LedgerHold {
     fenced_copy: Arc<OnceLock<String>>,
 }
 
-/// What is in place of the ledger file.
-pub(super) enum Found {
+/// The content at the path of the ledger file.
+pub(super) enum LedgerFileContent {
     /// A file with these bytes.
     Bytes(Vec<u8>),
-    /// Something that is not a ledger of the run, whatever it holds.
+    /// Something that is not a ledger of the run, whatever its content is.
     Foreign(ForeignChange),
 }
 
 impl LedgerHold {
-    /// Remembers that `lock` of `project` is held.
+    /// Creates the hold of the run that holds `lock` of `project`.
     pub(super) fn new(project: &Project, lock: &RunLock) -> Result<Self, ProjectError> {
         Ok(Self {
             lock: lock.descriptor(),
             is_released: lock.released_flag(),
             lock_path: project.run_lock_path(),
-            root: Anchor::of(project.root())?,
+            root: PathIdentity::new(project.root())?,
             project: project.clone(),
             was_found: Arc::default(),
             was_rescued: Arc::default(),
@@ -53,7 +53,8 @@ impl LedgerHold {
         })
     }
 
-    /// Returns whether the run has ended and released its lock. Another run may own the ledger then.
+    /// Returns whether the run has ended and released its lock. Another run may own the ledger
+    /// then.
     pub(super) fn is_released(&self) -> bool {
         self.is_released.load(Ordering::Acquire)
     }
@@ -68,10 +69,10 @@ impl LedgerHold {
         self.was_found.load(Ordering::Relaxed)
     }
 
-    /// Keeps the ledger of this run beside `path` after another run has taken over, and returns the
+    /// Keeps the ledger of this run beside `path` after another run has taken over, and returns its
     /// name. Calls after the first one return the same name.
     ///
-    /// The caller holds the turn to write.
+    /// The caller holds the write lock.
     pub(super) fn keep_fenced(&self, path: &Path, bytes: &[u8]) -> io::Result<&str> {
         if let Some(name) = self.fenced_copy.get() {
             return Ok(name);
@@ -80,41 +81,41 @@ impl LedgerHold {
         Ok(self.fenced_copy.get_or_init(|| name))
     }
 
-    /// Returns whether the lock file is still the one that is held. Otherwise another run may hold
-    /// a new one.
+    /// Returns whether the lock file is still the held one. Otherwise another run may hold a new
+    /// one.
     pub(super) fn is_in_place(&self) -> bool {
         let ours = self.lock.metadata().map(|found| identity(&found));
         let found = fs::symlink_metadata(&self.lock_path).map(|found| identity(&found));
         matches!((ours, found), (Ok(ours), Ok(found)) if ours == found)
     }
 
-    /// Writes the ledger again after the state folder was removed. Does nothing to a folder that
-    /// was moved, or whose project was.
+    /// Writes the ledger again after the state folder was removed. Does nothing if the folder or
+    /// the project was moved.
     ///
-    /// Returns whether it did, now or before.
+    /// Returns whether it did so, now or before.
     pub(super) fn rescue(&self, file: &StatusFile, bytes: &[u8]) -> io::Result<bool> {
         if self.was_rescued.load(Ordering::Relaxed) {
             return Ok(true);
         }
         let folder = self.project.state_dir();
-        if !is_removed(&self.lock) || is_there(&folder) || self.root.check().is_err() {
+        if !is_removed(&self.lock) || exists_no_follow(&folder) || self.root.check().is_err() {
             return Ok(false);
         }
         fs::create_dir(&folder)?;
         write_git_ignore(&folder).map_err(io::Error::other)?;
-        file.turn()?.replace(bytes)?;
+        file.lock()?.replace(bytes)?;
         self.was_rescued.store(true, Ordering::Relaxed);
         Ok(true)
     }
 }
 
-/// Looks at what is in place of the ledger. A symlink is not followed.
+/// Inspects what is at the path of the ledger. A symlink is not followed.
 ///
 /// # Errors
 ///
 /// The system refuses for a reason that says nothing about the file.
-pub(super) fn look(file: &StatusFile) -> io::Result<Found> {
-    let foreign = |change| Ok(Found::Foreign(change));
+pub(super) fn inspect(file: &StatusFile) -> io::Result<LedgerFileContent> {
+    let foreign = |change| Ok(LedgerFileContent::Foreign(change));
     match fs::symlink_metadata(file.path()) {
         Ok(found) if !found.is_file() => return foreign(ForeignChange::Replaced),
         Ok(_) => {}
@@ -124,35 +125,42 @@ pub(super) fn look(file: &StatusFile) -> io::Result<Found> {
         Err(error) => return Err(error),
     }
     match file.read() {
-        Ok(Some(bytes)) => Ok(Found::Bytes(bytes)),
+        Ok(Some(bytes)) => Ok(LedgerFileContent::Bytes(bytes)),
         Ok(None) => foreign(ForeignChange::Removed),
-        Err(Unread::NotAFile(_)) => foreign(ForeignChange::Replaced),
-        Err(Unread::TooLarge) => foreign(ForeignChange::Changed),
-        Err(Unread::Refused(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+        Err(ReadError::NotAFile(_)) => foreign(ForeignChange::Replaced),
+        Err(ReadError::TooLarge) => foreign(ForeignChange::Changed),
+        Err(ReadError::Refused(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             foreign(ForeignChange::Unreadable)
         }
-        Err(Unread::Refused(error)) => Err(error),
+        Err(ReadError::Refused(error)) => Err(error),
     }
 }
 
-/// Keeps foreign content beside the ledger under a new name, and reports it. The caller replaces it.
+/// Keeps foreign content beside the ledger under a new name, and returns its description. The
+/// caller replaces it.
 ///
-/// The caller holds the turn to write, so no other process restores at the same time.
-pub(super) fn keep_foreign(file: &StatusFile, found: &Found) -> io::Result<ForeignLedger> {
+/// The caller holds the write lock, so no other process restores at the same time.
+pub(super) fn keep_foreign(
+    file: &StatusFile,
+    found: &LedgerFileContent,
+) -> io::Result<ForeignLedger> {
     let path = file.path();
     Ok(match found {
-        Found::Bytes(bytes) => {
+        LedgerFileContent::Bytes(bytes) => {
             // A copy: a process that has the file open can still write to it.
             let name = keep_copy(path, "foreign", bytes)?;
-            ForeignLedger::new(ForeignChange::Changed).kept(name)
+            ForeignLedger::new(ForeignChange::Changed).saved_as(name)
         }
-        Found::Foreign(ForeignChange::Removed) => ForeignLedger::new(ForeignChange::Removed),
-        Found::Foreign(change) => ForeignLedger::new(*change).kept(keep_entry(path)?),
+        LedgerFileContent::Foreign(ForeignChange::Removed) => {
+            ForeignLedger::new(ForeignChange::Removed)
+        }
+        LedgerFileContent::Foreign(change) => {
+            ForeignLedger::new(*change).saved_as(keep_entry(path)?)
+        }
     })
 }
 
-/// Writes `bytes` durably to a file beside `path` whose name was not used before, and returns the
-/// name.
+/// Writes `bytes` durably to a file beside `path` with an unused name, and returns the name.
 fn keep_copy(path: &Path, label: &str, bytes: &[u8]) -> io::Result<String> {
     let mut number = 1;
     loop {
@@ -165,7 +173,7 @@ fn keep_copy(path: &Path, label: &str, bytes: &[u8]) -> io::Result<String> {
     }
 }
 
-/// Keeps what is at `path` under a name beside it that was not used before, and returns the name.
+/// Keeps the entry at `path` beside it under an unused name, and returns the name.
 ///
 /// For content that cannot be copied: symlinks, folders, unreadable and too large files.
 fn keep_entry(path: &Path) -> io::Result<String> {
@@ -176,8 +184,8 @@ fn keep_entry(path: &Path) -> io::Result<String> {
         // A second name, so that a kill before the restored ledger is in place leaves no gap.
         match fs::hard_link(path, &kept) {
             Ok(()) => return Ok(name),
-            Err(_) if is_there(&kept) => number += 1,
-            // A folder has one name only, and so has every file on some file systems.
+            Err(_) if exists_no_follow(&kept) => number += 1,
+            // A folder can have only one name, and so can every file on some file systems.
             Err(_) => return fs::rename(path, &kept).map(|()| name),
         }
     }
@@ -190,7 +198,7 @@ fn is_removed(file: &File) -> bool {
     file.metadata().is_ok_and(|found| found.nlink() == 0)
 }
 
-/// Where this cannot be known, the file counts as moved.
+/// On systems that do not report this, the file counts as moved.
 #[cfg(not(unix))]
 fn is_removed(_: &File) -> bool {
     false
@@ -208,8 +216,8 @@ mod tests {
         let names = ["one", "two"].map(|text| {
             fs::write(&path, text).expect("writable");
             let file = StatusFile::new(&path);
-            let found = look(&file).expect("readable");
-            let kept = keep_foreign(&file, &found).expect("it is kept").kept;
+            let found = inspect(&file).expect("readable");
+            let kept = keep_foreign(&file, &found).expect("it is kept").saved_as;
             fs::remove_file(&path).expect("ours");
             kept.expect("it has a name")
         });
@@ -227,9 +235,9 @@ mod tests {
         let mut open = File::create(&path).expect("writable");
         open.write_all(b"forged").expect("writable");
         let file = StatusFile::new(&path);
-        let found = look(&file).expect("readable");
+        let found = inspect(&file).expect("readable");
 
-        let kept = keep_foreign(&file, &found).expect("it is kept").kept;
+        let kept = keep_foreign(&file, &found).expect("it is kept").saved_as;
         open.write_all(b" and changed").expect("writable");
 
         let kept = dir.path().join(kept.expect("it has a name"));

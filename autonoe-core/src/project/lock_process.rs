@@ -67,7 +67,8 @@ impl FileIdentity {
     }
 }
 
-/// Returns whether the process at `/proc/PID` has the file open through the descriptor that locks it.
+/// Returns whether the process at `/proc/PID` has the file open through the descriptor that locks
+/// it.
 fn holds(process: &Path, locked: FileIdentity) -> bool {
     let Ok(descriptors) = fs::read_dir(process.join("fd")) else {
         return false;
@@ -96,9 +97,10 @@ fn has_exclusive_lock(info: &str) -> bool {
 fn name(process: &Path) -> String {
     let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
     let name: String = name.trim().chars().filter(|it| !it.is_control()).collect();
-    match name.is_empty() {
-        true => "unnamed".to_owned(),
-        false => name,
+    if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name
     }
 }
 

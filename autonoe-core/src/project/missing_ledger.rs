@@ -1,13 +1,13 @@
-//! The error of a project whose ledger is missing although its work has started.
+//! Detects a project whose ledger is missing although its work has started.
 
 use std::path::Path;
 
 use super::{Journal, Project, ProjectRunError};
-use crate::port::{RepositoryError, RepositoryErrorKind};
+use crate::ledger::{RepositoryError, RepositoryErrorKind};
 
 impl Project {
     /// Checks that the journal records no deliverables. Call it if the ledger is missing: with such
-    /// a journal the ledger was lost, and a new plan would replace work that is done.
+    /// a journal the ledger was lost, and a new plan would replace finished work.
     ///
     /// ```
     /// use autonoe_core::Project;
@@ -30,8 +30,8 @@ impl Project {
     }
 }
 
-/// Makes the error for a ledger that is missing from `path`. `evidence` is a clause that says why it
-/// must have existed.
+/// Creates the error for a ledger that is missing at `path`. `evidence` is a clause that says why
+/// it must have existed.
 pub(super) fn missing_ledger(path: &Path, evidence: &str) -> RepositoryError {
     let message = format!(
         "{} is missing, but {evidence}; put the ledger back (from a backup, or with `git stash \

@@ -1,7 +1,7 @@
-//! The project on disk.
+//! Project on disk: layout, lock, ledger file, journal, configuration, instructions.
 
-mod anchor;
-mod config;
+pub(crate) mod append_log;
+pub(crate) mod config;
 mod durable;
 mod durable_file;
 mod error;
@@ -9,57 +9,69 @@ mod file_kind;
 mod file_repository;
 mod file_revision;
 mod git_ignore;
-mod hosting;
 mod instructions;
-mod journal;
-mod json_words;
+pub(crate) mod journal;
+pub(crate) mod json_error;
 mod layout;
 mod ledger_hold;
 mod lock_process;
-mod missing_ledger;
+pub(crate) mod log_lines;
+mod log_writers;
+pub(crate) mod missing_ledger;
 mod no_follow;
-mod plain_file;
+mod open_project;
+pub(crate) mod path_identity;
 mod preview;
-mod project_ground;
 mod project_run;
+mod requests;
 mod run_lock;
+pub(crate) mod safe_read;
+mod session_host;
 mod status_file;
 mod status_record;
 mod status_text;
 mod text_file;
-mod writable;
+mod write_check;
 
+pub use append_log::{AppendLog, LogEntry};
 pub use config::{
     AgentConfig, AllowCommandsConfig, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
     EffectiveConfig, EnvironmentConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles,
-    SandboxSwitch, Source, SwitchSource, TieredCommandsConfig,
+    SandboxSwitch, Source, SwitchSource, TieredCommandsConfig, suggest,
 };
+/// Parts of configuration readers, for the crates of this project.
+#[doc(hidden)]
+pub mod config_parts {
+    pub use crate::project::config::{below, did_you_mean, inside, read_part, read_spec, take_tag};
+}
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
 pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
-pub use hosting::ProjectSessionHost;
 pub use instructions::{
     BuiltInInstructions, InstructionOrigin, InstructionText, ProjectInstructions,
 };
 pub use journal::{
     BlockedCall, FileJournal, Journal, JournalEntry, JournalIndex, JournalReadError, JournalTail,
-    RunEntries, RunStory, RunStoryBuilder, SessionStory, WhyStopped,
+    RunEntries, RunHistory, RunHistoryBuilder, SessionHistory, StopReason,
 };
 pub use journal::{
-    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RestoredEntry, RunTimeline,
-    SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
+    RunTimeline, RunTimelineBuilder, SessionSpan,
 };
-pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
-pub use json_words::json_complaint;
+pub use journal::{JOURNAL_JOB, JournalPage, JournalPageRequest};
+pub use json_error::json_error_message;
 pub use layout::Project;
 pub use lock_process::LockProcess;
+pub use log_writers::LogWriters;
 pub use no_follow::{
     create_folder, create_private_folder, open_file_to_append, remove_folder, write_new_file,
 };
+pub use open_project::{OpenProject, OpenProjectOptions};
 pub use preview::{NextStep, ResumedRun, RunPreview};
-pub use project_ground::{ProjectGround, ProjectTaking};
 pub use project_run::{ProjectRun, ProjectRunError};
+pub use requests::{OperatorRequest, PendingRequest, RequestFolder, RequestForwarder};
 pub use run_lock::{RunLock, RunLockHeld, RunLockHolder};
+pub use session_host::ProjectSessionHost;
 pub use status_record::StatusRecord;
 pub use text_file::{TextFileError, read_text_file};

@@ -1,30 +1,30 @@
 //! Creates and opens files and folders without following symlinks.
 //!
-//! Agents can create symlinks in a project, in a worktree and in `/tmp`. A file that Autonoe writes there is
-//! opened by these functions, or replaced by [`replace_file_durably`](super::replace_file_durably).
+//! Agents can create symlinks in a project, in a worktree and in `/tmp`. A file that Autonoe writes
+//! there is opened by these functions, or replaced by
+//! [`replace_file_durably`](super::replace_file_durably).
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::FileKind;
-use super::anchor::identity;
+use super::path_identity::identity;
 
-/// How often the file is looked for again when other processes create and remove it meanwhile.
+/// The maximum number of tries when other processes create and remove the file concurrently.
 const TRIES: u32 = 100;
 
 /// Opens the file at `path` for reading and appending, and creates it if it is missing.
 ///
-/// A symlink at `path` is not followed, neither to an existing file nor to a missing one. Symlinks in the
-/// folders above it are.
+/// A symlink at `path` is not followed, neither to an existing file nor to a missing one. Symlinks
+/// in the folders above it are followed.
 ///
 /// ```
 /// use std::io::Write;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("journal.jsonl");
-/// autonoe_core::open_file_to_append(&path)?.write_all(b"{}\n")?;
+/// autonoe_core::project::open_file_to_append(&path)?.write_all(b"{}\n")?;
 ///
 /// assert_eq!(std::fs::read(&path)?, b"{}\n");
 /// # Ok::<(), std::io::Error>(())
@@ -37,7 +37,8 @@ pub fn open_file_to_append(path: &Path) -> io::Result<File> {
     open_or_create(path, OpenOptions::new().read(true).append(true))
 }
 
-/// Opens the file at `path` by `options`, which neither create nor truncate, or creates it by them.
+/// Opens the file at `path` with `options`, which neither create nor truncate, or creates it with
+/// them.
 ///
 /// # Errors
 ///
@@ -60,21 +61,23 @@ pub(super) fn open_or_create(path: &Path, options: &OpenOptions) -> io::Result<F
         }
     }
     Err(io::Error::other(
-        "other processes create and remove it again and again",
+        "other processes create and remove it repeatedly",
     ))
 }
 
-/// Opens the file that was `found` at `path`; [`NotFound`](ErrorKind::NotFound) if it is another one by now.
+/// Opens the file that was `found` at `path`; [`NotFound`](ErrorKind::NotFound) if it is another
+/// one by now.
 fn open_same(path: &Path, options: &OpenOptions, found: &Metadata) -> io::Result<File> {
-    // Neither truncated nor created: what a new symlink leads to is not changed.
+    // Neither truncated nor created: the target of a new symlink stays unchanged.
     let file = options.open(path)?;
-    match identity(&file.metadata()?) == identity(found) {
-        true => Ok(file),
-        false => Err(ErrorKind::NotFound.into()),
+    if identity(&file.metadata()?) == identity(found) {
+        Ok(file)
+    } else {
+        Err(ErrorKind::NotFound.into())
     }
 }
 
-/// Creates a file with `bytes` at `path`, where nothing may be, not even a symlink.
+/// Creates a file with `bytes` at `path`. Fails if anything is there, even a symlink.
 ///
 /// A crash can leave a part of it; [`create_file_durably`](super::create_file_durably) does not.
 ///
@@ -83,9 +86,9 @@ fn open_same(path: &Path, options: &OpenOptions, found: &Metadata) -> io::Result
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join(".gitignore");
-/// autonoe_core::write_new_file(&path, b"*\n")?;
+/// autonoe_core::project::write_new_file(&path, b"*\n")?;
 ///
-/// let second = autonoe_core::write_new_file(&path, b"");
+/// let second = autonoe_core::project::write_new_file(&path, b"");
 ///
 /// assert_eq!(second.unwrap_err().kind(), ErrorKind::AlreadyExists);
 /// # Ok::<(), std::io::Error>(())
@@ -99,13 +102,13 @@ pub fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Creates the folder at `path` and those above it, as far as they are missing.
+/// Creates the folder at `path` and its missing parents.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join(".harness/shared");
-/// autonoe_core::create_folder(&path)?;
-/// autonoe_core::create_folder(&path)?;
+/// autonoe_core::project::create_folder(&path)?;
+/// autonoe_core::project::create_folder(&path)?;
 ///
 /// assert!(path.is_dir());
 /// # Ok::<(), std::io::Error>(())
@@ -113,7 +116,7 @@ pub fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `path` is a symlink, also one to a folder, or a file, or the system refuses to create the folder.
+/// `path` is a symlink, even to a folder, or a file, or the system refuses to create the folder.
 /// Symlinks above it are followed.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let created = match (fs::create_dir(path), path.parent()) {
@@ -128,24 +131,42 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
         created => return created,
     }
     let found = fs::symlink_metadata(path)?;
-    match found.is_dir() {
-        true => Ok(()),
-        false => Err(not(&found, "a folder")),
+    if found.is_dir() {
+        Ok(())
+    } else {
+        Err(not(&found, "a folder"))
     }
 }
 
-/// Creates the folder at `path` as [`create_folder`] does, and keeps other users out of it.
+/// Creates the folder at `path` as [`create_folder`] does, and denies other users access to it.
 ///
 /// # Errors
 ///
-/// As [`create_folder`].
+/// As [`create_folder`]. On systems without the permissions of Unix, always
+/// [`Unsupported`](ErrorKind::Unsupported), and nothing is created.
+#[cfg(unix)]
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
     create_folder(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// Deletes the folder at `path` and all that is in it, if it is there. Of a symlink only the link is
-/// deleted, there and anywhere below.
+/// Fails on this system: access cannot be denied to other users without the permissions of Unix.
+///
+/// # Errors
+///
+/// Always [`Unsupported`](ErrorKind::Unsupported). Nothing is created.
+#[cfg(not(unix))]
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    Err(io::Error::new(
+        ErrorKind::Unsupported,
+        format!("cannot deny other users access to {path:?} on this system"),
+    ))
+}
+
+/// Deletes the folder at `path` with its content, if it exists. Symlinks are deleted, not followed,
+/// at `path` and below.
 ///
 /// # Errors
 ///
@@ -158,7 +179,7 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
 }
 
 fn not(found: &Metadata, wanted: &str) -> io::Error {
-    let found = FileKind::of(found.file_type());
+    let found = FileKind::from_file_type(found.file_type());
     io::Error::other(format!("it is {}", found.instead_of(wanted)))
 }
 
@@ -171,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a folder with a file `mine`, and a link `link` to what `to` names.
+    /// Creates a folder with a file `mine`, and a link `link` to the path `to`.
     fn linked(to: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
         let dir = tempfile::tempdir().expect("a folder");
         let (mine, link) = (dir.path().join("mine"), dir.path().join("link"));
@@ -215,7 +236,7 @@ mod tests {
 
         assert!(!folder.exists() && fs::symlink_metadata(&link).is_err());
         assert_eq!(fs::read(kept.join("file")).expect("there"), b"kept");
-        assert!(remove_folder(&mine).is_err(), "a file is no folder");
+        assert!(remove_folder(&mine).is_err(), "a file is not a folder");
         assert_eq!(fs::read(mine).expect("there"), b"mine");
     }
 

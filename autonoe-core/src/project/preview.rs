@@ -1,4 +1,4 @@
-//! What a run would do, without doing it.
+//! [`RunPreview`], a dry run of a project.
 
 use std::sync::Arc;
 
@@ -8,22 +8,29 @@ use super::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, InstructionText, Journal, Project,
     ProjectInstructions, ProjectRunError, RunLock, RunLockHeld, SandboxSwitch,
 };
-use crate::domain::{Epoch, ExitReason, InstructionName, LedgerView, Mode, RunId, Workflow};
-use crate::port::{MemoryRepository, SystemClock, Toolbox};
-use crate::run::{GivenLimits, RecordedRun, RunAction, RunLimits};
-use crate::tools::{LedgerBook, deliverable_tools};
+use crate::event::InstructionName;
+use crate::ledger::LedgerView;
+use crate::ledger::MemoryRepository;
+use crate::ledger::{LedgerStore, deliverable_tools};
+use crate::run::{ExitReason, Workflow};
+use crate::run::{LimitOverrides, RecordedRun, RunAction, RunLimits};
+use crate::time::SystemClock;
+use crate::time::{Epoch, Mode, RunId};
+use crate::tool::Toolbox;
 
-/// What a [`ProjectRun`](super::ProjectRun) would do first. Nothing is started or written to find out.
+/// The first step of a [`ProjectRun`](super::ProjectRun). Computing it starts and writes nothing.
 ///
 /// ```
-/// use autonoe_core::{InstructionName, Mode, NextStep, Project, RunPreview, SandboxSwitch};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::project::{NextStep, RunPreview, SandboxSwitch};
+/// use autonoe_core::{Mode, Project};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # std::fs::write(dir.path().join("SPEC.md"), "# Shop")?;
 /// # let working_dir = dir.path();
 /// let project = Project::find(working_dir, None)?;
 ///
-/// let preview = RunPreview::of(&project, Mode::Run, SandboxSwitch::default())?;
+/// let preview = RunPreview::new(&project, Mode::Run, SandboxSwitch::default())?;
 ///
 /// let NextStep::Session { instruction, .. } = &preview.next else { panic!("nothing is done yet") };
 /// assert_eq!(instruction, &InstructionName::Initializer);
@@ -32,16 +39,16 @@ use crate::tools::{LedgerBook, deliverable_tools};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunPreview {
-    /// The settings, each with where it comes from.
+    /// The settings, each with its source.
     pub config: EffectiveConfig,
-    /// The numbers of the ledger; `None` if there is none yet.
+    /// The counts of the ledger; `None` if there is none yet.
     pub ledger: Option<LedgerView>,
     /// The interrupted run of the project that would be resumed.
     pub resumes: Option<ResumedRun>,
-    /// What would come first.
+    /// The first step.
     pub next: NextStep,
-    /// Who would be in the way: another run is under way.
-    pub held: Option<RunLockHeld>,
+    /// The holder of the run lock, if another run is running.
+    pub lock_held: Option<RunLockHeld>,
 }
 
 /// An interrupted run that would be resumed.
@@ -50,66 +57,66 @@ pub struct RunPreview {
 pub struct ResumedRun {
     /// The run.
     pub run: RunId,
-    /// The limits that it would go on under.
+    /// The limits of the resumed run.
     pub limits: RunLimits,
 }
 
-/// What a run would do first.
+/// The first step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextStep {
-    /// It would start a session.
+    /// The run would start a session.
     Session {
         /// Its number.
         number: u32,
-        /// What the agent is told to do.
+        /// The agent's instruction.
         instruction: InstructionName,
-        /// The text of that.
+        /// The text of the instruction.
         text: InstructionText,
-        /// The deliverable tools that the agent has, as agents call them.
+        /// The agent's deliverable tools, by the names that agents use.
         tools: Vec<String>,
     },
-    /// It would wait, as it did when it was interrupted.
+    /// The run would continue the wait in which it was interrupted.
     Wait {
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// It would hold until a person resumes it.
+    /// The run would stay paused until the operator resumes it.
     Hold,
-    /// It would end at once: there is nothing to do.
+    /// The run would end immediately: there is nothing to do.
     Finish {
-        /// Why.
+        /// The reason.
         exit: ExitReason,
     },
 }
 
 impl RunPreview {
-    /// Looks what a run of `mode` in `project` would do.
+    /// Returns the preview of a run of `mode` in `project`.
     ///
     /// # Errors
     ///
     /// The run could not start: `SPEC.md` is missing or blank, or a file of the project cannot be
-    /// understood. That another run is under way is no error here.
-    pub fn of(
+    /// parsed. Another running run is not an error here.
+    pub fn new(
         project: &Project,
         mode: Mode,
         sandbox: SandboxSwitch,
     ) -> Result<Self, ProjectRunError> {
-        let given = GivenLimits::default();
-        Self::under(project, mode, sandbox, &given, Timestamp::UNIX_EPOCH)
+        let given = LimitOverrides::default();
+        Self::with_limits(project, mode, sandbox, &given, Timestamp::UNIX_EPOCH)
     }
 
-    /// Looks what a run of `mode` in `project` would do if it were started now with the limits
-    /// that are `given`.
+    /// Returns the preview of a run of `mode` in `project` that starts at `now` with the limits
+    /// `given`.
     ///
     /// # Errors
     ///
-    /// As for [`of`](Self::of).
-    pub fn under(
+    /// As for `of`.
+    pub fn with_limits(
         project: &Project,
         mode: Mode,
         sandbox: SandboxSwitch,
-        given: &GivenLimits,
+        given: &LimitOverrides,
         now: Timestamp,
     ) -> Result<Self, ProjectRunError> {
         project.specification()?;
@@ -122,28 +129,28 @@ impl RunPreview {
         }
         repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());
-        let broke_off = Journal::read(&project.journal_path())?
-            .broken_off()
+        let interrupted = Journal::read(&project.journal_path())?
+            .interrupted_run()
             .filter(|recorded| recorded.mode() == mode)
             .map(|recorded| recorded.with_limits(given.clone()));
-        let next = match &broke_off {
+        let next = match &interrupted {
             Some(recorded) => after(recorded, now, ledger, project)?,
             None => first(mode, ledger.unwrap_or_default(), project)?,
         };
         Ok(Self {
             config,
             ledger,
-            resumes: broke_off.map(|recorded| ResumedRun {
+            resumes: interrupted.map(|recorded| ResumedRun {
                 run: recorded.run().clone(),
                 limits: recorded.limits(),
             }),
             next,
-            held: RunLock::held(project)?,
+            lock_held: RunLock::held(project)?,
         })
     }
 }
 
-/// Says what a new run would do first.
+/// Returns the first step of a new run.
 fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextStep, ProjectRunError> {
     let workflow = Workflow::new(mode);
     match workflow.completion(&ledger, false) {
@@ -152,7 +159,7 @@ fn first(mode: Mode, ledger: LedgerView, project: &Project) -> Result<NextStep, 
     }
 }
 
-/// Returns what an interrupted run would do next.
+/// Returns the next step of an interrupted run.
 fn after(
     recorded: &RecordedRun,
     now: Timestamp,
@@ -185,9 +192,9 @@ fn session(
 }
 
 fn tool_names(instruction: &InstructionName) -> Vec<String> {
-    // They are only asked for their names, so any ledger does.
+    // Only the names of the tools are used, so any ledger will do.
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch::default());
+    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
     deliverable_tools(&book, instruction)
         .iter()
         .map(|tool| format!("mcp__{}__{}", Toolbox::SERVER, tool.definition().name))

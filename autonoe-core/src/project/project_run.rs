@@ -1,24 +1,29 @@
-//! A run in a project directory, from its files to its report.
+//! [`ProjectRun`], a run in a project directory from its files to its report.
 
 use std::sync::Arc;
 
 use autonoe_security::Destructive;
 
 use super::{
-    ConfigError, JournalReadError, Project, ProjectError, ProjectGround, ProjectInstructions,
+    ConfigError, JournalReadError, OpenProject, Project, ProjectError, ProjectInstructions,
     SandboxSwitch,
 };
-use crate::domain::{Mode, RunReport};
-use crate::port::{AgentClientFactory, Clock, InstructionError, RepositoryError, SystemClock};
-use crate::run::{BuildError, GivenLimits, RunControl, SessionRunnerBuilder};
+use crate::agent::AgentClientFactory;
+use crate::ledger::RepositoryError;
+use crate::run::InstructionError;
+use crate::run::RunReport;
+use crate::run::{BuildError, LimitOverrides, RunControl, SessionRunnerBuilder};
+use crate::time::Mode;
+use crate::time::{Clock, SystemClock};
 
-/// A run in a project directory: takes its lock, reads its settings, resumes an interrupted run.
+/// A run in a project directory: acquires its lock, reads its settings, resumes an interrupted run.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use autonoe_core::{Project, ProjectRun, RunControl};
-/// # use autonoe_core::{AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, SessionSpec};
+/// # use autonoe_core::agent::AgentErrorKind;
+/// # use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 /// # struct NotInstalled;
 /// # #[async_trait::async_trait]
 /// # impl AgentClientFactory for NotInstalled {
@@ -53,7 +58,7 @@ pub struct ProjectRun {
     sandbox: SandboxSwitch,
     destructive: Destructive,
     clock: Arc<dyn Clock>,
-    limits: GivenLimits,
+    limits: LimitOverrides,
     configure: Vec<Configure>,
 }
 
@@ -69,51 +74,52 @@ impl ProjectRun {
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
             clock: Arc::new(SystemClock),
-            limits: GivenLimits::default(),
+            limits: LimitOverrides::default(),
             configure: Vec::new(),
         }
     }
 
-    /// Sets what the run is for; [`Mode::Run`] by default.
+    /// Sets the mode of the run; [`Mode::Run`] by default.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets whether the sandbox is on, and who said so; it is by default.
+    /// Sets whether the sandbox is on, and the source of that setting; it is on by default.
     #[must_use]
     pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// Sets whether run mode allows `rm` and `mv` inside the project, `git clean` and
-    /// `git push --force`; it does not by default.
+    /// Sets whether run mode allows `rm` and `mv` inside the project, `git clean` and `git push
+    /// --force`; it does not by default.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
         self
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Sets the limits that are given for this start: a new run starts with them, and an
-    /// interrupted one is resumed with them. Other limits stay as in its first start.
+    /// Sets the limit overrides of this start: a new run starts with them, and an interrupted one
+    /// is resumed with them. Other limits stay as in its first start.
     ///
-    /// Limits that are set by [`configure`](Self::configure) are for new runs alone.
+    /// Limits that are set by [`configure`](Self::configure) apply to new runs only.
     #[must_use]
-    pub fn limits(mut self, given: GivenLimits) -> Self {
+    pub fn limits(mut self, given: LimitOverrides) -> Self {
         self.limits = given;
         self
     }
 
-    /// Sets anything else of the runner, after the files of the project were read.
+    /// Adds a function that configures the runner further, after the files of the project were
+    /// read.
     #[must_use]
     pub fn configure(
         mut self,
@@ -123,32 +129,31 @@ impl ProjectRun {
         self
     }
 
-    /// Runs to the end, or resumes the interrupted run of the project, and reports.
+    /// Runs to the end, or resumes the interrupted run of the project, and returns the report.
     ///
     /// An interrupted run is resumed if it has the same mode. Otherwise a new run starts.
     ///
     /// # Errors
     ///
-    /// The run could not start: another one is under way, `SPEC.md` is missing or blank,
-    /// or a file of the project cannot be understood. Nothing was changed but the
-    /// files of the locks.
+    /// The run could not start: another one is running, `SPEC.md` is missing or blank, or a file of
+    /// the project cannot be parsed. Nothing was changed except the lock files.
     pub async fn run(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
         self.project.specification()?;
-        let ground = ProjectGround::of(&self.project)
+        let ground = OpenProject::options(&self.project)
             .mode(self.mode)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
             .clock(self.clock)
-            .take()
+            .open()
             .await?;
-        let broke_off = ground
+        let interrupted = ground
             .journal()
-            .broken_off()
+            .interrupted_run()
             .filter(|recorded| recorded.mode() == self.mode)
             .map(|recorded| recorded.with_limits(self.limits.clone()));
-        let builder = match broke_off {
-            Some(_) => ground.go_on(self.agents)?,
-            None => ground.begin(self.agents)?,
+        let builder = match interrupted {
+            Some(_) => ground.resume(self.agents)?,
+            None => ground.start(self.agents)?,
         };
         let instructions = ProjectInstructions::new(self.project.state_dir());
         let builder = builder.instructions(Arc::new(instructions));
@@ -158,7 +163,7 @@ impl ProjectRun {
             .fold(builder, |builder, configure| configure(builder))
             .limits(&self.limits);
         let runner = builder.build()?;
-        Ok(match broke_off {
+        Ok(match interrupted {
             Some(recorded) => runner.resume(recorded, control).await,
             None => runner.run(control).await,
         })
@@ -174,26 +179,26 @@ impl std::fmt::Debug for ProjectRun {
     }
 }
 
-/// Why a run in a project could not start.
+/// The reason why a run in a project could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectRunError {
-    /// The directory, or another run in it.
+    /// An error of the directory, or another run in it.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// The settings.
+    /// An error in the settings.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The journal.
+    /// An error of reading the journal.
     #[error(transparent)]
     Journal(#[from] JournalReadError),
-    /// The ledger.
+    /// An error of the ledger.
     #[error(transparent)]
     Ledger(#[from] RepositoryError),
-    /// The text of an instruction.
+    /// The text of an instruction is not available.
     #[error(transparent)]
     Instruction(#[from] InstructionError),
-    /// The parts.
+    /// The runner could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

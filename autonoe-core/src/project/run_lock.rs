@@ -1,4 +1,4 @@
-//! One run at a time in a project.
+//! [`RunLock`], the lock that allows one run at a time in a project.
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -12,19 +12,19 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{FileKind, LockProcess, Project, ProjectError, open_file_to_append};
-use crate::domain::format_time;
+use crate::time::format_time;
 
 /// The right to run agents in a project, until it is dropped.
 ///
-/// It is an advisory lock of the operating system on `.autonoe/run.lock`, so it
-/// cannot be stale: the system frees it when the last process that holds it is
-/// gone. Agents' processes inherit the [descriptor](Self::descriptor). After a
-/// kill of this process the lock stays taken as long as one of them lives, so
-/// that two agents never share a directory. An orderly end frees it at once,
-/// whatever they have left running.
+/// It is an advisory lock of the operating system on `.autonoe/run.lock`, so it cannot be stale:
+/// the system releases it when the last process that holds it has exited. Agents' processes inherit
+/// the [descriptor](Self::descriptor). After a kill of this process the lock stays held as long as
+/// one of them is alive, so that two agents never share a directory. An orderly end releases it
+/// immediately, whatever processes they have left running.
 ///
 /// ```
-/// use autonoe_core::{Project, ProjectError, RunLock};
+/// use autonoe_core::project::{ProjectError, RunLock};
+/// use autonoe_core::Project;
 /// use jiff::Timestamp;
 ///
 /// # let dir = tempfile::tempdir()?;
@@ -46,12 +46,12 @@ pub struct RunLock {
     is_released: Arc<AtomicBool>,
 }
 
-/// What becomes of the lock when its holder lets go.
+/// The effect of dropping the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnDrop {
-    /// It is free.
+    /// The lock is released.
     Free,
-    /// It is free when the last process is gone that has inherited it.
+    /// The lock is released when the last process that inherited it has exited.
     LeaveToAgents,
 }
 
@@ -74,7 +74,7 @@ pub struct RunLockHeld {
 pub struct RunLockHolder {
     /// The process that runs the agents. It may be dead while its agents are still alive.
     pub pid: u32,
-    /// When it was started.
+    /// The time of its start.
     pub started_at: Timestamp,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for RunLockHeld {
             (None, Some([]) | None) => {
                 write!(
                     f,
-                    "{path:?} is held, and the process that holds it is unknown"
+                    "{path:?} is held by an unknown process; wait for it or stop it"
                 )
             }
         }
@@ -154,7 +154,7 @@ impl fmt::Display for RunLockHolder {
 impl std::error::Error for RunLockHeld {}
 
 impl RunLock {
-    /// Takes the lock of `project`, or says who has it.
+    /// Acquires the lock of `project`, or returns its holder.
     ///
     /// # Errors
     ///
@@ -183,12 +183,13 @@ impl RunLock {
         })
     }
 
-    /// Says who has the lock of `project`, if anybody, without taking it.
+    /// Returns the holder of the lock of `project`, if it is held, without acquiring it.
     ///
-    /// What it finds holds for the moment in which it looks. Nothing is written.
+    /// The result is only valid for the moment of the check. Nothing is written.
     ///
     /// ```
-    /// use autonoe_core::{Project, RunLock};
+    /// use autonoe_core::project::RunLock;
+    /// use autonoe_core::Project;
     /// use jiff::Timestamp;
     ///
     /// # let dir = tempfile::tempdir()?;
@@ -203,7 +204,7 @@ impl RunLock {
     ///
     /// # Errors
     ///
-    /// The lock file is there and cannot be looked at.
+    /// The lock file exists but cannot be read.
     pub fn held(project: &Project) -> Result<Option<RunLockHeld>, ProjectError> {
         let held = Self::open_held(project)?;
         Ok(held.map(|mut file| RunLockHeld::new(project.run_lock_path(), &mut file)))
@@ -223,11 +224,11 @@ impl RunLock {
     fn open_held(project: &Project) -> Result<Option<File>, ProjectError> {
         let path = project.run_lock_path();
         let unreadable = |source| ProjectError::unreadable(&path, source);
-        // Looked at before it is opened: to open a pipe is to wait for its writer.
+        // Checked before opening, because opening a pipe blocks until it has a writer.
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {}
             Ok(found) => {
-                let found = FileKind::of(found.file_type());
+                let found = FileKind::from_file_type(found.file_type());
                 return Err(ProjectError::NotAFile { path, found });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -235,10 +236,10 @@ impl RunLock {
         }
         let file = File::open(&path).map_err(unreadable)?;
         if file.metadata().map_err(unreadable)?.len() == 0 {
-            // Whoever holds it has written itself down; an orderly end takes that away.
+            // A holder has recorded itself in the file; an orderly end removes that record.
             return Ok(None);
         }
-        // Shared, so that two who look do not take each other for a run.
+        // Shared, so that concurrent checks do not take each other for a run.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => Ok(Some(file)),
@@ -246,7 +247,7 @@ impl RunLock {
         }
     }
 
-    /// Returns the descriptor that agents' processes are to inherit.
+    /// Returns the descriptor that agents' processes inherit.
     pub fn descriptor(&self) -> Arc<File> {
         self.file.clone()
     }
@@ -257,13 +258,13 @@ impl RunLock {
     }
 
     /// Leaves the lock to the agents' processes from now on, as a kill does: when this is dropped,
-    /// they may still be about to end.
+    /// they may still be shutting down.
     pub(super) fn leave_to_agents(&mut self) {
         self.on_drop = OnDrop::LeaveToAgents;
     }
 
-    /// Frees the lock when this is dropped, as it is in the beginning.
-    pub(super) fn free_when_dropped(&mut self) {
+    /// Releases the lock when this is dropped, which is the initial behaviour.
+    pub(super) fn release_on_drop(&mut self) {
         self.on_drop = OnDrop::Free;
     }
 }
@@ -275,9 +276,9 @@ impl Drop for RunLock {
         if self.on_drop == OnDrop::LeaveToAgents {
             return;
         }
-        // Whoever comes next must not be taken for this run before it has written itself down.
+        // The next holder must not be taken for this run before it has recorded itself.
         let forgotten = self.file.set_len(0);
-        // Not by closing alone: processes that inherited the descriptor would keep it.
+        // Not by closing alone: processes that inherited the descriptor would keep the lock.
         let released = self.file.unlock();
         if let Err(error) = released.and(forgotten) {
             tracing::warn!(%error, "the run lock could not be released");
@@ -285,15 +286,15 @@ impl Drop for RunLock {
     }
 }
 
-/// Takes the lock unless a run holds it.
+/// Acquires the lock unless a run holds it.
 ///
 /// A run holds the lock exclusively. [`RunLock::held`] holds it shared and only for a moment, so
 /// this waits until all callers of that function have released it.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     const PAUSE: Duration = Duration::from_millis(2);
-    /// How often the lock is tried while a run holds it: that run may be about to end.
+    /// The number of tries while a run holds the lock: that run may be about to end.
     const TRIES: u32 = 20;
-    /// How long the lock is tried while only callers of `held` hold it.
+    /// The maximum time of tries while only callers of `held` hold the lock.
     const LIMIT: Duration = Duration::from_secs(10);
     let deadline = Instant::now() + LIMIT;
     let mut refusals = 0;
@@ -314,7 +315,7 @@ fn try_lock(file: &File) -> Result<(), TryLockError> {
     }
 }
 
-/// Reads who holds the lock. It may not have written it down yet.
+/// Reads the recorded holder of the lock. It may not have recorded itself yet.
 fn read_holder(file: &mut File) -> Option<RunLockHolder> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;

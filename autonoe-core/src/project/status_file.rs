@@ -1,4 +1,4 @@
-//! A small file that is replaced as a whole, whatever happens in between.
+//! [`StatusFile`], a small file that is replaced atomically by one writer at a time.
 
 use std::fs::File;
 use std::io;
@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::durable;
 use super::no_follow::open_file_to_append;
-use super::plain_file::{Unread, read_plain_file};
+use super::safe_read::{ReadError, read_file};
 
-/// A file that is only ever replaced as a whole, by one writer at a time.
+/// A file that is only ever replaced completely, by one writer at a time.
 ///
-/// Readers take no lock: they see the old or the new file, never a part.
-/// Writers take turns on a lock file that is never removed and never renamed;
-/// a lock on the file itself would be on something that the next writer
-/// replaces. Because they take turns, the temporary file can have a fixed
-/// name, so a kill leaves at most one behind, which the next write replaces.
+/// Readers take no lock: they see the old or the new file, never a part. Writers take turns with a
+/// lock file that is never removed or renamed; a lock on the file itself would be lost when the
+/// next writer replaces it. Because they take turns, the temporary file can have a fixed name, so a
+/// kill leaves at most one behind, which the next write replaces.
 #[derive(Clone, Debug)]
 pub(super) struct StatusFile {
     path: PathBuf,
@@ -22,17 +21,17 @@ pub(super) struct StatusFile {
     lock: PathBuf,
 }
 
-/// The largest file that is read, and so the largest that is written.
+/// The maximum size of the file for reading and writing, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The right to write, until it is dropped.
-pub(super) struct WriteTurn<'a> {
+pub(super) struct WriteLock<'a> {
     file: &'a StatusFile,
     _lock: File,
 }
 
 impl StatusFile {
-    /// Takes the file at `path`; its lock and temporary file stand beside it.
+    /// Uses the file at `path`; its lock and temporary file are beside it.
     pub(super) fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
@@ -46,25 +45,25 @@ impl StatusFile {
         &self.path
     }
 
-    /// Returns what the file holds, or `None` if there is none.
-    pub(super) fn read(&self) -> Result<Option<Vec<u8>>, Unread> {
-        read_plain_file(&self.path, LARGEST)
+    /// Returns the content of the file, or `None` if there is none.
+    pub(super) fn read(&self) -> Result<Option<Vec<u8>>, ReadError> {
+        read_file(&self.path, LARGEST)
     }
 
-    /// Waits for the turn to write.
-    pub(super) fn turn(&self) -> io::Result<WriteTurn<'_>> {
+    /// Waits for the write lock.
+    pub(super) fn lock(&self) -> io::Result<WriteLock<'_>> {
         let lock = open_file_to_append(&self.lock)?;
         lock.lock()?;
-        Ok(WriteTurn {
+        Ok(WriteLock {
             file: self,
             _lock: lock,
         })
     }
 }
 
-impl WriteTurn<'_> {
-    /// Replaces the file by one with `bytes`. Once this returns, a crash or a
-    /// power cut does not undo it.
+impl WriteLock<'_> {
+    /// Replaces the content of the file by `bytes`. Once this returns, a crash or a power cut does
+    /// not undo it.
     pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() as u64 > LARGEST {
             let message = "it would be larger than 64 MiB";
@@ -84,7 +83,7 @@ mod tests {
         let target = dir.path().join("target");
         std::os::unix::fs::symlink(&target, dir.path().join("status.lock")).expect("writable");
 
-        let turn = StatusFile::new(dir.path().join("status.json")).turn().err();
+        let turn = StatusFile::new(dir.path().join("status.json")).lock().err();
 
         let error = turn.expect("a symlink").to_string();
         assert_eq!(error, "it is a symlink and not a file");

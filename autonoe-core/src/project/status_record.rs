@@ -1,4 +1,4 @@
-//! The ledger and what stands with it in `status.json`.
+//! [`StatusRecord`], the content of `status.json`: the ledger and its metadata.
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -6,44 +6,45 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::file_revision::FileRevision;
-use super::json_complaint;
-use super::text_file::without_mark;
-use crate::domain::{Deliverable, Epoch, Ledger, LedgerState, VerificationTracker};
-use crate::port::Snapshot;
+use super::json_error_message;
+use super::text_file::without_bom;
+use crate::ledger::Snapshot;
+use crate::ledger::{Deliverable, Ledger, LedgerState, VerificationTracker};
+use crate::time::Epoch;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What `status.json` holds. Files of the first Autonoe hold the ledger alone.
-// The fields of the ledger stand here once more: a flattened ledger would be read twice.
+/// The content of `status.json`. Files of the original Autonoe contain the ledger alone.
+// The fields of the ledger are repeated here: a flattened ledger would be read twice.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusRecord {
-    /// The day on which the ledger was begun.
+    /// The day on which the ledger was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     created_at: Option<Date>,
     /// The day of the last change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     updated_at: Option<Date>,
-    /// All deliverables in the order of their creation. Ids are unique.
+    /// All deliverables in the order of their creation. IDs are unique.
     deliverables: Vec<Deliverable>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
-    /// How far a sync has got.
+    /// The progress of a sync.
     #[serde(default, skip_serializing_if = "VerificationTracker::is_empty")]
     verification: VerificationTracker,
-    /// Who may write: raised by each run that takes over.
+    /// The fencing epoch, raised by each run that takes over.
     #[serde(default)]
     epoch: Epoch,
-    /// Counts the writes.
+    /// The number of writes.
     #[serde(default)]
     revision: u64,
 }
 
 impl StatusRecord {
-    /// Reads `bytes`, which are all that the file holds.
+    /// Parses `bytes`, the whole content of the file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Snapshot, BoxError> {
-        let record: Self =
-            serde_json::from_slice(without_mark(bytes)).map_err(|error| json_complaint(&error))?;
+        let record: Self = serde_json::from_slice(without_bom(bytes))
+            .map_err(|error| json_error_message(&error))?;
         Ok(Snapshot {
             revision: FileRevision::new(record.epoch, record.revision, bytes).into(),
             epoch: record.epoch,

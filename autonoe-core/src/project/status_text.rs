@@ -1,17 +1,18 @@
-//! The text of `status.json`, as people like to read it.
+//! Serialises the ledger as the indented text of `status.json`.
 
 use serde::Serialize;
 
-use crate::domain::{Deliverable, DeliverableStatus, Epoch, LedgerState};
+use crate::ledger::{Deliverable, DeliverableStatus, LedgerState};
+use crate::time::Epoch;
 
-/// How long a deliverable tends to be.
+/// The typical length of a deliverable in bytes.
 const TYPICAL: usize = 320;
 
-/// Writes what [`StatusRecord`](super::StatusRecord) reads, straight from `state`.
+/// Writes the text that [`StatusRecord`](super::StatusRecord) reads, directly from `state`.
 ///
-/// What is there by the thousand, the deliverables, is written by hand: it
-/// takes a quarter of the time that the serialiser takes, and less than a copy
-/// of the state would. All else is left to the serialiser.
+/// The deliverables, of which there can be thousands, are written by hand: that takes a quarter of
+/// the time of the serialiser, and less than a copy of the state would. The serialiser writes
+/// everything else.
 pub(super) fn status_text(
     state: &LedgerState,
     epoch: Epoch,
@@ -31,7 +32,7 @@ pub(super) fn status_text(
     text.name("\n  ", "deliverables")?;
     text.list("\n  ", ledger.deliverables(), Text::deliverable)?;
     for (name, value) in ledger.unknown() {
-        // A ledger that was read as such, without what stands with it, does not know these.
+        // A ledger that was read alone, without its metadata, has these as unknown fields.
         if !["verification", "epoch", "revision"].contains(&name.as_str()) {
             text.field("\n  ", name, value)?;
         }
@@ -45,7 +46,7 @@ pub(super) fn status_text(
     Ok(text.0)
 }
 
-/// A text that grows. A `line` is a line break and the blanks that the next line begins with.
+/// A growing text. A `line` is a line break with the indentation of the next line.
 struct Text(Vec<u8>);
 
 impl Text {
@@ -78,7 +79,7 @@ impl Text {
         Ok(())
     }
 
-    /// Writes items, each of which begins its own line.
+    /// Writes items, each of which starts its own line.
     fn list<T>(
         &mut self,
         line: &str,
@@ -101,7 +102,7 @@ impl Text {
 
     fn field(&mut self, line: &str, name: &str, value: &impl Serialize) -> serde_json::Result<()> {
         self.name(line, name)?;
-        // No string of JSON holds a line break, so these are all between values.
+        // No JSON string contains a line break, so all of them are between values.
         self.put(&serde_json::to_string_pretty(value)?.replace('\n', line));
         Ok(())
     }
@@ -117,7 +118,7 @@ impl Text {
     }
 
     fn string(&mut self, string: &str) -> serde_json::Result<()> {
-        // Without a way out of the loop, which lets many bytes be looked at together.
+        // Without an early exit from the loop, so that many bytes can be checked at once.
         let plain = string.bytes().fold(true, |plain, byte| {
             plain & (byte >= b' ') & (byte != b'"') & (byte != b'\\')
         });
@@ -216,9 +217,9 @@ mod tests {
             let text = status_text(&state, Epoch(epoch), writes).expect("it can be written");
 
             let record: StatusRecord = serde_json::from_slice(&text).expect("it is a record");
-            let mut made = serde_json::to_vec_pretty(&record).expect("it can be written");
-            made.push(b'\n');
-            prop_assert_eq!(String::from_utf8(text.clone()), String::from_utf8(made));
+            let mut serialised = serde_json::to_vec_pretty(&record).expect("it can be written");
+            serialised.push(b'\n');
+            prop_assert_eq!(String::from_utf8(text.clone()), String::from_utf8(serialised));
             let snapshot = StatusRecord::parse(&text).expect("it is valid");
             prop_assert_eq!(snapshot.state, state);
             prop_assert_eq!(snapshot.epoch, Epoch(epoch));
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_the_file_that_came_with_the_ledger_does_not_stand_twice() {
+    fn a_metadata_field_that_came_with_the_ledger_is_not_written_twice() {
         let state: LedgerState = serde_json::from_value(json!({
             "ledger": {"deliverables": [], "epoch": 7, "revision": 8, "verification": {}, "x": 1},
             "verification": {"verified": []},

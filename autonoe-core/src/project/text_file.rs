@@ -1,19 +1,18 @@
-//! Texts that people write into files.
+//! Reads text files that people write.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::FileKind;
-use super::plain_file::{Unread, read_plain_file};
+use super::safe_read::{ReadError, read_file};
 
-/// Returns the text in the file at `path`, or `None` if there is nothing at all.
+/// Returns the text of the file at `path`, or `None` if there is nothing at all.
 ///
-/// It neither waits for the other end of a pipe nor reads a device, nor a file
-/// of more than `largest` bytes. The mark that some editors put before UTF-8 is
-/// left out.
+/// It neither blocks on a pipe nor reads a device, nor a file of more than `largest` bytes. A byte
+/// order mark is removed.
 ///
 /// ```
-/// use autonoe_core::{FileKind, TextFileError, read_text_file};
+/// use autonoe_core::project::{FileKind, TextFileError, read_text_file};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("script.json");
@@ -29,15 +28,14 @@ use super::plain_file::{Unread, read_plain_file};
 ///
 /// # Errors
 ///
-/// There is something that is no file, is too large, is not UTF-8, or cannot be
-/// read.
+/// There is something that is not a file, is too large, is not UTF-8, or cannot be read.
 pub fn read_text_file(path: &Path, largest: u64) -> Result<Option<String>, TextFileError> {
-    let bytes = read_plain_file(path, largest).map_err(|unread| {
+    let bytes = read_file(path, largest).map_err(|unread| {
         let path = path.to_owned();
         match unread {
-            Unread::NotAFile(found) => TextFileError::NotAFile { path, found },
-            Unread::TooLarge => TextFileError::TooLarge { path, largest },
-            Unread::Refused(source) => TextFileError::Refused { path, source },
+            ReadError::NotAFile(found) => TextFileError::NotAFile { path, found },
+            ReadError::TooLarge => TextFileError::TooLarge { path, largest },
+            ReadError::Refused(source) => TextFileError::Refused { path, source },
         }
     })?;
     let Some(bytes) = bytes else {
@@ -58,48 +56,48 @@ pub fn read_text_file(path: &Path, largest: u64) -> Result<Option<String>, TextF
     }
 }
 
-/// What some editors put before a text in UTF-8.
+/// The byte order mark that some editors write at the start of a UTF-8 text.
 const MARK: char = '\u{feff}';
 
-/// Returns `bytes` without the mark that some editors put before UTF-8.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+/// Returns `bytes` without the byte order mark of UTF-8.
+pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Why a file could not be read as a text.
+/// The reason why a file could not be read as a text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextFileError {
-    /// Something else stands there, or a symlink leads to something else.
+    /// There is something other than a file, or a symlink to something else.
     #[error("{path:?} is {}; put a file in its place", found.instead_of("a file"))]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What stands there.
+        /// The kind of the file at the path.
         found: FileKind,
     },
-    /// There is more in it than is read.
+    /// The file is larger than the limit.
     #[error("{path:?} is larger than {}; shorten it", size(*.largest))]
     TooLarge {
         /// The path.
         path: PathBuf,
-        /// How many bytes are read at most.
+        /// The limit in bytes.
         largest: u64,
     },
-    /// It is no text.
+    /// The file is not a UTF-8 text.
     #[error("{path:?} is not UTF-8 from line {line} on; save it as UTF-8")]
     NotUtf8 {
         /// The path.
         path: PathBuf,
-        /// The first line that is no text, from 1.
+        /// The first line that is not UTF-8, from 1.
         line: usize,
     },
-    /// The system refused.
+    /// The system refused access.
     #[error("{path:?} cannot be read; check its owner and permissions")]
     Refused {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -117,15 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_told_with_its_first_line() {
+    fn the_error_of_a_file_that_is_not_utf_8_has_its_first_wrong_line() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("file");
         std::fs::write(&path, b"one\ntwo \xff\n").expect("writable");
 
         let error = read_text_file(&path, 1024).expect_err("no text");
 
-        let told = format!("{path:?} is not UTF-8 from line 2 on; save it as UTF-8");
-        assert_eq!(error.to_string(), told);
+        let expected = format!("{path:?} is not UTF-8 from line 2 on; save it as UTF-8");
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
@@ -137,11 +135,11 @@ mod tests {
         let text = read_text_file(&path, 1024).expect("a text");
 
         assert_eq!(text.as_deref(), Some("a\u{feff}"));
-        assert_eq!(without_mark("\u{feff}a".as_bytes()), b"a");
+        assert_eq!(without_bom("\u{feff}a".as_bytes()), b"a");
     }
 
     #[test]
-    fn sizes_are_told_as_people_say_them() {
+    fn sizes_are_formatted_for_people() {
         assert_eq!(size(16 * 1024 * 1024), "16 MiB");
         assert_eq!(size(1000), "1000 bytes");
     }

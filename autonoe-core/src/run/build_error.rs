@@ -1,17 +1,17 @@
-//! Why a runner cannot be put together.
+//! [`BuildError`], the error of building a runner from its builder.
 
 use std::path::PathBuf;
 
 use autonoe_security::{PolicyError, ScopeMismatch};
 
-use crate::domain::InvalidValue;
-use crate::port::NoRandomness;
+use crate::event::InvalidValue;
+use crate::time::RandomnessError;
 
-/// Why a runner cannot be put together.
+/// The reason why [`SessionRunnerBuilder`](crate::run::SessionRunnerBuilder) cannot build a runner.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A part that is needed was not given.
+    /// A required part was not set.
     #[error("the runner needs its {part}; call .{part}(..)")]
     Missing {
         /// The part, which is also the builder's method that sets it.
@@ -23,7 +23,7 @@ pub enum BuildError {
         /// The path.
         path: PathBuf,
     },
-    /// An MCP server has the name under which our own tools are offered.
+    /// An MCP server has the name that is reserved for Autonoe's own tools.
     #[error("the MCP server name {name:?} is taken by the deliverable tools")]
     ReservedServerName {
         /// The name.
@@ -35,18 +35,18 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
-    /// A value with which no run could do anything.
+    /// A value that would make every run useless, such as a limit of zero sessions.
     #[error(transparent)]
     InvalidValue(#[from] InvalidValue),
-    /// The configuration of `.bash_policy(..)` makes no policy.
-    #[error("the configuration of .bash_policy(..) makes no policy")]
+    /// The configuration of `.bash_policy(..)` is not a valid policy.
+    #[error("the configuration of .bash_policy(..) is not valid")]
     BashPolicy(#[from] PolicyError),
-    /// The validator of `.bash_security(..)` was made for another run.
+    /// The validator of `.bash_security(..)` was built for another run.
     #[error(
         "{0}; call .bash_policy(..) instead of .bash_security(..), which takes them from the run"
     )]
     BashScope(Box<ScopeMismatch>),
-    /// The operating system has no randomness for ids.
-    #[error("ids cannot be made")]
-    NoIds(#[from] NoRandomness),
+    /// The operating system provides no randomness for IDs.
+    #[error("IDs cannot be generated")]
+    NoIds(#[from] RandomnessError),
 }

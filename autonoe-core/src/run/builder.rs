@@ -1,4 +1,4 @@
-//! How a runner is put together.
+//! [`SessionRunnerBuilder`], which configures runs and single sessions.
 
 mod bash;
 mod build;
@@ -15,25 +15,30 @@ use serde_json::{Map, Value};
 
 use self::bash::Bash;
 use super::{
-    GivenLimits, NoJournal, ReadLedgerHistory, RunJournal, RunLimits, SessionLimits, TraceContent,
+    LimitOverrides, NoJournal, ReadLedgerHistory, RunJournal, RunLimits, SessionLimits,
+    TraceContent,
 };
-use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
-use crate::guard::CredentialPlaces;
-use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Gate, IdSource, InstructionSelector,
-    InstructionSource, McpServer, OptionalServers, OuterSandbox, PermissionRule, PreToolUseHook,
-    ProjectPaths, RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
-};
+use crate::agent::{AgentClientFactory, OptionalServers, OuterSandbox, Sandbox, ThinkingBudget};
+use crate::agent::{Budget, CredentialFilter};
+use crate::event::RunObserver;
+use crate::event::TraceContext;
+use crate::gate::CredentialPaths;
+use crate::gate::{Gate, PermissionRule, PreToolUseHook, ProjectPaths};
+use crate::ledger::DeliverableRepository;
+use crate::run::{InstructionSelector, InstructionSource, Workspace};
+use crate::run::{Models, OnQuota, QuotaBackoff};
+use crate::time::Mode;
+use crate::time::{Clock, IdSource, SystemClock};
+use crate::tool::{McpServer, Tool, ToolServer};
 
-/// Puts a [`SessionRunner`](crate::SessionRunner) together, or [`Sessions`](crate::Sessions) for a
-/// caller that has a loop of its own.
+/// Builds a [`SessionRunner`](crate::SessionRunner), or [`Sessions`](crate::Sessions) for a caller
+/// that decides itself which session comes next.
 ///
-/// Agents, repository and instructions are needed; the rest has defaults. The
-/// guards (Bash policy, file scope, `.autonoe/` protection) are always there:
-/// no method removes them.
+/// Agents, repository and instructions are required; everything else has a default. The guards
+/// (Bash policy, file scope, `.autonoe/` protection) are always active: no method removes them.
 pub struct SessionRunnerBuilder {
     agents: Option<Arc<dyn AgentClientFactory>>,
-    repository: Option<Arc<dyn DeliverableRepository>>,
+    pub(crate) repository: Option<Arc<dyn DeliverableRepository>>,
     instructions: Option<Arc<dyn InstructionSource>>,
     instruction_selector: Option<Arc<dyn InstructionSelector>>,
     bash: Bash,
@@ -49,7 +54,7 @@ pub struct SessionRunnerBuilder {
     tool_server: Option<Arc<dyn ToolServer>>,
     project_paths: ProjectPaths,
     workspace: Option<Arc<dyn Workspace>>,
-    credentials: CredentialPlaces,
+    credentials: CredentialPaths,
     limits: RunLimits,
     session_limits: SessionLimits,
     max_turns: Option<u32>,
@@ -72,7 +77,7 @@ pub struct SessionRunnerBuilder {
 }
 
 impl SessionRunnerBuilder {
-    pub(super) fn new(project_dir: PathBuf) -> Self {
+    pub(crate) fn new(project_dir: PathBuf) -> Self {
         Self {
             agents: None,
             repository: None,
@@ -91,7 +96,7 @@ impl SessionRunnerBuilder {
             tool_server: None,
             project_paths: ProjectPaths::new(project_dir),
             workspace: None,
-            credentials: CredentialPlaces::default(),
+            credentials: CredentialPaths::default(),
             limits: RunLimits::new(Mode::Run),
             session_limits: SessionLimits::default(),
             max_turns: None,
@@ -114,29 +119,29 @@ impl SessionRunnerBuilder {
         }
     }
 
-    /// Sets the backend that makes agents. Needed.
+    /// Sets the backend that creates agents. Required.
     #[must_use]
     pub fn agents(mut self, agents: impl AgentClientFactory + 'static) -> Self {
         self.agents = Some(Arc::new(agents));
         self
     }
 
-    /// Sets where the ledger is kept. Needed.
+    /// Sets the repository of the ledger. Required.
     #[must_use]
     pub fn repository(mut self, repository: impl DeliverableRepository + 'static) -> Self {
         self.repository = Some(Arc::new(repository));
         self
     }
 
-    /// Sets where the agents' instructions come from. Needed.
+    /// Sets the source of the agents' instructions. Required.
     #[must_use]
     pub fn instructions(mut self, instructions: impl InstructionSource + 'static) -> Self {
         self.instructions = Some(Arc::new(instructions));
         self
     }
 
-    /// Sets the selector of the instruction of each session; the [`Workflow`](crate::Workflow) of
-    /// the mode by default.
+    /// Sets the selector of the instruction of each session; the [`Workflow`](crate::run::Workflow)
+    /// of the mode by default.
     ///
     /// It applies to runs of this runner. Engines and session hosts always use the workflow.
     #[must_use]
@@ -145,35 +150,36 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets the Bash policy. Mode, project directory, link and home are those of the run, and the
-    /// symlinks of this machine are followed.
+    /// Sets the Bash policy. The run supplies its mode, project directory, link and home, and the
+    /// policy follows the symlinks of this machine.
     ///
-    /// Without it every command is denied. It replaces [`bash_security`](Self::bash_security); to
-    /// add a judge to the policy, make a guard of it: `.guard(BashGuard::new(judge))`.
+    /// Without a policy every command is denied. It replaces
+    /// [`bash_security`](Self::bash_security). To combine a policy with a judge of your own, add
+    /// the judge as a guard: `.guard(BashGuard::new(judge))`.
     #[must_use]
     pub fn bash_policy(mut self, config: PolicyConfig) -> Self {
         self.bash = Bash::Policy(Box::new(config));
         self
     }
 
-    /// Sets a judge of Bash commands of your own, in place of a [`bash_policy`](Self::bash_policy).
+    /// Sets your own judge of Bash commands, in place of a [`bash_policy`](Self::bash_policy).
     ///
-    /// [`build`](Self::build) refuses a [`BashValidator`](crate::BashValidator) that was made for
-    /// another mode, another directory or another home than those of the run.
+    /// [`build`](Self::build) refuses a [`BashValidator`](crate::gate::policy::BashValidator) whose
+    /// mode, directory or home differ from those of the run.
     #[must_use]
     pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
         self.bash = Bash::Judge(Arc::new(judge));
         self
     }
 
-    /// Sets what the run is for; [`Mode::Run`] by default.
+    /// Sets the mode of the run; [`Mode::Run`] by default.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.limits.mode = mode;
         self
     }
 
-    /// Limits the sessions that count; unlimited by default.
+    /// Limits the iterations, which are the sessions that count; unlimited by default.
     #[must_use]
     pub fn max_iterations(mut self, max: u32) -> Self {
         self.limits.max_iterations = Some(max);
@@ -197,14 +203,14 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets what to do when the quota is spent; [`OnQuota::Stop`] by default.
+    /// Sets the reaction to an exceeded quota; [`OnQuota::Stop`] by default.
     #[must_use]
     pub fn on_quota(mut self, on_quota: OnQuota) -> Self {
         self.limits.on_quota = on_quota;
         self
     }
 
-    /// Sets how to wait when nobody knows when the quota comes back.
+    /// Sets the backoff that applies when the reset time of the quota is unknown.
     #[must_use]
     pub fn quota_backoff(mut self, backoff: QuotaBackoff) -> Self {
         self.limits.quota_backoff = backoff;
@@ -218,28 +224,28 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Limits money, tokens and time; unlimited by default.
+    /// Limits cost, tokens and time; unlimited by default.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.limits.budget = budget;
         self
     }
 
-    /// Sets those limits that are given, and leaves the others as they are.
+    /// Sets the limits that are `Some` in `given` and keeps the others.
     #[must_use]
-    pub fn limits(mut self, given: &GivenLimits) -> Self {
+    pub fn limits(mut self, given: &LimitOverrides) -> Self {
         self.limits = given.over(&self.limits);
         self
     }
 
-    /// Sets how long an agent may be silent; half an hour by default.
+    /// Sets how long an agent may stay silent; 30 minutes by default.
     #[must_use]
     pub fn idle_limit(mut self, limit: Duration) -> Self {
         self.session_limits.idle = limit;
         self
     }
 
-    /// Sets how long the disposal of a client may take; half a minute by default.
+    /// Sets how long the disposal of a client may take; 30 seconds by default.
     #[must_use]
     pub fn dispose_limit(mut self, limit: Duration) -> Self {
         self.session_limits.dispose = limit;
@@ -260,7 +266,7 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets how much agents may think; the backend's choice by default.
+    /// Sets the thinking budget of agents; the backend's choice by default.
     #[must_use]
     pub fn thinking(mut self, budget: ThinkingBudget) -> Self {
         self.thinking = Some(budget);
@@ -275,10 +281,10 @@ impl SessionRunnerBuilder {
     }
 
     /// Sets the directory in which backends keep conversations, so that a later session can
-    /// [resume](crate::SessionOrder::resuming) them; none by default.
+    /// [resume](crate::SessionOrder::resume) them; none by default.
     ///
-    /// A backend that keeps conversations in a place of its own ignores it. Others, such as models,
-    /// cannot resume without it. The caller deletes the directory.
+    /// A backend with its own place for conversations ignores the directory. Other backends, such
+    /// as models, cannot resume without it. The caller deletes the directory.
     #[must_use]
     pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
         self.conversations = Some(directory.into());
@@ -293,14 +299,14 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Adds a hook behind the others. Hooks come after the guards.
+    /// Adds a hook after the existing ones. Hooks run after the guards.
     #[must_use]
     pub fn hook(mut self, hook: impl PreToolUseHook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
         self
     }
 
-    /// Adds a guard behind the built-in ones: it can block, its approval counts as a pass.
+    /// Adds a guard after the built-in ones. It can block a call; its approval counts as a pass.
     #[must_use]
     pub fn guard(mut self, guard: impl PreToolUseHook + 'static) -> Self {
         self.guards.push(Arc::new(guard));
@@ -314,14 +320,14 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Grants more than the baseline does.
+    /// Adds a permission rule to the baseline grants.
     #[must_use]
     pub fn grant(mut self, rule: PermissionRule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Adds a tool to every session, beside the deliverable tools. It is granted, too.
+    /// Adds a tool to every session, beside the deliverable tools, and grants it.
     #[must_use]
     pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
         self.tools.push(Arc::new(tool));
@@ -335,7 +341,7 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets what serves our tools to backends that cannot take them in-process.
+    /// Sets the server that offers Autonoe's tools to backends that cannot take them in-process.
     #[must_use]
     pub fn tool_server(mut self, server: impl ToolServer + 'static) -> Self {
         self.tool_server = Some(Arc::new(server));
@@ -354,7 +360,7 @@ impl SessionRunnerBuilder {
     /// Adds an MCP server to every session that can do without it: if it fails, the run emits a
     /// warning and its sessions do not have the server.
     ///
-    /// Agents in this process and Claude Code support this. With a backend that has no MCP servers, the
+    /// In-process agents and Claude Code support this. With a backend that has no MCP servers, the
     /// sessions do not have this one either. Other backends treat the server as one of
     /// [`mcp_server`](Self::mcp_server).
     #[must_use]
@@ -373,10 +379,10 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Adds variables to those of the MCP server `name`, if there is one by now and it is a
-    /// program; what it says of itself wins.
+    /// Adds environment variables to the MCP server `name`, if it was added before and is a
+    /// program. The variables of the server itself take precedence.
     ///
-    /// Not every agent hands its own environment on to the servers of its session.
+    /// Not every agent passes its own environment to the MCP servers of its session.
     #[must_use]
     pub fn mcp_server_environment(
         mut self,
@@ -391,21 +397,21 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets whether the backend must keep its tools in a sandbox; it must by default.
+    /// Sets whether the backend must run its tools in a sandbox; required by default.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// Says that the whole backend runs in a sandbox, so that weak hooks are enough.
+    /// Declares that the whole backend runs in a sandbox, so that partial hook coverage is enough.
     #[must_use]
     pub fn outer_sandbox(mut self, sandbox: OuterSandbox) -> Self {
         self.outer_sandbox = Some(sandbox);
         self
     }
 
-    /// Sets the files that show whether a session made progress; see
+    /// Sets the workspace, whose snapshots show whether a session made progress; see
     /// [`max_stalled_sessions`](Self::max_stalled_sessions). None by default.
     #[must_use]
     pub fn workspace(mut self, workspace: impl Workspace + 'static) -> Self {
@@ -420,14 +426,14 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets where the run is written down; nowhere by default, and then it cannot be resumed.
+    /// Sets the journal of the run. Without one, which is the default, a run cannot be resumed.
     #[must_use]
     pub fn journal(mut self, journal: impl RunJournal + 'static) -> Self {
         self.journal = Arc::new(journal);
         self
     }
 
-    /// Sets how each run reads what the journal records of the ledger.
+    /// Sets the function with which each run reads the ledger history from the journal.
     #[cfg(feature = "project")]
     #[must_use]
     pub(crate) fn ledger_history(mut self, read: Arc<ReadLedgerHistory>) -> Self {
@@ -449,7 +455,7 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets which credentials in the environment of the backend reach the agents' tools; none by
+    /// Sets the credentials in the backend's environment that reach the agents' tools; none by
     /// default.
     #[must_use]
     pub fn credential_filter(mut self, filter: CredentialFilter) -> Self {
@@ -457,16 +463,16 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets the user's home, which rules with `~` and the places of credentials refer to.
+    /// Sets the user's home directory, the base of rules with `~` and of the credential places.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.project_paths.home = Some(home.into());
         self
     }
 
-    /// Sets the places that are not even read: the default ones and yours.
+    /// Sets the places that agents cannot even read: the default ones and your own.
     #[must_use]
-    pub fn credential_places(mut self, places: CredentialPlaces) -> Self {
+    pub fn credential_places(mut self, places: CredentialPaths) -> Self {
         self.credentials = places;
         self
     }
@@ -478,28 +484,28 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Makes the run a part of a trace that began elsewhere; it is one of its own by default.
+    /// Makes the run part of the trace of `parent`; by default it starts its own trace.
     #[must_use]
     pub fn trace(mut self, parent: TraceContext) -> Self {
         self.trace = Some(parent);
         self
     }
 
-    /// Sets whether spans carry prompts, answers and what tools are given; they do not by default.
+    /// Sets whether spans carry prompts, answers and tool inputs; they do not by default.
     #[must_use]
     pub fn trace_content(mut self, content: TraceContent) -> Self {
         self.trace_content = content;
         self
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Sets where ids come from; the operating system's randomness by default.
+    /// Sets the source of IDs; the operating system's randomness by default.
     #[must_use]
     pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
         self.ids = Some(Arc::new(ids));

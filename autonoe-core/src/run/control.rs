@@ -1,4 +1,4 @@
-//! How a person reaches a run.
+//! [`RunControl`], the handle to cancel, pause, resume and instruct a run.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{RunMessage, RunRequest};
 
-/// Reaches a run from outside: cancel, pause, resume, instruct.
+/// Controls a run from outside: cancel, pause, resume, instruct.
 ///
-/// Cheap to clone; all clones reach the same run. Make a new one for each run.
-/// Whatever is asked before the run starts holds from its start.
+/// Cheap to clone; all clones control the same run. Create a new one for each run. A request that
+/// arrives before the run starts applies from its start.
 ///
 /// ```
 /// use autonoe_core::RunControl;
@@ -36,51 +36,52 @@ struct Inbox {
 }
 
 impl RunControl {
-    /// Makes the control of one run.
+    /// Creates the control of one run.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the run at once: in a session, in a pause and in a wait.
+    /// Ends the run immediately: in a session, in a pause and in a wait.
     ///
-    /// The session is disposed of and the report says `interrupted`.
+    /// The session is disposed of, and the exit reason of the report is `interrupted`.
     pub fn cancel(&self) {
         self.cancelled.cancel();
     }
 
-    /// Tells whether the run was cancelled.
+    /// Returns whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_cancelled()
     }
 
-    /// Holds the run before its next session; the one under way goes on.
+    /// Pauses the run before its next session; the running session continues.
     pub fn pause(&self) {
         self.send(RunRequest::Pause);
     }
 
-    /// Lets a paused run go on.
+    /// Resumes a paused run.
     pub fn resume(&self) {
         self.send(RunRequest::Resume);
     }
 
-    /// Tells the agent something: in the running session if the backend can
-    /// take it there, else in the prompt of the next one.
+    /// Sends a message to the agent: into the running session if the backend supports steering,
+    /// otherwise into the prompt of the next session.
     pub fn instruct(&self, text: impl Into<String>) {
-        self.tell(RunMessage::new(text));
+        self.send_message(RunMessage::new(text));
     }
 
-    /// Tells the agent something, as [`instruct`](Self::instruct) does, and is told when it was.
-    pub fn tell(&self, message: RunMessage) {
-        self.send(RunRequest::Say(message));
+    /// Sends a message to the agent, as [`instruct`](Self::instruct) does. The message can carry a
+    /// delivery receipt.
+    pub fn send_message(&self, message: RunMessage) {
+        self.send(RunRequest::Instruct(message));
     }
 
-    /// Puts back what was taken and not dealt with: it is the next thing again.
-    pub fn put_back(&self, request: RunRequest) {
+    /// Returns an unhandled request to the front of the queue.
+    pub fn requeue(&self, request: RunRequest) {
         self.requests().push_front(request);
         self.inbox.arrived.notify_one();
     }
 
-    /// Returns a token that is cancelled when the run is.
+    /// Returns a child token, which is cancelled together with the run.
     pub(super) fn token(&self) -> CancellationToken {
         self.cancelled.child_token()
     }
@@ -90,22 +91,22 @@ impl RunControl {
         self.cancelled.cancelled().await;
     }
 
-    /// Returns the next thing that was asked for. Nothing is lost when the future is dropped.
+    /// Waits for the next request. Cancel safe: dropping the future loses no request.
     ///
-    /// Core's own sessions take what is asked for; this is for who carries out a run in another
-    /// way, or wants to tell its agents by itself.
+    /// The sessions of this crate receive requests themselves. Call this to drive a run in another
+    /// way, or to deliver messages to agents yourself.
     pub async fn next_request(&self) -> RunRequest {
         loop {
             let arrived = self.inbox.arrived.notified();
-            match self.waiting_request() {
+            match self.try_next_request() {
                 Some(request) => return request,
                 None => arrived.await,
             }
         }
     }
 
-    /// Returns the next thing that was asked for, if there is one.
-    pub fn waiting_request(&self) -> Option<RunRequest> {
+    /// Returns the next request, if one is queued.
+    pub fn try_next_request(&self) -> Option<RunRequest> {
         self.requests().pop_front()
     }
 
@@ -121,7 +122,7 @@ impl RunControl {
 }
 
 impl From<CancellationToken> for RunControl {
-    /// Makes a control that `token` cancels. Cancelling the run does not cancel `token`.
+    /// Creates a control that `token` cancels. Cancelling the run does not cancel `token`.
     fn from(token: CancellationToken) -> Self {
         Self {
             cancelled: token.child_token(),

@@ -1,15 +1,15 @@
-//! Where the requests of persons go while something is under way.
+//! [`Inbox`], the receiver of requests during a session, a wait or a pause.
 
 use super::{RunMessage, RunRequest};
 
-/// Takes what persons ask for while a session, a wait or a pause is under way.
-pub(super) trait Inbox: Send {
-    /// Takes notice of a request.
-    fn take(&mut self, request: RunRequest);
+/// Receives the operator's requests during a session, a wait or a pause.
+pub(crate) trait Inbox: Send {
+    /// Handles a request.
+    fn receive(&mut self, request: RunRequest);
 
-    /// Takes notice of a message that the running session took.
-    fn steered(&mut self, message: RunMessage);
+    /// Records a message that the running session accepted.
+    fn record_steered(&mut self, message: RunMessage);
 
-    /// Takes notice of a message that the running session took and its agent did not hear.
-    fn unheard(&mut self, text: String);
+    /// Queues a message again that the running session accepted but its agent did not read.
+    fn requeue(&mut self, text: String);
 }

@@ -1,4 +1,4 @@
-//! What a run writes down while it runs.
+//! [`RunJournal`], the append-only journal of a run, and its lines.
 
 use std::sync::Arc;
 
@@ -8,26 +8,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RunAction, RunFact, RunLimits};
-use crate::domain::{
-    DeliverableId, Epoch, Failure, FlowReport, ForeignLedger, InstructionName, LedgerHash, Retry,
-    RunId, RunReport, SessionResult, StatusChange,
-};
+use crate::agent::SessionReport;
+use crate::event::{Failure, InstructionName, Retry};
+use crate::ledger::{DeliverableId, ForeignLedger, LedgerHash, StatusChange};
+use crate::run::{FlowReport, RunReport};
+use crate::time::{Epoch, RunId};
 
-/// Takes down what a run is told and decides, so that it can be resumed and explained.
+/// Records the facts and decisions of a run, so that it can be resumed and explained.
 ///
-/// An implementer owes:
-/// - lines kept in the order in which they come, none twice;
-/// - a line with [`Durability::Synced`] on disk when `append` returns: a crash
-///   or a power cut does not undo it;
-/// - an error when a line could not be kept. The run then ends, because it
-///   could not be resumed correctly any more.
+/// An implementation must:
+/// - keep lines in the order of the calls, each once;
+/// - have a line with [`Durability::Synced`] on disk when `append` returns, so that a crash or a
+///   power cut does not undo it;
+/// - return an error if it could not keep a line. The run then ends, because it could no longer be
+///   resumed correctly.
 ///
-/// It is called from the task of the run and should be quick.
+/// `append` is called from the task of the run and should return quickly.
 ///
 /// ```
 /// use std::sync::Mutex;
 ///
-/// use autonoe_core::{Durability, JournalError, JournalLine, RunId, RunJournal};
+/// use autonoe_core::run::{Durability, JournalError, JournalLine, RunJournal};
+/// use autonoe_core::RunId;
 /// use jiff::Timestamp;
 ///
 /// #[derive(Default)]
@@ -48,7 +50,7 @@ use crate::domain::{
 /// }
 /// ```
 pub trait RunJournal: Send + Sync {
-    /// Adds a line about `run`.
+    /// Appends a line about `run`.
     fn append(
         &self,
         run: &RunId,
@@ -71,10 +73,10 @@ impl<J: RunJournal + ?Sized> RunJournal for Arc<J> {
     }
 }
 
-/// How safe a line must be before the run goes on.
+/// The durability that a line must reach before the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Handed to the operating system: survives a kill of the process.
+    /// Passed to the operating system: survives a kill of the process.
     Written,
     /// On disk: survives a power cut.
     Synced,
@@ -89,44 +91,44 @@ pub enum Durability {
 )]
 #[non_exhaustive]
 pub enum JournalLine {
-    /// A run began.
+    /// A run started.
     RunStarted {
         /// Its limits.
         limits: RunLimits,
-        /// Who writes.
+        /// The epoch of the writer.
         epoch: Epoch,
     },
     /// An interrupted run is resumed.
     RunResumed {
-        /// Who writes now.
+        /// The epoch of the new writer.
         epoch: Epoch,
     },
-    /// The run machine was told a fact and decided.
+    /// The run machine received a fact and decided.
     Fact {
-        /// What it was told.
+        /// The fact.
         #[schemars(with = "serde_json::Value")]
         fact: RunFact,
-        /// What it decided.
+        /// The decision.
         #[schemars(with = "serde_json::Value")]
         action: RunAction,
     },
     /// A deliverable was created or changed its status.
     StatusChanged {
-        /// The session in which it did.
+        /// The session of the change.
         session: u32,
         /// The change.
         change: StatusChange,
     },
-    /// A deliverable was dropped by the specification.
+    /// The specification no longer contains a deliverable.
     Deprecated {
-        /// The session in which it was.
+        /// The session of the deprecation.
         session: u32,
         /// The deliverable.
         id: DeliverableId,
     },
     /// A deliverable was verified.
     Verified {
-        /// The session in which it was.
+        /// The session of the verification.
         session: u32,
         /// The deliverable.
         id: DeliverableId,
@@ -142,9 +144,9 @@ pub enum JournalLine {
     },
     /// Something other than the run changed the ledger, and the run restored it.
     LedgerRestored {
-        /// The session in which it was found.
+        /// The session in which the change was found.
         session: u32,
-        /// What was found, and where it is kept.
+        /// The foreign content, and the place where it was saved.
         #[serde(flatten)]
         foreign: ForeignLedger,
     },
@@ -157,14 +159,14 @@ pub enum JournalLine {
     },
     /// A tool call was denied.
     Denied {
-        /// The session in which it was.
+        /// The session of the call.
         session: u32,
         /// The tool.
         tool: String,
-        /// What it would have touched: the command, the files or the address, shortened.
+        /// The target of the call: the command, the files or the address, shortened.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
-        /// Who denied it.
+        /// The guard or hook that denied the call; `grants` if nothing granted it.
         by: String,
         /// The reason, as the agent received it.
         reason: String,
@@ -172,56 +174,57 @@ pub enum JournalLine {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },
-    /// A run ended, also one that an engine elsewhere has driven: that one stands here as a flow.
+    /// A run ended. The run of a remote engine also ends with this line, although it is recorded as
+    /// a flow.
     RunEnded {
-        /// What it comes to.
+        /// The report of the run.
         report: RunReport,
     },
-    /// A flow began: a run whose sessions somebody else decides about.
+    /// A flow started: a run whose caller decides which session comes next.
     FlowStarted {
         /// Its name.
         flow: String,
-        /// What tells versions of its definition apart.
+        /// Identifies the version of the flow's definition.
         definition: String,
-        /// What it was started with.
+        /// The parameters that the flow started with.
         parameters: Value,
-        /// Who writes.
+        /// The epoch of the writer.
         epoch: Epoch,
     },
     /// An interrupted flow is resumed.
     FlowResumed {
-        /// Who writes now.
+        /// The epoch of the new writer.
         epoch: Epoch,
     },
-    /// A flow took note of something, in its own words.
+    /// A flow recorded a fact in its own format.
     FlowFact {
-        /// What.
+        /// The fact.
         fact: Value,
     },
-    /// A session of a flow is about to begin.
+    /// A session of a flow is about to start.
     SessionStarted {
         /// Its number in the run.
         number: u32,
-        /// What the agent is told to do, by name.
+        /// The name of the agent's instruction.
         instruction: InstructionName,
     },
-    /// A session of a flow is over.
+    /// A session of a flow ended.
     SessionEnded {
         /// Its number in the run.
         number: u32,
-        /// What is known of it.
-        result: SessionResult,
+        /// The result of the session.
+        result: SessionReport,
     },
     /// A flow ended.
     FlowEnded {
-        /// What it comes to.
+        /// The report of the flow.
         report: FlowReport,
-        /// More of that, in its own words.
+        /// The result of the flow in its own format.
         result: Value,
     },
 }
 
-/// A line that could not be kept.
+/// A line that could not be recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("the journal cannot be written")]
 pub struct JournalError {
@@ -229,7 +232,7 @@ pub struct JournalError {
 }
 
 impl JournalError {
-    /// Makes an error of what caused it.
+    /// Creates an error from its cause.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self {
             source: source.into(),
@@ -239,11 +242,11 @@ impl JournalError {
 
 impl From<&JournalError> for Failure {
     fn from(error: &JournalError) -> Self {
-        Failure::from_error("journal_unavailable", error, Retry::Useless)
+        Failure::from_error("journal_unavailable", error, Retry::Permanent)
     }
 }
 
-/// Keeps nothing: for runs that need not be resumed.
+/// Discards all lines: for runs that need not be resumed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoJournal;
 

@@ -1,23 +1,25 @@
-//! Takes down what happens to the ledger, beside what the run machine is told.
+//! [`JournalObserver`] records ledger changes and denied tool calls in the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Durability, JournalLine, RunJournal};
-use crate::domain::{Failure, RunId};
-use crate::port::{GateDecision, RunEvent, RunEventKind, RunObserver};
-use crate::tools::LostGround;
+use crate::event::Failure;
+use crate::event::{RunEvent, RunEventKind, RunObserver};
+use crate::gate::GateDecision;
+use crate::ledger::FatalSignal;
+use crate::time::RunId;
 
-/// Takes down what happens to the ledger and which calls were denied.
+/// Records ledger changes and denied calls in the journal.
 pub(super) struct JournalObserver {
     journal: Arc<dyn RunJournal>,
     run: RunId,
     session: AtomicU32,
-    lost: LostGround,
+    lost: FatalSignal,
 }
 
 impl JournalObserver {
-    pub(super) fn new(journal: Arc<dyn RunJournal>, run: RunId, lost: LostGround) -> Self {
+    pub(super) fn new(journal: Arc<dyn RunJournal>, run: RunId, lost: FatalSignal) -> Self {
         Self {
             journal,
             run,
@@ -27,10 +29,10 @@ impl JournalObserver {
     }
 }
 
-/// How much of a command is worth a place in the journal.
+/// The maximum length of a recorded target, in characters.
 const LONGEST_TARGET: usize = 500;
 
-fn shortened(target: String) -> String {
+fn truncate_target(target: String) -> String {
     match target.char_indices().nth(LONGEST_TARGET) {
         Some((end, _)) => format!("{}…", &target[..end]),
         None => target,
@@ -70,21 +72,21 @@ impl RunObserver for JournalObserver {
             } => JournalLine::Denied {
                 session,
                 tool: call.name.clone(),
-                target: call.kind.target().map(shortened),
+                target: call.kind.target().map(truncate_target),
                 by: by.clone(),
                 reason: reason.clone(),
                 remedy: remedy.clone(),
             },
             _ => return,
         };
-        // These lines explain; what the run is resumed from is written by the run itself. But where
-        // these cannot be kept, those cannot either.
+        // These lines only explain the run. The lines for a resume are written by the run itself,
+        // but if these cannot be written, those cannot either.
         let written = self
             .journal
             .append(&self.run, event.at, &line, Durability::Written);
         if let Err(error) = written {
-            tracing::warn!(%error, "a line of the journal is missing");
-            self.lost.lost(Failure::from(&error));
+            tracing::warn!(%error, "an entry could not be written to the journal");
+            self.lost.raise(Failure::from(&error));
         }
     }
 }
@@ -97,7 +99,7 @@ mod tests {
     fn a_long_command_is_cut_between_two_characters() {
         let (fits, longer) = ("ü".repeat(500), "ü".repeat(501));
 
-        assert_eq!(shortened(fits.clone()), fits);
-        assert_eq!(shortened(longer), format!("{fits}…"));
+        assert_eq!(truncate_target(fits.clone()), fits);
+        assert_eq!(truncate_target(longer), format!("{fits}…"));
     }
 }

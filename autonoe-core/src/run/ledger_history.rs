@@ -3,23 +3,25 @@
 use std::collections::HashMap;
 
 use super::JournalLine;
-use crate::domain::{Failure, Ledger, LedgerHash, RunId};
+use crate::event::Failure;
+use crate::ledger::{Ledger, LedgerHash};
+use crate::time::RunId;
 
-/// Reads the history from the journal. A run calls it when it starts: earlier runs of the same runner
-/// are recorded then, too.
+/// Reads the history from the journal. A run calls it when it starts, because the history then
+/// includes earlier runs of the same runner.
 pub(crate) type ReadLedgerHistory = dyn Fn() -> Result<LedgerHistory, Failure> + Send + Sync;
 
-/// The last hash of the ledger in a journal, and how often runs had to restore it.
+/// The last hash of the ledger in a journal, and the number of restores by run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LedgerHistory {
-    /// The hash that was recorded last, and the one before its save as long as nothing shows that
-    /// the save happened.
+    /// The last recorded hash. While nothing confirms that save, also the hash before it.
     last: Option<(LedgerHash, Option<LedgerHash>)>,
     restored: HashMap<RunId, u32>,
 }
 
 impl LedgerHistory {
     /// Collects the history from lines of a journal, in order.
+    #[cfg(any(test, feature = "project"))]
     pub(crate) fn from_lines<'a>(
         lines: impl IntoIterator<Item = (&'a RunId, &'a JournalLine)>,
     ) -> Self {
@@ -28,7 +30,7 @@ impl LedgerHistory {
             match line {
                 JournalLine::LedgerSave { from, to } => history.last = Some((*to, *from)),
                 JournalLine::LedgerEdited { found, .. } => history.last = Some((*found, None)),
-                // These are written after the save has returned.
+                // These lines are written after the save has returned.
                 JournalLine::StatusChanged { .. } | JournalLine::Deprecated { .. } => {
                     if let Some((_, before)) = &mut history.last {
                         *before = None;
@@ -51,21 +53,22 @@ impl LedgerHistory {
     /// Returns whether `found` is the ledger that was recorded last, or one without deliverables if
     /// none was recorded.
     pub(crate) fn matches(&self, found: &Ledger) -> bool {
-        match self.is_empty() {
-            true => found.deliverables().is_empty(),
-            false => self.edited(found.content_hash()).is_none(),
+        if self.is_empty() {
+            found.deliverables().is_empty()
+        } else {
+            self.edited(found.content_hash()).is_none()
         }
     }
 
     /// Returns the recorded hash if a ledger with hash `found` was edited since.
-    pub(super) fn edited(&self, found: LedgerHash) -> Option<LedgerHash> {
+    pub(crate) fn edited(&self, found: LedgerHash) -> Option<LedgerHash> {
         let (recorded, before) = self.last?;
         let is_known = found == recorded || Some(found) == before;
         (!is_known).then_some(recorded)
     }
 
-    /// Returns how often `run` has restored the ledger.
-    pub(super) fn restored(&self, run: &RunId) -> u32 {
+    /// Returns the number of times that `run` restored the ledger.
+    pub(crate) fn restored(&self, run: &RunId) -> u32 {
         self.restored.get(run).copied().unwrap_or_default()
     }
 }
@@ -75,7 +78,7 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::domain::{Deliverable, DeliverableId, ForeignChange, ForeignLedger};
+    use crate::ledger::{Deliverable, DeliverableId, ForeignChange, ForeignLedger};
 
     fn hash(day: i8) -> LedgerHash {
         Ledger::new(date(2026, 1, day)).content_hash()

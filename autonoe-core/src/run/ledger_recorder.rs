@@ -3,50 +3,53 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::setting::Setting;
+use super::run_context::RunContext;
 use super::{Durability, JournalError, JournalLine, LedgerHistory};
-use crate::domain::{Failure, ForeignLedger, LedgerHash, Retry};
-use crate::port::{RepositoryError, RepositoryErrorKind, RunEventKind};
-use crate::tools::{LedgerBook, LedgerWatch};
+use crate::event::RunEventKind;
+use crate::event::{Failure, Retry};
+use crate::ledger::{ForeignLedger, LedgerHash};
+use crate::ledger::{LedgerStore, LedgerWatch};
+use crate::ledger::{RepositoryError, RepositoryErrorKind};
 
-/// Journals saves of the ledger before they happen, and reports foreign changes to observers.
+/// Records saves of the ledger in the journal before they happen, and reports foreign changes to
+/// observers.
 struct LedgerRecorder {
-    setting: Setting,
+    setting: RunContext,
     restored: AtomicU32,
 }
 
-impl Setting {
-    /// Reads what the journal records of the ledger; `None` if the run has no journal to read.
-    pub(super) async fn ledger_history(&self) -> Result<Option<LedgerHistory>, Failure> {
+impl RunContext {
+    /// Reads the ledger history from the journal; `None` if the run has no readable journal.
+    pub(crate) async fn ledger_history(&self) -> Result<Option<LedgerHistory>, Failure> {
         let Some(read) = self.parts.ledger_history.clone() else {
             return Ok(None);
         };
         let reading = tokio::task::spawn_blocking(move || read()).await;
         let read = reading.unwrap_or_else(|error| {
             let code = "journal_unavailable";
-            Err(Failure::from_error(code, &error, Retry::MayHelp))
+            Err(Failure::from_error(code, &error, Retry::Retryable))
         });
         read.map(Some)
     }
 
-    /// Makes `book`, which the run has taken over, report to this run.
-    pub(super) fn watch_ledger(
+    /// Makes `book`, which this run has taken over, report to this run.
+    pub(crate) fn watch_ledger(
         &self,
-        book: LedgerBook,
+        book: LedgerStore,
         history: Option<&LedgerHistory>,
-    ) -> LedgerBook {
+    ) -> LedgerStore {
         let restored = history.map_or(0, |history| history.restored(&self.run));
-        book.watched(Arc::new(LedgerRecorder {
+        book.with_watch(Arc::new(LedgerRecorder {
             setting: self.clone(),
             restored: AtomicU32::new(restored),
         }))
     }
 
-    /// Records the ledger that the run has taken over, unless the journal has its hash. Reports an
-    /// edit since the last run.
-    pub(super) async fn record_found_ledger(
+    /// Records the hash of the ledger that the run has taken over, unless the journal already has
+    /// it. Reports an edit since the last run.
+    pub(crate) async fn record_found_ledger(
         &self,
-        book: &LedgerBook,
+        book: &LedgerStore,
         history: Option<&LedgerHistory>,
     ) -> Result<(), JournalError> {
         let (Some(history), Some(ledger)) = (history, book.saved_ledger().await) else {
@@ -65,20 +68,20 @@ impl Setting {
             from: Some(found),
             to: found,
         };
-        self.write_down(&line, Durability::Synced)
+        self.record(&line, Durability::Synced)
     }
 }
 
 impl LedgerWatch for LedgerRecorder {
     fn record_save(&self, from: Option<LedgerHash>, to: LedgerHash) -> Result<(), RepositoryError> {
         let line = JournalLine::LedgerSave { from, to };
-        // Synced, as the ledger is: otherwise a power cut could leave a ledger that is newer than
+        // Synced, like the ledger: otherwise a power cut could leave a ledger that is newer than
         // the journal, which looks like an edit.
-        let written = self.setting.write_down(&line, Durability::Synced);
+        let written = self.setting.record(&line, Durability::Synced);
         written.map_err(|error| {
-            self.setting.lost_journal.lost(Failure::from(&error));
+            self.setting.lost_journal.raise(Failure::from(&error));
             let message = "the ledger was not changed, because the journal cannot be written";
-            RepositoryError::new(RepositoryErrorKind::Unavailable, message).because(error)
+            RepositoryError::new(RepositoryErrorKind::Unavailable, message).with_source(error)
         })
     }
 

@@ -1,29 +1,30 @@
-//! What a run is told by persons.
+//! [`RunMessage`] and [`RunRequest`], the operator's input to a run.
 
 use std::fmt;
 
-/// Something that an agent of a run is to be told.
+/// A message for an agent of a run.
 ///
-/// It is told to the next turn of an agent. Whoever carries out the run settles it when that turn
-/// is over and can be taken to have had a reader; what is not settled is told again, to the next
-/// turn and by the next process. What is settled never is.
+/// It becomes part of the agent's next turn. The driver of the run settles it when that turn is
+/// over and the agent presumably read it. A message that is not settled is sent again, to the next
+/// turn and by the next process. A settled message is never sent again.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{RunControl, RunMessage, RunRequest};
+/// use autonoe_core::run::{RunMessage, RunRequest};
+/// use autonoe_core::RunControl;
 ///
 /// let settled = Arc::new(AtomicBool::new(false));
 /// let noted = settled.clone();
 /// let control = RunControl::new();
-/// control.tell(RunMessage::new("Use Postgres.").with_id("7").with_receipt(move || {
+/// control.send_message(RunMessage::new("Use Postgres.").with_id("7").with_receipt(move || {
 ///     noted.store(true, Ordering::Relaxed);
 /// }));
 ///
-/// let Some(RunRequest::Say(message)) = control.waiting_request() else { panic!("it is there") };
+/// let Some(RunRequest::Instruct(message)) = control.try_next_request() else { panic!("it is there") };
 /// // Here goes the turn, with `message.text()` in its prompt.
-/// message.settle();
+/// message.acknowledge();
 ///
 /// assert!(settled.load(Ordering::Relaxed));
 /// ```
@@ -34,7 +35,7 @@ pub struct RunMessage {
 }
 
 impl RunMessage {
-    /// Makes a message.
+    /// Creates a message.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -43,35 +44,36 @@ impl RunMessage {
         }
     }
 
-    /// Gives it an id, which is the same whenever it is told again.
+    /// Sets an ID, which stays the same when the message is sent again.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Has `receipt` called when it is settled. The call must return soon.
+    /// Sets a function that is called when the message is settled. It must return quickly.
     #[must_use]
     pub fn with_receipt(mut self, receipt: impl FnOnce() + Send + Sync + 'static) -> Self {
         self.receipt = Some(Box::new(receipt));
         self
     }
 
-    /// Returns what is to be told.
+    /// Returns the text of the message.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns its id, if whoever sent it remembers it.
+    /// Returns the ID, if the sender set one.
     ///
-    /// A runner that records its turns durably records the ids with them, and settles at once what
-    /// it finds recorded: then a kill at any moment tells nothing twice.
+    /// A runner that records its turns durably records the IDs with them, and immediately settles
+    /// messages that it finds recorded. Then no message is sent twice, even if the process is
+    /// killed.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Says that an agent has been told.
-    pub fn settle(self) {
+    /// Marks the message as delivered to an agent and calls its receipt.
+    pub fn acknowledge(self) {
         if let Some(receipt) = self.receipt {
             receipt();
         }
@@ -79,7 +81,7 @@ impl RunMessage {
 }
 
 impl fmt::Debug for RunMessage {
-    // The text is the user's and does not belong into diagnostics.
+    // The text belongs to the user and must not appear in diagnostics.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunMessage")
             .field("id", &self.id)
@@ -87,13 +89,13 @@ impl fmt::Debug for RunMessage {
     }
 }
 
-/// What a person asked of a run, other than to cancel it.
+/// A request to a run, other than its cancellation.
 #[derive(Debug)]
 pub enum RunRequest {
-    /// Begin nothing more until the run is resumed.
+    /// Start no session until the run is resumed.
     Pause,
-    /// Go on.
+    /// Resume the run.
     Resume,
-    /// Tell the agent something.
-    Say(RunMessage),
+    /// Send the agent a message.
+    Instruct(RunMessage),
 }

@@ -1,52 +1,69 @@
-//! The loop: sessions one after another until the work is done.
+//! Runs: sessions one after another until the work is done or a limit is hit.
 
-mod build_error;
+mod budget_preflight;
+pub(crate) mod budget_watch;
+pub(crate) mod build_error;
 mod builder;
-mod commands;
 mod control;
-mod drive;
-mod equipment;
-mod inbox;
+pub(crate) mod driver;
+mod exit_reason;
+mod flow_report;
+pub(crate) mod inbox;
+mod instruction_selector;
+mod instruction_source;
 mod journal;
 mod journal_observer;
 mod ledger_history;
 mod ledger_recorder;
-mod lending;
 mod machine;
 mod message;
-mod narrator;
-mod perform;
 mod preflight;
-mod prepare;
+pub(crate) mod prepare;
 mod progress;
+mod project_memory;
 mod prompt;
-mod recorded;
-mod runner;
+mod quota;
+mod recorded_run;
+pub(crate) mod report;
+mod requests;
+pub(crate) mod run_context;
+pub(crate) mod runner;
 mod session;
+mod session_access;
+mod session_run;
+pub(crate) mod session_setup;
 mod session_tally;
-mod setting;
+pub(crate) mod session_task;
 mod spans;
-mod takeover;
-mod task;
-mod uncounted;
-mod waiting;
+mod stream_reporter;
+pub(crate) mod takeover;
+pub(crate) mod wait;
+mod workflow;
+mod workspace;
 
 pub use build_error::BuildError;
 pub use builder::SessionRunnerBuilder;
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
 pub(crate) use ledger_history::{LedgerHistory, ReadLedgerHistory};
-pub use lending::{
-    FlowStart, NotOpened, OpenSessions, PerformedCall, PerformedSession, RecordedFlow,
-    SessionAccess, SessionOrder, SessionWait, Sessions,
-};
-pub use machine::{GivenLimits, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+
+pub use exit_reason::{ExitClass, ExitReason};
+pub use flow_report::{FlowExit, FlowReport};
+pub use instruction_selector::{InstructionSelector, SelectionContext};
+pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
+pub use machine::{LimitOverrides, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
 pub use message::{RunMessage, RunRequest};
-pub use recorded::RecordedRun;
+pub use project_memory::ProjectMemory;
+pub use quota::{OnQuota, QuotaBackoff};
+pub use recorded_run::RecordedRun;
+pub use report::{ReportedCounts, RunReport};
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
+pub use session_access::SessionAccess;
 pub use spans::{SPAN_TARGET, TraceContent};
 #[cfg(feature = "project")]
 pub(crate) use takeover::MissingLedger;
 pub(crate) use takeover::take_over_at;
-pub use takeover::{take_over, take_over_again};
+pub use takeover::{take_over, take_over_resumed};
+pub use workflow::{Models, Workflow};
+pub use workspace::{Workspace, WorkspaceSnapshot};

@@ -1,13 +1,13 @@
-//! What a backend must be able to do before a run starts on it.
+//! Checks of a backend's capabilities before a run starts.
 
-use crate::domain::Failure;
-use crate::port::{Capabilities, HookCoverage, SessionField, SessionSpec};
+use crate::agent::{Capabilities, HookCoverage, SessionField, SessionSpec};
+use crate::event::Failure;
 
-/// Returns why a run must not start on a backend, or `None` if it may. `spec` has every field that
-/// sessions of the run set.
+/// Returns the reason why a run must not start on a backend, or `None` if it may. `spec` has every
+/// field that sessions of the run set.
 ///
-/// A guard or a limit that nobody enforces is worse than none: the person who
-/// set it relies on it. So these are errors, not warnings.
+/// A guard or a limit that is not enforced is worse than none, because the operator relies on it.
+/// So these are errors, not warnings.
 pub(super) fn refuse(
     capabilities: &Capabilities,
     spec: &SessionSpec,
@@ -15,13 +15,13 @@ pub(super) fn refuse(
 ) -> Option<Failure> {
     let backend = &capabilities.backend;
     if capabilities.hooks != HookCoverage::EveryTool && spec.outer_sandbox.is_none() {
-        let way = match capabilities.outer_sandbox.is_yes() {
-            true => "run it in an outer sandbox, with OuterSandbox::bubblewrap()",
-            false => "run it in an outer sandbox",
+        let way = if capabilities.outer_sandbox.is_yes() {
+            "run it in an outer sandbox, with OuterSandbox::bubblewrap()"
+        } else {
+            "run it in an outer sandbox"
         };
-        let message = format!(
-            "{backend} does not ask about every tool call, so the guards cannot be enforced; {way}"
-        );
+        let message =
+            format!("{backend} can bypass the gate, so the guards cannot be enforced; {way}");
         let mut refusal = Failure::permanent("guards_not_enforced", message);
         let remedy = capabilities.remedies.get(&SessionField::Sandbox);
         refusal.remedy = remedy.cloned();
@@ -34,8 +34,10 @@ pub(super) fn refuse(
         return None;
     }
     if !has_tool_server {
-        let message =
-            format!("{backend} cannot take the deliverable tools; give the run a tool server");
+        let message = format!(
+            "{backend} does not support in-process tools, so its agents cannot reach the \
+             deliverable tools; give the run a tool server"
+        );
         return Some(Failure::permanent("tools_not_served", message));
     }
     // The tool server is one of the MCP servers of each session.
@@ -46,10 +48,10 @@ pub(super) fn refuse(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{RunId, SessionKey};
-    use crate::port::{
-        Gate, Grants, OuterSandbox, ProjectPaths, Sandbox, Support, ThinkingBudget, Toolbox,
-    };
+    use crate::agent::{OuterSandbox, Sandbox, Support, ThinkingBudget};
+    use crate::gate::{Gate, Grants, ProjectPaths};
+    use crate::time::{RunId, SessionKey};
+    use crate::tool::Toolbox;
 
     fn able() -> Capabilities {
         Capabilities::new("agent")
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_backend_that_can_bypass_the_gate_is_refused_with_the_remedy_of_its_sandbox() {
-        let partial = able().with_hooks(HookCoverage::AskedOnly);
+        let partial = able().with_hooks(HookCoverage::Partial);
         let partial = partial.with_remedy(SessionField::Sandbox, "install it");
 
         let refusal = refuse(&partial, &with(|_| ()), false).expect("it has none");
@@ -106,7 +108,7 @@ mod tests {
         };
         let in_bubblewrap = || with(|spec| spec.outer_sandbox = Some(OuterSandbox::bubblewrap()));
         let with_model = || with(|spec| spec.model = Some("large".to_owned()));
-        let partial = || able().with_hooks(HookCoverage::AskedOnly);
+        let partial = || able().with_hooks(HookCoverage::Partial);
         let served = || able().with_in_process_tools(Support::No);
         for (capabilities, spec, has_tool_server, expected) in [
             (able(), required(), false, None),
@@ -118,7 +120,8 @@ mod tests {
                 Some("guards_not_enforced"),
             ),
             (partial(), in_container(), false, None),
-            // A sandbox that nobody makes guards nothing, however well the backend asks.
+            // A sandbox that the backend does not create protects nothing, even with full hook
+            // coverage.
             (
                 able(),
                 in_bubblewrap(),

@@ -1,4 +1,4 @@
-//! Looks at what a run stands on before it begins.
+//! Checks the backend and takes over the ledger before a run starts.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -6,42 +6,48 @@ use std::time::Duration;
 use futures::FutureExt;
 
 use super::LedgerHistory;
-use super::drive::Drive;
+use super::budget_preflight::{refuse_cost_limit, refuse_token_limit};
+use super::driver::RunDriver;
 use super::preflight::refuse;
-use super::setting::Setting;
-use super::takeover::{take_over, take_over_again};
-use super::uncounted::{refuse_money_limit, refuse_token_limit};
-use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView, Phase, SessionKey};
-use crate::port::{Capabilities, Gate, Grants, SessionSpec, Toolbox};
-use crate::tools::LedgerBook;
+use super::run_context::RunContext;
+use super::takeover::{take_over, take_over_resumed};
+use crate::agent::{Budget, BudgetKind};
+use crate::agent::{Capabilities, SessionSpec};
+use crate::event::{Failure, Phase};
+use crate::gate::{Gate, Grants};
+use crate::ledger::LedgerStore;
+use crate::ledger::LedgerView;
+use crate::run::ExitReason;
+use crate::time::SessionKey;
+use crate::tool::Toolbox;
 
-/// What is known once the backend was looked at and the ledger taken over.
-pub(super) struct Ground {
-    pub(super) capabilities: Capabilities,
-    pub(super) book: LedgerBook,
-    /// What the journal recorded of the ledger before this start.
-    pub(super) ledger_history: Option<LedgerHistory>,
+/// The backend's capabilities and the ledger of a run that is ready to start.
+pub(crate) struct PreparedRun {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) book: LedgerStore,
+    /// The journal's records of the ledger before this start.
+    pub(crate) ledger_history: Option<LedgerHistory>,
 }
 
-/// Why nothing can begin.
-pub(super) enum NotReady {
+/// The reason why a run or a flow cannot start.
+pub(crate) enum StartError {
     Cancelled,
-    TimeIsUp,
+    TimeBudgetSpent,
     Failed(Failure),
 }
 
-impl Setting {
-    /// Looks at the backend, then takes hold of what is to be worked on; or says why nothing can
-    /// begin.
-    pub(super) async fn prepare<T>(
+impl RunContext {
+    /// Checks the backend, then runs `acquire` to take over the work. Returns the reason if the run
+    /// or flow cannot start.
+    pub(crate) async fn prepare<T>(
         &self,
         budget: &Budget,
         time_left: Option<Duration>,
-        take_hold: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<(Capabilities, T), NotReady> {
+        acquire: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(Capabilities, T), StartError> {
         let parts = &self.parts;
         let spec = self.planned_session();
-        let look = async {
+        let check = async {
             let capabilities = parts
                 .agents
                 .probe()
@@ -50,23 +56,24 @@ impl Setting {
             refuse(&capabilities, &spec, parts.tool_server.is_some()).map_or(Ok(()), Err)?;
             if budget.cost_usd.is_some() {
                 let cost_of = |model: &str| parts.agents.cost_of(model);
-                let refusal = refuse_money_limit(&capabilities, &parts.models, cost_of);
+                let refusal = refuse_cost_limit(&capabilities, &parts.models, cost_of);
                 refusal.map_or(Ok(()), Err)?;
             }
             if budget.tokens.is_some() {
                 refuse_token_limit(&capabilities).map_or(Ok(()), Err)?;
             }
-            Ok((capabilities, take_hold.await?))
+            Ok((capabilities, acquire.await?))
         };
         tokio::select! {
             biased;
-            () = self.control.cancelled() => Err(NotReady::Cancelled),
-            found = caught(look) => found.map_err(NotReady::Failed),
-            () = self.time_is_up(time_left) => Err(NotReady::TimeIsUp),
+            () = self.control.cancelled() => Err(StartError::Cancelled),
+            found = catch_panic(check) => found.map_err(StartError::Failed),
+            () = self.timed_out(time_left) => Err(StartError::TimeBudgetSpent),
         }
     }
 
-    /// Returns a session with every field that sessions of this run set, whatever their instruction.
+    /// Returns a session with every field that sessions of this run set, whatever their
+    /// instruction.
     fn planned_session(&self) -> SessionSpec {
         let parts = &self.parts;
         let key = SessionKey {
@@ -82,10 +89,11 @@ impl Setting {
     }
 }
 
-impl Drive {
-    /// Looks at the backend and takes over the ledger; or says why the run cannot start.
-    pub(super) async fn prepare(&self) -> Result<(Ground, LedgerView), ExitReason> {
-        let parts = &self.setting.parts;
+impl RunDriver {
+    /// Checks the backend and takes over the ledger. Returns the exit reason if the run cannot
+    /// start.
+    pub(crate) async fn prepare(&self) -> Result<(PreparedRun, LedgerView), ExitReason> {
+        let parts = &self.context.parts;
         let limits = self.limits();
         if limits.mode != parts.limits.mode {
             let message = format!(
@@ -95,41 +103,41 @@ impl Drive {
             let error = Failure::permanent("wrong_mode", message);
             return Err(ExitReason::Failed { error });
         }
-        let take_hold = async {
+        let acquire = async {
             let (repository, clock) = (&self.work.repository, &parts.clock);
-            let history = self.setting.ledger_history().await?;
+            let history = self.context.ledger_history().await?;
             let (repository, clock) = (repository.clone(), clock.clone());
-            let (book, ledger) = if self.goes_on() {
-                take_over_again(repository, clock).await?
+            let (book, ledger) = if self.is_resumed() {
+                take_over_resumed(repository, clock).await?
             } else {
                 take_over(repository, clock, limits.mode).await?
             };
             Ok((book, ledger, history))
         };
         let prepared = self
-            .setting
-            .prepare(&limits.budget, limits.budget.time, take_hold)
+            .context
+            .prepare(&limits.budget, limits.budget.time, acquire)
             .await;
         match prepared {
             Ok((capabilities, (book, ledger, ledger_history))) => {
-                let ground = Ground {
+                let ground = PreparedRun {
                     capabilities,
-                    book: self.setting.watch_ledger(book, ledger_history.as_ref()),
+                    book: self.context.watch_ledger(book, ledger_history.as_ref()),
                     ledger_history,
                 };
                 Ok((ground, ledger))
             }
-            Err(NotReady::Cancelled) => Err(ExitReason::Interrupted),
-            Err(NotReady::TimeIsUp) => Err(ExitReason::BudgetExceeded {
+            Err(StartError::Cancelled) => Err(ExitReason::Interrupted),
+            Err(StartError::TimeBudgetSpent) => Err(ExitReason::BudgetExceeded {
                 budget: BudgetKind::Time,
             }),
-            Err(NotReady::Failed(error)) => Err(ExitReason::Failed { error }),
+            Err(StartError::Failed(error)) => Err(ExitReason::Failed { error }),
         }
     }
 }
 
 /// Turns a panic of a plugin into a failure.
-pub(super) async fn caught<T>(
+pub(crate) async fn catch_panic<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     AssertUnwindSafe(work)
@@ -138,7 +146,7 @@ pub(super) async fn caught<T>(
         .unwrap_or_else(|_panic| {
             Err(Failure::permanent(
                 "plugin_panicked",
-                "a part that was plugged into the run panicked",
+                "a component of the run panicked",
             ))
         })
 }

@@ -1,10 +1,11 @@
 //! Measures whether a session made progress.
 
-use super::setting::Setting;
-use super::task::Stand;
-use crate::domain::{Mode, SessionProgress};
-use crate::port::WorkspaceSnapshot;
-use crate::tools::LedgerBook;
+use super::run_context::RunContext;
+use super::session_task::SessionResources;
+use crate::agent::SessionProgress;
+use crate::ledger::LedgerStore;
+use crate::run::WorkspaceSnapshot;
+use crate::time::Mode;
 
 /// The ledger and the files before a session.
 pub(super) struct ProgressBaseline {
@@ -12,22 +13,22 @@ pub(super) struct ProgressBaseline {
     snapshot: Option<WorkspaceSnapshot>,
 }
 
-impl Setting {
+impl RunContext {
     /// Records the state that a session starts from.
-    pub(super) async fn progress_baseline(&self, stand: Stand<'_>) -> ProgressBaseline {
+    pub(super) async fn progress_baseline(&self, stand: SessionResources<'_>) -> ProgressBaseline {
         ProgressBaseline {
-            ledger_saves: stand.book.map(LedgerBook::saves),
+            ledger_saves: stand.book.map(LedgerStore::saves),
             snapshot: self.workspace_snapshot().await,
         }
     }
 
-    /// Compares the state after a session with the one that it started from.
+    /// Compares the state after a session with its baseline.
     pub(super) async fn progress_since(
         &self,
         baseline: &ProgressBaseline,
-        stand: Stand<'_>,
+        stand: SessionResources<'_>,
     ) -> SessionProgress {
-        let ledger_saves = stand.book.map(LedgerBook::saves);
+        let ledger_saves = stand.book.map(LedgerStore::saves);
         if ledger_saves != baseline.ledger_saves {
             return SessionProgress::Made;
         }
@@ -44,20 +45,20 @@ impl Setting {
         }
     }
 
-    /// Takes a snapshot of the files; `None` if they do not count, cannot be read, or the run is
-    /// cancelled meanwhile.
+    /// Takes a snapshot of the workspace; `None` if files do not count, cannot be read, or the run
+    /// is cancelled meanwhile.
     async fn workspace_snapshot(&self) -> Option<WorkspaceSnapshot> {
         if self.parts.limits.mode == Mode::Sync {
             return None;
         }
         let workspace = self.parts.workspace.clone()?;
-        let take = async { tokio::task::spawn_blocking(move || workspace.snapshot()).await };
-        let taken = tokio::select! {
+        let snapshot = async { tokio::task::spawn_blocking(move || workspace.snapshot()).await };
+        let result = tokio::select! {
             biased;
             () = self.control.cancelled() => return None,
-            taken = take => taken,
+            result = snapshot => result,
         };
-        match taken {
+        match result {
             Ok(Ok(snapshot)) => Some(snapshot),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "progress in the project's files is not measured");

@@ -1,14 +1,14 @@
-//! What a session is told.
+//! Composes the prompt of a session.
 
-use crate::port::Prompt;
+use crate::agent::Prompt;
 
-/// Puts the instruction and what persons have told the run into one prompt.
+/// Combines the instruction and the operator's messages into one prompt.
 pub(super) fn compose(instruction: &str, messages: &[String]) -> Prompt {
     if messages.is_empty() {
         return Prompt::new(instruction);
     }
     let mut text = instruction.trim_end().to_owned();
-    text.push_str("\n\n## Messages from the person in charge\n");
+    text.push_str("\n\n## Messages from the operator\n");
     for message in messages {
         text.push_str("\n- ");
         text.push_str(&message.trim().replace('\n', "\n  "));
@@ -27,7 +27,7 @@ mod tests {
 
         assert_eq!(
             prompt.text,
-            "Do it.\n\n## Messages from the person in charge\n\n- be quick\n- one\n  two\n"
+            "Do it.\n\n## Messages from the operator\n\n- be quick\n- one\n  two\n"
         );
         assert_eq!(compose("Do it.\n", &[]).text, "Do it.\n");
     }

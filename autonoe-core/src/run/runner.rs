@@ -1,4 +1,4 @@
-//! What runs sessions until the work is done.
+//! [`SessionRunner`], which runs sessions until the work is done.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,36 +9,42 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::builder::SessionRunnerBuilder;
-use super::drive::Drive;
+use super::driver::RunDriver;
 use super::{
     ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent,
 };
-use crate::domain::{CredentialFilter, Models, RunReport, SessionKey, TraceContext};
-use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSelector,
-    InstructionSource, McpServer, OptionalServers, OuterSandbox, PreToolUseHook, ProjectPaths,
-    RunObserver, Sandbox, SessionSpec, ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
+use crate::agent::CredentialFilter;
+use crate::agent::{
+    AgentClientFactory, OptionalServers, OuterSandbox, Sandbox, SessionSpec, ThinkingBudget,
 };
+use crate::event::RunObserver;
+use crate::event::TraceContext;
+use crate::gate::{Gate, Grants, PreToolUseHook, ProjectPaths};
+use crate::ledger::DeliverableRepository;
+use crate::run::{InstructionSelector, InstructionSource, Workspace};
+use crate::run::{Models, RunReport};
+use crate::time::SessionKey;
+use crate::time::{Clock, IdSource};
+use crate::tool::{McpServer, Tool, ToolServer, Toolbox};
 
-/// Runs sessions one after another until the work is done, or until it must stop.
+/// Runs sessions one after another until the work is done, or until the run must stop.
 ///
-/// It drives a [`RunMachine`](crate::RunMachine) in-process. One runner can do
-/// any number of runs, but two at once on the same project would fence each
-/// other off.
+/// It drives a [`RunMachine`](crate::run::RunMachine) in-process. One runner can execute any number
+/// of runs, but two concurrent runs on the same project would fence each other off.
 ///
 /// ```no_run
 /// use std::sync::Arc;
 ///
+/// use autonoe_core::run::InstructionSource;
 /// use autonoe_core::{
-///     AgentClientFactory, DeliverableRepository, InstructionSource, OnQuota, RunControl,
-///     SessionRunner,
+///     AgentClientFactory, DeliverableRepository, OnQuota, RunControl, SessionRunner,
 /// };
 ///
 /// async fn build_it(
 ///     agents: Arc<dyn AgentClientFactory>,
 ///     ledger: Arc<dyn DeliverableRepository>,
 ///     texts: Arc<dyn InstructionSource>,
-/// ) -> Result<(), autonoe_core::BuildError> {
+/// ) -> Result<(), autonoe_core::run::BuildError> {
 ///     let runner = SessionRunner::builder("/srv/project")
 ///         .agents(agents)
 ///         .repository(ledger)
@@ -54,57 +60,57 @@ use crate::port::{
 /// ```
 #[derive(Clone)]
 pub struct SessionRunner {
-    pub(super) parts: Arc<Parts>,
-    pub(super) work: Work,
+    pub(crate) parts: Arc<RunParts>,
+    pub(crate) work: RunInputs,
 }
 
-/// What a run works on, and what it tells agents to do.
+/// The ledger and the instructions of a run.
 #[derive(Clone)]
-pub(super) struct Work {
-    pub(super) repository: Arc<dyn DeliverableRepository>,
-    pub(super) instructions: Arc<dyn InstructionSource>,
-    pub(super) instruction_selector: Arc<dyn InstructionSelector>,
+pub(crate) struct RunInputs {
+    pub(crate) repository: Arc<dyn DeliverableRepository>,
+    pub(crate) instructions: Arc<dyn InstructionSource>,
+    pub(crate) instruction_selector: Arc<dyn InstructionSelector>,
 }
 
-/// All that sessions need, whoever decides what comes next.
-pub(super) struct Parts {
-    pub(super) agents: Arc<dyn AgentClientFactory>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Arc<dyn IdSource>,
-    pub(super) observers: Vec<Arc<dyn RunObserver>>,
-    pub(super) guards: Vec<Arc<dyn PreToolUseHook>>,
-    pub(super) hooks: Vec<Arc<dyn PreToolUseHook>>,
-    pub(super) hook_time_limit: Duration,
-    pub(super) grants: Grants,
-    pub(super) tools: Vec<Arc<dyn Tool>>,
-    pub(super) tool_data: Map<String, Value>,
-    pub(super) tool_server: Option<Arc<dyn ToolServer>>,
-    pub(super) project_paths: ProjectPaths,
-    pub(super) workspace: Option<Arc<dyn Workspace>>,
-    pub(super) limits: RunLimits,
-    pub(super) session_limits: SessionLimits,
-    pub(super) max_turns: Option<u32>,
-    pub(super) models: Models,
-    pub(super) thinking: Option<ThinkingBudget>,
-    pub(super) system_prompt: Option<String>,
-    pub(super) conversations: Option<PathBuf>,
-    pub(super) project_memory: bool,
-    pub(super) mcp_servers: BTreeMap<String, McpServer>,
-    pub(super) optional_servers: OptionalServers,
-    pub(super) sandbox: Sandbox,
-    pub(super) outer_sandbox: Option<OuterSandbox>,
-    pub(super) environment: BTreeMap<String, String>,
-    pub(super) credential_filter: CredentialFilter,
-    pub(super) lock: Option<Arc<File>>,
-    pub(super) journal: Arc<dyn RunJournal>,
-    pub(super) ledger_history: Option<Arc<ReadLedgerHistory>>,
-    pub(super) trace: Option<TraceContext>,
-    pub(super) trace_content: TraceContent,
+/// Everything that sessions need, whether a run or a caller decides which session comes next.
+pub(crate) struct RunParts {
+    pub(crate) agents: Arc<dyn AgentClientFactory>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) observers: Vec<Arc<dyn RunObserver>>,
+    pub(crate) guards: Vec<Arc<dyn PreToolUseHook>>,
+    pub(crate) hooks: Vec<Arc<dyn PreToolUseHook>>,
+    pub(crate) hook_time_limit: Duration,
+    pub(crate) grants: Grants,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) tool_data: Map<String, Value>,
+    pub(crate) tool_server: Option<Arc<dyn ToolServer>>,
+    pub(crate) project_paths: ProjectPaths,
+    pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    pub(crate) limits: RunLimits,
+    pub(crate) session_limits: SessionLimits,
+    pub(crate) max_turns: Option<u32>,
+    pub(crate) models: Models,
+    pub(crate) thinking: Option<ThinkingBudget>,
+    pub(crate) system_prompt: Option<String>,
+    pub(crate) conversations: Option<PathBuf>,
+    pub(crate) project_memory: bool,
+    pub(crate) mcp_servers: BTreeMap<String, McpServer>,
+    pub(crate) optional_servers: OptionalServers,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) outer_sandbox: Option<OuterSandbox>,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) credential_filter: CredentialFilter,
+    pub(crate) lock: Option<Arc<File>>,
+    pub(crate) journal: Arc<dyn RunJournal>,
+    pub(crate) ledger_history: Option<Arc<ReadLedgerHistory>>,
+    pub(crate) trace: Option<TraceContext>,
+    pub(crate) trace_content: TraceContent,
 }
 
-impl Parts {
-    /// Makes the spec of a session with all fields that are the same in every session of the run.
-    pub(super) fn session_spec(&self, key: SessionKey, gate: Gate, tools: Toolbox) -> SessionSpec {
+impl RunParts {
+    /// Creates the spec of a session with all fields that are the same in every session of the run.
+    pub(crate) fn session_spec(&self, key: SessionKey, gate: Gate, tools: Toolbox) -> SessionSpec {
         let mut spec = SessionSpec::new(key, self.project_paths.project.clone(), gate, tools);
         spec.mode = self.limits.mode;
         spec.system_prompt.clone_from(&self.system_prompt);
@@ -123,26 +129,26 @@ impl Parts {
 }
 
 impl SessionRunner {
-    /// Starts to put a runner together for the project in `project_dir`, an absolute path.
+    /// Creates a builder for the project in `project_dir`, an absolute path.
     pub fn builder(project_dir: impl Into<std::path::PathBuf>) -> SessionRunnerBuilder {
         SessionRunnerBuilder::new(project_dir.into())
     }
 
-    /// Runs until the work is done or the run must stop, and reports.
+    /// Runs until the work is done or the run must stop, and returns a report.
     ///
-    /// It always returns a report: whatever goes wrong is its
-    /// [`exit`](RunReport::exit). `control` ends, pauses and instructs it.
+    /// It always returns a report: an error is its [`exit`](RunReport::exit). `control` cancels,
+    /// pauses and instructs the run.
     pub async fn run(&self, control: &RunControl) -> RunReport {
-        Drive::new(self, control).run().await
+        RunDriver::new(self, control).run().await
     }
 
-    /// Resumes an interrupted run, with its limits and its counts, and reports.
+    /// Resumes an interrupted run, with its limits and its counts, and returns a report.
     ///
-    /// The limits of this runner are not used: those of the run are in its journal. Others
-    /// are given by [`RecordedRun::with_limits`]; the change is written down, too. All else is
+    /// The limits of this runner are ignored: those of the run are in its journal.
+    /// [`RecordedRun::with_limits`] overrides them, and the change is recorded. Everything else is
     /// this runner's: its models, hooks and tools. A run cannot be resumed in another mode.
     pub async fn resume(&self, recorded: RecordedRun, control: &RunControl) -> RunReport {
-        Drive::resuming(self, control, recorded).run().await
+        RunDriver::resuming(self, control, recorded).run().await
     }
 }
 

@@ -1,4 +1,4 @@
-//! One query on one client.
+//! [`Session`], which runs one query on one client.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,21 +9,23 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::session_tally::SessionTally;
-use crate::domain::quota::{between, later};
-use crate::domain::{
-    Budget, BudgetKind, Failure, InvalidValue, SessionEnd, SessionResult, StreamEvent,
-};
-use crate::port::{AgentClient, Clock, Events, MessageStream, Prompt, SignsOfLife};
+use crate::agent::{AgentClient, MessageStream, Prompt};
+use crate::agent::{Budget, BudgetKind, SessionEnd, SessionReport, StreamEvent};
+use crate::event::{Events, Heartbeat};
+use crate::event::{Failure, InvalidValue};
+use crate::time::Clock;
+use crate::time::timestamp::{between, saturating_add};
 
 /// Runs one query on one client, from the prompt to the disposal.
 ///
-/// It never fails: whatever the client does, a [`SessionResult`] says how it
-/// ended. A stream without an `End`, an error, a panic and a silence that
-/// lasts too long are failures, never successes. The client is always disposed
-/// of, and never waited for longer than its limit.
+/// It never fails: whatever the client does, the [`SessionReport`] contains its end. A stream
+/// without an `End`, an error, a panic and too long a silence are failures, never successes. The
+/// client is always disposed of, and the session never waits longer than its limit.
 ///
 /// ```
-/// use autonoe_core::{AgentClient, Session, SessionLimits, SystemClock};
+/// use autonoe_core::run::{Session, SessionLimits};
+/// use autonoe_core::time::SystemClock;
+/// use autonoe_core::AgentClient;
 /// use tokio_util::sync::CancellationToken;
 ///
 /// async fn ask(client: Box<dyn AgentClient>) {
@@ -42,30 +44,30 @@ pub struct Session {
     clock: Arc<dyn Clock>,
     limits: SessionLimits,
     over: CancellationToken,
-    signs: Arc<SignsOfLife>,
+    signs: Arc<Heartbeat>,
 }
 
-/// Events that are taken although the budget is spent, because they were there already.
-const LAST_WORDS: usize = 64;
+/// The maximum number of already available events that are read after the budget is spent.
+const MAX_DRAINED_EVENTS: usize = 64;
 
-/// How much longer than asked a timer may take before the machine must have been asleep.
-const OVERSLEPT: Duration = Duration::from_secs(30);
+/// The delay of a timer beyond which the machine must have been asleep.
+const SUSPEND_THRESHOLD: Duration = Duration::from_secs(30);
 
-/// The limits that a session keeps to.
+/// The limits of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// How long an agent may say nothing before its session is ended as an error.
+    /// How long an agent may stay silent before its session ends as an error.
     pub idle: Duration,
-    /// How long the disposal of a client may take before it is left alone.
+    /// How long the disposal of a client may take before the session abandons it.
     pub dispose: Duration,
-    /// What may be spent; the session is stopped when it is.
+    /// The budget; the session is stopped when it is spent.
     pub budget: Budget,
 }
 
 impl Default for SessionLimits {
-    /// Half an hour of silence (a long build says nothing), half a minute for
-    /// the disposal, and no budget.
+    /// 30 minutes of silence (a long build prints nothing), 30 seconds for the disposal, and no
+    /// budget.
     fn default() -> Self {
         Self {
             idle: Duration::from_secs(30 * 60),
@@ -76,7 +78,7 @@ impl Default for SessionLimits {
 }
 
 impl SessionLimits {
-    /// Sets how long an agent may say nothing.
+    /// Sets how long an agent may stay silent.
     #[must_use]
     pub fn with_idle(mut self, idle: Duration) -> Self {
         self.idle = idle;
@@ -90,14 +92,14 @@ impl SessionLimits {
         self
     }
 
-    /// Sets what may be spent.
+    /// Sets the budget.
     #[must_use]
     pub fn with_budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Refuses limits with which no session could do anything.
+    /// Refuses limits that would make every session useless.
     fn check_values(&self) -> Result<(), InvalidValue> {
         InvalidValue::check_time("with_idle(0)", self.idle)?;
         InvalidValue::check_time("with_dispose(0)", self.dispose)
@@ -105,7 +107,7 @@ impl SessionLimits {
 }
 
 impl Session {
-    /// Makes the service; one can run any number of sessions.
+    /// Creates the service, which can run any number of sessions.
     pub fn new(clock: impl Clock + 'static, limits: SessionLimits) -> Self {
         Self {
             clock: Arc::new(clock),
@@ -115,53 +117,53 @@ impl Session {
         }
     }
 
-    /// Sets what is cancelled as soon as the conversation is over, before the disposal.
+    /// Sets the token that is cancelled as soon as the conversation is over, before the disposal.
     ///
-    /// Give it to the session's [`Gate`](crate::Gate::until) and
-    /// [`Toolbox`](crate::Toolbox::until), so that an agent that outlives its
-    /// session can do nothing any more.
+    /// Pass it to the session's [`Gate`](crate::gate::Gate::until) and
+    /// [`Toolbox`](crate::tool::Toolbox::until), so that an agent that outlives its session cannot
+    /// do anything.
     #[must_use]
-    pub fn closing(mut self, over: CancellationToken) -> Self {
+    pub fn end_token(mut self, over: CancellationToken) -> Self {
         self.over = over;
         self
     }
 
-    /// Takes what is told through `events` for signs of life, beside the stream of the client.
+    /// Counts `events` as heartbeats of the agent, in addition to the client's stream.
     ///
-    /// Give it the [events of the session](crate::SessionSpec::events): a model that answers for
-    /// an hour tells its pieces there, and its answer in the stream only when it is whole. Both
-    /// must go by the same clock.
+    /// Pass the [events of the session](crate::SessionSpec::events): a model that answers for an
+    /// hour emits partial answers there, and its answer in the stream only when it is complete.
+    /// Both must use the same clock.
     #[must_use]
-    pub fn hearing(mut self, events: &Events) -> Self {
-        self.signs = events.signs().clone();
+    pub fn heartbeat_events(mut self, events: &Events) -> Self {
+        self.signs = events.heartbeat().clone();
         self
     }
 
-    /// Sends `prompt`, hands every event to `on_event`, disposes of the client.
+    /// Sends `prompt`, passes every event to `on_event`, and disposes of the client.
     ///
-    /// When `cancelled` is, the session is stopped and disposed of at once. With a limit of zero it
-    /// fails as `invalid_value`.
+    /// When `cancelled` is triggered, the session is stopped and disposed of immediately. With a
+    /// limit of zero it fails as `invalid_value`.
     pub async fn run(
         &self,
         mut client: Box<dyn AgentClient>,
         prompt: Prompt,
         cancelled: &CancellationToken,
         on_event: &mut (dyn FnMut(&StreamEvent) + Send),
-    ) -> SessionResult {
-        // Also when this future is dropped in the middle.
+    ) -> SessionReport {
+        // Also cancelled when this future is dropped.
         let over = self.over.clone().drop_guard();
         let started = self.clock.now();
         let mut tally = SessionTally::default();
         if cancelled.is_cancelled() {
             drop(over);
             self.dispose(client).await;
-            return SessionResult::new(SessionEnd::Cancelled);
+            return SessionReport::new(SessionEnd::Cancelled);
         }
         if let Err(invalid) = self.limits.check_values() {
             drop(over);
             self.dispose(client).await;
             let error = Failure::from(&invalid);
-            return SessionResult::new(SessionEnd::Failed { error });
+            return SessionReport::new(SessionEnd::Failed { error });
         }
         let end = self
             .converse(
@@ -192,15 +194,19 @@ impl Session {
         let Ok(mut stream) = opened else {
             return panicked();
         };
-        let deadline = self.limits.budget.time.map(|time| later(started, time));
-        let mut last_sign = started;
-        // One timer serves the whole session: when it fires, it is looked
-        // again whether anything has come in the meantime.
+        let deadline = self
+            .limits
+            .budget
+            .time
+            .map(|time| saturating_add(started, time));
+        let mut last_activity = started;
+        // One timer serves the whole session: when it fires, the session checks again whether the
+        // agent was active in the meantime.
         let mut set_at = started;
-        let mut asked = self.next_look(started, last_sign, deadline);
-        let mut timer = self.clock.sleep(asked);
+        let mut sleep_time = self.time_to_next_check(started, last_activity, deadline);
+        let mut timer = self.clock.sleep(sleep_time);
         loop {
-            // A backend whose stream is always ready must not keep the thread to itself.
+            // A backend whose stream is always ready must not monopolise the thread.
             tokio::task::coop::consume_budget().await;
             tokio::select! {
                 biased;
@@ -210,20 +216,19 @@ impl Session {
                         Ok(event) => event,
                         Err(end) => return end,
                     };
-                    last_sign = self.clock.now();
+                    last_activity = self.clock.now();
                     tally.note(&event);
                     on_event(&event);
                     if let StreamEvent::End { outcome, .. } = event {
-                        // What a backend says after `End` is about its
-                        // shutdown, not the work.
+                        // Events after `End` are about the backend's shutdown, not about the work.
                         return SessionEnd::Outcome(outcome.with_short_texts());
                     }
                     if let Some(budget) = tally.spent(&self.limits.budget) {
-                        last_words(&mut stream, tally, on_event);
+                        drain_available(&mut stream, tally, on_event);
                         return SessionEnd::BudgetSpent { budget };
                     }
-                    // The timer waits its turn behind a stream that is always ready.
-                    if deadline.is_some_and(|deadline| last_sign >= deadline) {
+                    // The timer is not polled while the stream is always ready.
+                    if deadline.is_some_and(|deadline| last_activity >= deadline) {
                         return SessionEnd::BudgetSpent { budget: BudgetKind::Time };
                     }
                 }
@@ -232,30 +237,30 @@ impl Session {
                     if deadline.is_some_and(|deadline| now >= deadline) {
                         return SessionEnd::BudgetSpent { budget: BudgetKind::Time };
                     }
-                    if between(set_at, now) > asked + OVERSLEPT {
+                    if between(set_at, now) > sleep_time + SUSPEND_THRESHOLD {
                         // The machine was asleep, and the agent with it.
-                        last_sign = now;
+                        last_activity = now;
                     }
-                    last_sign = self.signs.last().unwrap_or(last_sign).max(last_sign);
-                    if between(last_sign, now) >= self.limits.idle {
+                    last_activity = self.signs.last().unwrap_or(last_activity).max(last_activity);
+                    if between(last_activity, now) >= self.limits.idle {
                         return idle(self.limits.idle);
                     }
                     set_at = now;
-                    asked = self.next_look(now, last_sign, deadline);
-                    timer = self.clock.sleep(asked);
+                    sleep_time = self.time_to_next_check(now, last_activity, deadline);
+                    timer = self.clock.sleep(sleep_time);
                 }
             }
         }
     }
 
-    /// Returns how long until the session could be idle for too long or out of time.
-    fn next_look(
+    /// Returns the time until the session could be idle for too long or out of time.
+    fn time_to_next_check(
         &self,
         now: Timestamp,
-        last_sign: Timestamp,
+        last_activity: Timestamp,
         deadline: Option<Timestamp>,
     ) -> Duration {
-        let until_idle = self.limits.idle.saturating_sub(between(last_sign, now));
+        let until_idle = self.limits.idle.saturating_sub(between(last_activity, now));
         match deadline {
             Some(deadline) => until_idle.min(between(now, deadline)),
             None => until_idle,
@@ -272,7 +277,9 @@ impl Session {
                 Err(_panic) => tracing::error!("disposing of an agent client panicked"),
             },
             () = self.clock.sleep(self.limits.dispose) => {
-                tracing::error!("disposing of an agent client took too long; it is left alone");
+                tracing::error!(
+                    "disposing of an agent client took too long; the session ends without it"
+                );
             }
         }
     }
@@ -286,7 +293,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Returns the next event, or how the session ended without one.
+/// Returns the next event, or the end of the session if there is none.
 async fn next_item(stream: &mut MessageStream<'_>) -> Result<StreamEvent, SessionEnd> {
     match AssertUnwindSafe(stream.next()).catch_unwind().await {
         Ok(Some(Ok(event))) => Ok(event),
@@ -301,13 +308,13 @@ async fn next_item(stream: &mut MessageStream<'_>) -> Result<StreamEvent, Sessio
     }
 }
 
-/// Takes the events that are there already, so that an `End` with its cost is not lost.
-fn last_words(
+/// Reads the events that are already available, so that an `End` with its cost is not lost.
+fn drain_available(
     stream: &mut MessageStream<'_>,
     tally: &mut SessionTally,
     on_event: &mut (dyn FnMut(&StreamEvent) + Send),
 ) {
-    for _ in 0..LAST_WORDS {
+    for _ in 0..MAX_DRAINED_EVENTS {
         let Some(Ok(event)) = next_item(stream).now_or_never() else {
             return;
         };
@@ -320,11 +327,8 @@ fn last_words(
 }
 
 fn idle(limit: Duration) -> SessionEnd {
-    let limit = crate::domain::format_duration(limit);
-    failed(
-        "idle",
-        format!("the agent gave no sign of life for {limit}"),
-    )
+    let limit = crate::time::format_duration(limit);
+    failed("idle", format!("the agent sent nothing for {limit}"))
 }
 
 fn panicked() -> SessionEnd {

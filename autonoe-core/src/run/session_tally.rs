@@ -1,14 +1,15 @@
-//! What is counted while a session runs.
+//! [`SessionTally`], the counters of a running session.
 
 use std::time::Duration;
 
-use crate::domain::excerpt::LONGEST_TEXT;
-use crate::domain::{
-    Activity, AgentSessionId, Budget, BudgetKind, CostTotal, CostUsd, SessionEnd, SessionResult,
-    Spent, StreamEvent, TokenUsage,
+use crate::agent::{
+    Activity, Budget, BudgetKind, BudgetUsage, CostTotal, CostUsd, SessionEnd, SessionReport,
+    StreamEvent, TokenUsage,
 };
+use crate::text::excerpt::MAX_TEXT_LEN;
+use crate::time::AgentSessionId;
 
-/// What is counted while a session runs.
+/// The counters of a running session.
 #[derive(Debug, Default)]
 pub(super) struct SessionTally {
     active: bool,
@@ -24,8 +25,8 @@ impl SessionTally {
     pub(super) fn note(&mut self, event: &StreamEvent) {
         match event {
             StreamEvent::Started { session, .. } => {
-                // A longer one would not fit where the result is kept and sent.
-                let fits = session.as_str().len() <= LONGEST_TEXT;
+                // A longer ID would not fit into the stored result.
+                let fits = session.as_str().len() <= MAX_TEXT_LEN;
                 self.agent_session = fits.then(|| session.clone());
             }
             StreamEvent::Text { text, .. } => self.active |= !text.trim().is_empty(),
@@ -43,14 +44,13 @@ impl SessionTally {
         }
     }
 
-    /// Returns the limit of `budget` that is reached, time left aside.
+    /// Returns the limit of `budget` that is reached, ignoring time.
     pub(super) fn spent(&self, budget: &Budget) -> Option<BudgetKind> {
-        // With no report yet, nothing is known to be spent; a budget of zero
-        // never gets as far as a session.
+        // Without a report, no spending is known; a session with a budget of zero never starts.
         if self.reports == 0 {
             return None;
         }
-        let spent = Spent {
+        let spent = BudgetUsage {
             cost: self.reported,
             tokens: self.tokens,
             time: Duration::ZERO,
@@ -62,9 +62,9 @@ impl SessionTally {
         .exhausted(&spent)
     }
 
-    /// Sums up.
-    pub(super) fn into_result(self, end: SessionEnd, duration: Duration) -> SessionResult {
-        SessionResult {
+    /// Returns the totals as the result of the session.
+    pub(super) fn into_result(self, end: SessionEnd, duration: Duration) -> SessionReport {
+        SessionReport {
             cost: self.cost(&end),
             tokens: self.tokens,
             duration,
@@ -74,13 +74,12 @@ impl SessionTally {
                 Activity::None
             },
             agent_session: self.agent_session,
-            ..SessionResult::new(end)
+            ..SessionReport::new(end)
         }
     }
 
-    /// The cost is the one that the end told, else the sum of the reports. That
-    /// sum is only a lower bound if a report had no price or the session broke
-    /// off before it could tell all.
+    /// Returns the cost of the final event, or else the sum of the reports. That sum is only a
+    /// lower bound if a report had no price or the session was interrupted before its last report.
     fn cost(&self, end: &SessionEnd) -> CostTotal {
         match self.final_cost {
             Some(cost) => CostTotal::known(cost),

@@ -1,9 +1,9 @@
-//! What happens in a run as spans of `tracing`, by the names of OpenTelemetry.
+//! [`RunSpans`] maps the events of a run to `tracing` spans with OpenTelemetry names.
 
 mod content;
 mod fields;
-mod open;
-mod opening;
+mod new_span;
+mod open_spans;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,33 +11,34 @@ use serde_json::json;
 use tracing::Span;
 
 use self::fields::{failed, ids};
-use self::open::OpenSpans;
-use crate::domain::{
-    CostTotal, FlowReport, RunReport, SessionEnd, SessionResult, SpanContext, StreamEvent,
-    ToolStatus,
-};
-use crate::port::{ModelAnswer, ModelAsked, RunEvent, RunEventKind, RunObserver, ToolExecution};
+use self::open_spans::OpenSpans;
+use crate::agent::{CostTotal, SessionEnd, SessionReport, StreamEvent};
+use crate::agent::{ModelAnswer, ModelCallRequest};
+use crate::event::SpanContext;
+use crate::event::{RunEvent, RunEventKind, RunObserver};
+use crate::run::{FlowReport, RunReport};
+use crate::tool::ToolExecution;
+use crate::tool::ToolStatus;
 
 /// The target of the spans of runs, for filters of subscribers.
 ///
-/// A run is `invoke_workflow`, its sessions are `invoke_agent`, calls of models are `chat`, calls of
-/// tools `execute_tool`. Fields have the names of the semantic conventions for generative AI;
-/// `trace_id`, `span_id` and `parent_span_id` are those of the [`RunEvent`]s, so that a trace that
-/// is exported can be the one that other processes go on with. Nothing is opened without a
-/// subscriber.
+/// A run is `invoke_workflow`, its sessions are `invoke_agent`, model calls are `chat` and tool
+/// calls are `execute_tool`. Fields have the names of the semantic conventions for generative AI.
+/// `trace_id`, `span_id` and `parent_span_id` are those of the [`RunEvent`]s, so that an exported
+/// trace can be the one that other processes continue. Without a subscriber, no span is opened.
 pub const SPAN_TARGET: &str = "autonoe::spans";
 
-/// Whether spans carry what was said: prompts, answers, what tools are called with and give back.
+/// Whether spans carry content: prompts, answers, tool inputs and tool outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TraceContent {
-    /// They do not.
+    /// Spans carry no content.
     #[default]
-    LeftOut,
-    /// They do. Who reads the traces reads the project.
+    Omitted,
+    /// Spans carry content. Everyone who can read the traces can read the project.
     Recorded,
 }
 
-/// Opens and closes spans as the events of a run say.
+/// Opens and closes spans according to the events of a run.
 pub(super) struct RunSpans {
     content: TraceContent,
     open: Mutex<OpenSpans>,
@@ -62,11 +63,11 @@ impl RunObserver for RunSpans {
         let at = &event.span;
         match &event.kind {
             RunEventKind::RunStarted { run, mode } => {
-                let span = opening::run(run, &mode.to_string());
+                let span = new_span::run(run, &mode.to_string());
                 open.insert(at, ids(span, at));
             }
             RunEventKind::FlowStarted { run, flow, .. } => {
-                let span = opening::run(run, flow);
+                let span = new_span::run(run, flow);
                 open.insert(at, ids(span, at));
             }
             RunEventKind::RunEnded { report } => {
@@ -89,7 +90,7 @@ impl RunObserver for RunSpans {
                 model,
             } => {
                 let span =
-                    opening::session(open.above(at), *number, &instruction.to_string(), *model);
+                    new_span::session(open.parent(at), *number, &instruction.to_string(), *model);
                 open.insert(at, ids(span, at));
             }
             RunEventKind::SessionEnded { result, .. } => {
@@ -103,7 +104,7 @@ impl RunObserver for RunSpans {
             }
             RunEventKind::AgentEnded { answer } if self.has_content() => {
                 open.with(at, |span| {
-                    span.record("gen_ai.output.messages", content::last_word(answer));
+                    span.record("gen_ai.output.messages", content::final_answer(answer));
                 });
             }
             RunEventKind::AgentFailed { error } => open.with(at, |span| failed(span, &error.code)),
@@ -114,7 +115,9 @@ impl RunObserver for RunSpans {
             RunEventKind::ToolEnded {
                 output, execution, ..
             } => open.close(at, |span| self.tool_ended(span, output, execution)),
-            RunEventKind::ModelStarted { asked } => self.model_started(&mut open, at, asked),
+            RunEventKind::ModelStarted { request: asked } => {
+                self.model_started(&mut open, at, asked);
+            }
             RunEventKind::ModelEnded { answer } => {
                 open.close(at, |span| self.model_ended(span, answer));
             }
@@ -146,7 +149,8 @@ impl RunSpans {
         }
     }
 
-    /// Opens the span of a call, unless it is. The gate may speak of a call before the agent does.
+    /// Opens the span of a call, unless it is already open. The gate may report a call before the
+    /// agent does.
     fn tool_started(
         &self,
         open: &mut OpenSpans,
@@ -155,10 +159,10 @@ impl RunSpans {
         name: &str,
         input: &serde_json::Value,
     ) {
-        if !open.can_begin(at) {
+        if !open.can_start(at) {
             return;
         }
-        let span = opening::tool(open.above(at), call_id, name);
+        let span = new_span::tool(open.parent(at), call_id, name);
         if self.has_content() {
             span.record("gen_ai.tool.call.arguments", input.to_string());
         }
@@ -183,20 +187,20 @@ impl RunSpans {
         }
     }
 
-    fn model_started(&self, open: &mut OpenSpans, at: &SpanContext, asked: &ModelAsked<'_>) {
+    fn model_started(&self, open: &mut OpenSpans, at: &SpanContext, asked: &ModelCallRequest<'_>) {
         if let Some(provider) = asked.provider {
             open.with_parent(at, |span| {
                 span.record("gen_ai.provider.name", provider);
             });
         }
-        let span = opening::model(open.above(at), asked);
-        // What is asked is made into text only if somebody wants it.
+        let span = new_span::model(open.parent(at), asked);
+        // The messages are rendered only if a subscriber records them.
         if self.has_content() && !span.is_disabled() {
-            let told = content::asked(asked);
-            if let Some(system) = told.system {
+            let rendered = content::request(asked);
+            if let Some(system) = rendered.system {
                 span.record("gen_ai.system_instructions", system);
             }
-            span.record("gen_ai.input.messages", told.messages);
+            span.record("gen_ai.input.messages", rendered.messages);
         }
         open.insert(at, ids(span, at));
     }
@@ -219,7 +223,7 @@ impl RunSpans {
             span.record("autonoe.cost.usd", cost.to_f64());
         }
         if self.has_content() {
-            span.record("gen_ai.output.messages", content::answered(answer));
+            span.record("gen_ai.output.messages", content::answer(answer));
         }
     }
 }
@@ -232,16 +236,16 @@ fn run_ended(span: &Span, exit: &str, is_success: bool, total: &CostTotal) {
     }
 }
 
-fn session_ended(span: &Span, result: &SessionResult) {
+fn session_ended(span: &Span, result: &SessionReport) {
     fields::usage(span, &result.tokens);
     cost(span, &result.cost);
-    // A session that never reached an agent has no other event that says why.
+    // For a session that never reached an agent, no other event has the error.
     if let SessionEnd::Failed { error } = &result.end {
         failed(span, &error.code);
     }
 }
 
-/// Says what it cost; what is known only in part is not told as a whole.
+/// Records the cost, if it is known exactly.
 fn cost(span: &Span, cost: &CostTotal) {
     if let Some(cost) = cost.exact() {
         span.record("autonoe.cost.usd", cost.to_f64());

@@ -1,43 +1,43 @@
-//! How a run takes hold of the ledger.
+//! Takes over the ledger for a run by raising its epoch.
 
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use crate::domain::{Epoch, Failure, LedgerState, LedgerView, Mode};
-use crate::port::{
-    Clock, DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Snapshot,
-};
-use crate::tools::LedgerBook;
+use crate::event::Failure;
+use crate::ledger::LedgerStore;
+use crate::ledger::{DeliverableRepository, Fence, RepositoryError, RepositoryErrorKind, Snapshot};
+use crate::ledger::{LedgerState, LedgerView};
+use crate::time::Clock;
+use crate::time::{Epoch, Mode};
 
-/// Someone else may save between our load and our save; so often in a row that
-/// all of these tries fail, nobody does.
+/// The maximum number of tries. Another writer may save between our load and our save, but not this
+/// often in a row.
 const TRIES: usize = 32;
 
-/// Raises the epoch of the ledger, so that whoever wrote before cannot write any more.
+/// Raises the epoch of the ledger, which fences off all earlier writers.
 ///
-/// Returns the ledger to write to and its numbers. A project without a ledger
-/// gets an empty one, because an epoch that is nowhere written fences nobody.
-/// In the same write, verification progress is forgotten that means nothing any
-/// more: before a run, which changes the code, and after a finished sync. A run
-/// that is resumed calls [`take_over_again`].
+/// Returns the ledger to write to and its counts. A project without a ledger gets an empty one,
+/// because an epoch that is not stored fences nobody off. The same write discards obsolete
+/// verification progress: before a run, which changes the code, and after a finished sync. For a
+/// resumed run, call [`take_over_resumed`].
 ///
-/// [`SessionRunner`](crate::SessionRunner) does it by itself; this is for who
-/// drives a [`RunMachine`](crate::RunMachine) in another way.
+/// [`SessionRunner`](crate::SessionRunner) calls it itself; call it to drive a
+/// [`RunMachine`](crate::run::RunMachine) in another way.
 ///
 /// # Errors
 ///
-/// The ledger cannot be read or written, or its epoch cannot be raised any more.
+/// The ledger cannot be read or written, or its epoch cannot be raised any further.
 pub async fn take_over(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
     mode: Mode,
-) -> Result<(LedgerBook, LedgerView), Failure> {
-    let forget = |state: &mut LedgerState| forget_verification(state, mode);
+) -> Result<(LedgerStore, LedgerView), Failure> {
+    let forget = |state: &mut LedgerState| discard_verification(state, mode);
     raise_epoch(repository, clock, None, MissingLedger::Create, forget).await
 }
 
-/// What a takeover does if there is no ledger.
+/// The reaction of a takeover to a missing ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingLedger {
     /// Creates an empty one.
@@ -46,40 +46,40 @@ pub(crate) enum MissingLedger {
     Fail,
 }
 
-/// Takes over the ledger as [`take_over`] does, under an epoch that somebody else has chosen.
+/// Takes over the ledger as [`take_over`] does, under an epoch that the caller has chosen.
 ///
-/// Who has it already under that epoch keeps it.
+/// A run that already holds the ledger under that epoch keeps it.
 pub(crate) async fn take_over_at(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
     epoch: Epoch,
     missing: MissingLedger,
     forget: impl Fn(&mut LedgerState),
-) -> Result<(LedgerBook, LedgerView), Failure> {
+) -> Result<(LedgerStore, LedgerView), Failure> {
     raise_epoch(repository, clock, Some(epoch), missing, forget).await
 }
 
-/// Raises the epoch of the ledger as [`take_over`] does, for a run that goes on.
+/// Raises the epoch of the ledger as [`take_over`] does, for a resumed run.
 ///
-/// Its verification progress is its own and is kept, also when it is complete:
-/// a sync that was killed in its last session has nothing left to verify.
+/// It keeps the run's verification progress, even if it is complete: a sync that was killed in its
+/// last session has nothing left to verify.
 ///
 /// # Errors
 ///
-/// The ledger cannot be read or written, or its epoch cannot be raised any more.
-pub async fn take_over_again(
+/// The ledger cannot be read or written, or its epoch cannot be raised any further.
+pub async fn take_over_resumed(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
-) -> Result<(LedgerBook, LedgerView), Failure> {
+) -> Result<(LedgerStore, LedgerView), Failure> {
     raise_epoch(repository, clock, None, MissingLedger::Create, |_| {}).await
 }
 
-/// Forgets the verification progress that means nothing any more when a run of `mode` begins.
-pub(super) fn forget_verification(state: &mut LedgerState, mode: Mode) {
+/// Discards the verification progress that is obsolete when a run of `mode` starts.
+pub(crate) fn discard_verification(state: &mut LedgerState, mode: Mode) {
     match mode {
         Mode::Run => state.verification.clear(),
         Mode::Sync => {
-            state.verification.begin(&state.ledger);
+            state.verification.reset_if_finished(&state.ledger);
         }
     }
 }
@@ -90,7 +90,7 @@ async fn raise_epoch(
     chosen: Option<Epoch>,
     missing: MissingLedger,
     forget: impl Fn(&mut LedgerState),
-) -> Result<(LedgerBook, LedgerView), Failure> {
+) -> Result<(LedgerStore, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
     let mut tries = 1;
     loop {
@@ -124,7 +124,7 @@ async fn raise_epoch(
                     revision,
                     epoch,
                 };
-                let book = LedgerBook::owned(Arc::new(repository), Arc::new(clock), last);
+                let book = LedgerStore::open_owned(Arc::new(repository), Arc::new(clock), last);
                 return Ok((book, view));
             }
             Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
@@ -139,7 +139,8 @@ async fn raise_epoch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::{MemoryRepository, SystemClock};
+    use crate::ledger::MemoryRepository;
+    use crate::time::SystemClock;
 
     #[test]
     fn a_ledger_that_the_caller_has_seen_is_not_created_again() {

@@ -1,4 +1,4 @@
-//! The configuration, `.autonoe/agent.json`.
+//! Defects of the configuration, `.autonoe/agent.json`.
 
 use crate::bad_input::attempt::Attempt::{self, Config, Run};
 use crate::bad_input::case::Case;

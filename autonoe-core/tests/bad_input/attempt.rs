@@ -1,17 +1,20 @@
-//! What is tried on a project, and what is told about it.
+//! [`Attempt`], an operation on a project, and the message that it returns.
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentConfig, Deliverable, DeliverableId, Durability, Epoch, FileDeliverableRepository,
-    FileJournal, InstructionName, Journal, JournalLine, LedgerBook, Mode, Project, ProjectRun,
-    RunControl, RunId, RunJournal, RunLimits, RunLock, SeededIds, SessionKey, SystemClock,
-    ToolContext, Toolbox, deliverable_tools,
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{DeliverableId, LedgerStore, deliverable_tools};
+use autonoe_core::project::{
+    AgentConfig, FileDeliverableRepository, FileJournal, Journal, RunLock,
 };
-use autonoe_testkit::{ScriptedAgents, VirtualClock};
+use autonoe_core::run::{Durability, JournalLine, RunJournal, RunLimits};
+use autonoe_core::time::{Epoch, SeededIds, SessionKey, SystemClock};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{Deliverable, Mode, Project, ProjectRun, RunControl, RunId, ToolContext};
+use autonoe_testkit::{ScriptedBackend, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -19,10 +22,10 @@ use crate::bad_input::folder::runtime;
 
 type Tried = Result<(), Box<dyn Error>>;
 
-/// Longer than anything takes that does not wait for somebody.
+/// Longer than any operation that does not block takes.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Something that a program does with a project.
+/// An operation on a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Find,
@@ -62,28 +65,29 @@ impl Attempt {
         format!("{self:?}")
     }
 
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|attempt| attempt.name() == name)
     }
 
-    /// Tries it and returns what was told, or fails if it hangs.
-    pub(crate) fn in_time(self, dir: &Path) -> String {
-        let (tell, told) = mpsc::channel();
+    /// Performs the operation and returns its message, or fails if it hangs.
+    pub(crate) fn message_in_time(self, dir: &Path) -> String {
+        let (sender, receiver) = mpsc::channel();
         let dir = dir.to_owned();
-        std::thread::spawn(move || tell.send(self.told(&dir)));
-        told.recv_timeout(DEADLINE)
+        std::thread::spawn(move || sender.send(self.message(&dir)));
+        receiver
+            .recv_timeout(DEADLINE)
             .unwrap_or_else(|_| panic!("{self:?} hangs or panics"))
     }
 
-    /// Tries it and returns what was told: a sentence, and below it what caused it.
-    pub(crate) fn told(self, dir: &Path) -> String {
-        match runtime().block_on(self.carry_out(dir)) {
-            Ok(said) => said,
+    /// Performs the operation and returns its message: a sentence, and below it the causes.
+    pub(crate) fn message(self, dir: &Path) -> String {
+        match runtime().block_on(self.perform(dir)) {
+            Ok(message) => message,
             Err(error) => chain(error.as_ref()),
         }
     }
 
-    async fn carry_out(self, dir: &Path) -> Result<String, Box<dyn Error>> {
+    async fn perform(self, dir: &Path) -> Result<String, Box<dyn Error>> {
         let project = Project::find(dir, None)?;
         match self {
             Self::Find => {}
@@ -104,9 +108,9 @@ impl Attempt {
     }
 }
 
-/// Runs in a project where all is done, so that no agent is needed; returns why it ended.
+/// Runs in a project where everything is done, so that no agent is needed; returns the exit reason.
 async fn run(project: Project) -> Result<String, Box<dyn Error>> {
-    let report = ProjectRun::new(project, Arc::new(ScriptedAgents::new([])))
+    let report = ProjectRun::new(project, Arc::new(ScriptedBackend::new([])))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| runner.ids(Arc::new(SeededIds::new(2))))
         .run(&RunControl::new())
@@ -114,13 +118,13 @@ async fn run(project: Project) -> Result<String, Box<dyn Error>> {
     Ok(report.exit.to_string())
 }
 
-fn book(project: &Project) -> Result<LedgerBook, Box<dyn Error>> {
+fn book(project: &Project) -> Result<LedgerStore, Box<dyn Error>> {
     let repository = FileDeliverableRepository::open(project)?;
     let clock = Arc::new(SystemClock);
-    Ok(LedgerBook::new(Arc::new(repository), clock, Epoch(9)))
+    Ok(LedgerStore::new(Arc::new(repository), clock, Epoch(9)))
 }
 
-async fn save(book: &LedgerBook) -> Tried {
+async fn save(book: &LedgerStore) -> Tried {
     let id = DeliverableId::new("DL-NEW")?;
     book.update(|state, today| {
         let item = Deliverable::new(id.clone(), "a thing that is wanted", ["it works"])?;
@@ -131,7 +135,7 @@ async fn save(book: &LedgerBook) -> Tried {
 }
 
 /// Creates deliverables as an agent does, through the tool.
-async fn create(book: &LedgerBook, ids: [&str; 2]) -> Tried {
+async fn create(book: &LedgerStore, ids: [&str; 2]) -> Tried {
     let toolbox = Toolbox::new(deliverable_tools(book, &InstructionName::Initializer));
     let deliverables = ids
         .map(|id| json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"]}));

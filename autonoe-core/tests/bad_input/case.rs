@@ -1,4 +1,4 @@
-//! One defect, and what is told about it.
+//! [`Case`], one defect of a project and the expected messages.
 
 use std::path::Path;
 
@@ -7,24 +7,25 @@ use crate::bad_input::folder::Folder;
 use crate::bad_input::other_process::{Limits, OrdinaryUser};
 use crate::bad_input::tree::{Tree, differences, tree};
 
-/// Files that say who holds a lock. They are made and written by whoever wants one, also in vain.
+/// Files that record the holder of a lock. Every process that tries to acquire a lock creates and
+/// writes them, even if it fails.
 const LOCKS: [&str; 2] = [".autonoe/run.lock", ".autonoe/status.lock"];
 
 type Change = Box<dyn Fn(&Folder)>;
 
-/// A defect of a project, and who is to stumble over it.
+/// A defect of a project, and the operations that encounter it.
 pub(crate) struct Case {
     name: String,
     attempts: Vec<Attempt>,
     deliverables: usize,
-    spoil: Change,
+    damage: Change,
     who: Who,
     may_change: Option<&'static str>,
 }
 
 enum Who {
     Ourselves,
-    /// An ordinary user, once the permissions were changed.
+    /// An ordinary user, after the permissions were changed.
     User {
         forbid: Change,
         limits: Limits,
@@ -35,19 +36,19 @@ impl Case {
     pub(crate) fn new(
         name: impl Into<String>,
         attempts: impl Into<Vec<Attempt>>,
-        spoil: impl Fn(&Folder) + 'static,
+        damage: impl Fn(&Folder) + 'static,
     ) -> Self {
         Self {
             name: name.into(),
             attempts: attempts.into(),
             deliverables: 3,
-            spoil: Box::new(spoil),
+            damage: Box::new(damage),
             who: Who::Ourselves,
             may_change: None,
         }
     }
 
-    /// Lets an ordinary user try, after `forbid` has taken permissions away.
+    /// Runs the operations as an ordinary user, after `forbid` has removed permissions.
     pub(crate) fn forbidding(mut self, forbid: impl Fn(&Folder) + 'static) -> Self {
         self.who = Who::User {
             forbid: Box::new(forbid),
@@ -56,7 +57,7 @@ impl Case {
         self
     }
 
-    /// Lets a process with these limits try.
+    /// Runs the operations in a process with these limits.
     pub(crate) fn within(mut self, limits: Limits) -> Self {
         self.who = Who::User {
             forbid: Box::new(|_| {}),
@@ -65,44 +66,45 @@ impl Case {
         self
     }
 
-    /// Makes the ledger larger than the usual three deliverables.
+    /// Creates a ledger larger than the usual three deliverables.
     pub(crate) fn with_deliverables(mut self, deliverables: usize) -> Self {
         self.deliverables = deliverables;
         self
     }
 
-    /// Lets one file change, because the documentation says that it does.
+    /// Allows one file to change, as documented.
     pub(crate) fn but_may_change(mut self, name: &'static str) -> Self {
         self.may_change = Some(name);
         self
     }
 
-    /// Makes the defect, tries everything, and returns what was told. Fails if a file has changed.
+    /// Creates the defect, performs all operations and returns their messages. Fails if a file has
+    /// changed.
     pub(crate) fn try_out(&self) -> String {
         let folder = Folder::new(self.deliverables);
-        (self.spoil)(&folder);
-        let mut told: Vec<(String, String)> = Vec::new();
+        (self.damage)(&folder);
+        let mut messages: Vec<(String, String)> = Vec::new();
         for attempt in &self.attempts {
-            let before = self.what_must_stay(&folder);
-            let said = self.who.tries(*attempt, &folder);
-            let after = self.what_must_stay(&folder);
-            let at = format!("{}: {attempt:?} said {said:?}", self.name);
+            let before = self.protected_files(&folder);
+            let message = self.who.tries(*attempt, &folder);
+            let after = self.protected_files(&folder);
+            let at = format!("{}: {attempt:?} said {message:?}", self.name);
             assert_eq!(differences(&before, &after), [""; 0], "{at}");
-            let said = without_chance(&said, folder.outer());
-            assert_eq!(complaint(&said), None, "{at}");
-            match told.last_mut() {
-                Some((who, last)) if *last == said => who.push_str(&format!(", {attempt:?}")),
-                _ => told.push((attempt.name(), said)),
+            let message = without_varying_parts(&message, folder.outer());
+            assert_eq!(complaint(&message), None, "{at}");
+            match messages.last_mut() {
+                Some((who, last)) if *last == message => who.push_str(&format!(", {attempt:?}")),
+                _ => messages.push((attempt.name(), message)),
             }
         }
-        let told: String = told
+        let messages: String = messages
             .iter()
-            .map(|(who, said)| format!("{who}:\n  {}\n", said.replace('\n', "\n  ")))
+            .map(|(who, message)| format!("{who}:\n  {}\n", message.replace('\n', "\n  ")))
             .collect();
-        format!("# {}\n{told}", self.name)
+        format!("# {}\n{messages}", self.name)
     }
 
-    fn what_must_stay(&self, folder: &Folder) -> Tree {
+    fn protected_files(&self, folder: &Folder) -> Tree {
         let mut all = tree(folder.outer());
         for name in LOCKS.iter().chain(&self.may_change) {
             all.remove(&folder.path(name));
@@ -114,42 +116,43 @@ impl Case {
 impl Who {
     fn tries(&self, attempt: Attempt, folder: &Folder) -> String {
         match self {
-            Self::Ourselves => attempt.in_time(folder.project_dir()),
+            Self::Ourselves => attempt.message_in_time(folder.project_dir()),
             Self::User { forbid, limits } => {
                 let user = OrdinaryUser::new();
                 folder.open_up();
                 forbid(folder);
-                let said = user.tries(attempt, folder.project_dir(), *limits);
-                // What must stay is looked at, whoever runs this test.
+                let message = user.tries(attempt, folder.project_dir(), *limits);
+                // The unchanged files are compared, whichever user runs this test.
                 folder.open_up();
-                said
+                message
             }
         }
     }
 }
 
-/// Leaves out what is different in each run of the test.
-fn without_chance(said: &str, outer: &Path) -> String {
+/// Removes the parts that differ in each run of the test.
+fn without_varying_parts(message: &str, outer: &Path) -> String {
     let process = format!("process {}", std::process::id());
-    said.replace(&format!("{}/project", outer.display()), "PROJECT")
+    message
+        .replace(&format!("{}/project", outer.display()), "PROJECT")
         .replace(&process, "process PID")
 }
 
-/// Returns what is wrong with how an error is told, as far as a program can see it.
-fn complaint(said: &str) -> Option<&'static str> {
-    let sentences: Vec<&str> = said.split("\n  because: ").collect();
+/// Returns the flaw of an error message, as far as a program can detect it.
+fn complaint(message: &str) -> Option<&'static str> {
+    let sentences: Vec<&str> = message.split("\n  because: ").collect();
     let names_the_place = ["PROJECT", "DL-", "here"]
         .iter()
-        .any(|place| said.contains(place));
-    if said == "nothing" {
+        .any(|place| message.contains(place));
+    if message == "nothing" {
         None
     } else if !names_the_place {
         Some("it does not say where")
-    } else if !said.contains("; ") {
+    } else if !message.contains("; ") {
         Some("it does not say what to do")
     } else if sentences.iter().any(|sentence| sentence.ends_with('.')) {
         Some("a sentence ends with a full stop")
-    } else if said.starts_with(char::is_uppercase) && !said.starts_with("PROJECT") {
+    } else if message.starts_with(char::is_uppercase) && !message.starts_with("PROJECT") {
         Some("it starts with a capital")
     } else if sentences.windows(2).any(|pair| pair[0].contains(pair[1])) {
         Some("a sentence repeats its cause")

@@ -1,4 +1,4 @@
-//! A full disk.
+//! Defects of a full disk.
 
 use crate::bad_input::attempt::Attempt::{
     AppendToJournal, CheckWritable, Lock, OpenJournal, Run, Save,

@@ -1,4 +1,4 @@
-//! A project to be spoiled.
+//! [`Folder`], a project to be damaged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{ExitReason, Project, ProjectRun, RunControl, SeededIds};
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::time::SeededIds;
+use autonoe_core::{ExitReason, Project, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
-/// A project with all its files, in a folder that goes when the test ends.
+/// A project with all its files, in a folder that is deleted at the end of the test.
 pub(crate) struct Folder {
     outer: tempfile::TempDir,
     project_dir: PathBuf,
 }
 
 impl Folder {
-    /// Makes a project as a run leaves it that created some deliverables and passed them.
+    /// Creates a project as a run leaves it that created some deliverables and passed them.
     pub(crate) fn new(deliverables: usize) -> Self {
         let outer = tempfile::tempdir().expect("a folder");
         let root = fs::canonicalize(outer.path()).expect("it is there");
@@ -56,13 +57,13 @@ impl Folder {
         fs::read_to_string(self.path(name)).expect("readable")
     }
 
-    /// Makes a file of `length` zeros, which takes no room on the disk.
+    /// Creates a file of `length` zeros, which takes no space on the disk.
     pub(crate) fn make_huge(&self, name: &str, length: u64) {
         let file = fs::File::create(self.path(name)).expect("writable");
         file.set_len(length).expect("it takes no room");
     }
 
-    /// Removes what stands at `name`.
+    /// Removes the file or folder `name`.
     pub(crate) fn remove(&self, name: &str) {
         let path = self.path(name);
         if path.is_dir() {
@@ -77,31 +78,31 @@ impl Folder {
         fs::create_dir(self.path(name)).expect("writable");
     }
 
-    /// Puts a symlink to `target`, which is seen from the folder of the symlink.
+    /// Creates a symlink to `target`, which is relative to the folder of the symlink.
     pub(crate) fn put_symlink(&self, name: &str, target: &str) {
         self.remove(name);
         symlink(target, self.path(name)).expect("writable");
     }
 
-    /// Puts a pipe: who opens it waits until somebody opens the other end.
+    /// Creates a pipe: opening it blocks until another process opens the other end.
     pub(crate) fn put_pipe(&self, name: &str) {
         self.remove(name);
         let made = Command::new("mkfifo").arg(self.path(name)).status();
         assert!(made.expect("mkfifo is there").success());
     }
 
-    /// Puts a socket that nobody listens at.
+    /// Creates a socket without a listener.
     pub(crate) fn put_socket(&self, name: &str) {
         self.remove(name);
         UnixListener::bind(self.path(name)).expect("writable");
     }
 
-    /// Sets the permissions of what stands at `name`; an empty name is the project itself.
+    /// Sets the permissions of the file or folder `name`; an empty name is the project itself.
     pub(crate) fn allow(&self, name: &str, mode: u32) {
         allow(&self.path(name), mode);
     }
 
-    /// Lets everybody do everything.
+    /// Grants everybody all permissions.
     pub(crate) fn open_up(&self) {
         allow(self.outer(), 0o755);
         open_up(self.outer());
@@ -111,7 +112,7 @@ impl Folder {
 /// The files of a project by name.
 type Files = Arc<BTreeMap<String, Vec<u8>>>;
 
-/// Returns the files that a run leaves, which is done once for each number of deliverables.
+/// Returns the files that a run leaves. The run is executed once per number of deliverables.
 fn files(deliverables: usize) -> Files {
     static DONE: Mutex<BTreeMap<usize, Files>> = Mutex::new(BTreeMap::new());
     let mut done = DONE.lock().expect("no panic");
@@ -152,7 +153,7 @@ async fn run(project_dir: &Path, deliverables: usize) {
         script.uses_tool("mcp__autonoe__set_status", passed)
     });
     let project = Project::find(project_dir, None).expect("it is there");
-    let agents = ScriptedAgents::new([plans, passes.ends()]);
+    let agents = ScriptedBackend::new([plans, passes.ends()]);
     let report = ProjectRun::new(project, Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))

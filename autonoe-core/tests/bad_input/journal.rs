@@ -1,4 +1,4 @@
-//! The journal, `.autonoe/journal.jsonl`.
+//! Defects of the journal, `.autonoe/journal.jsonl`.
 
 use crate::bad_input::attempt::Attempt::{self, AppendToJournal, OpenJournal, ReadJournal, Run};
 use crate::bad_input::case::Case;
@@ -6,9 +6,9 @@ use crate::bad_input::folder::Folder;
 use crate::bad_input::other_process::Limits;
 
 const FILE: &str = ".autonoe/journal.jsonl";
-/// Who reads what stands there.
+/// The operations that read the content of the file.
 const READERS: [Attempt; 2] = [ReadJournal, Run];
-/// Who opens the file.
+/// The operations that open the file.
 const WHO: [Attempt; 4] = [ReadJournal, OpenJournal, AppendToJournal, Run];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<Case> {
     lines.chain(others()).collect()
 }
 
-/// Puts `line` into the place of the second one.
+/// Replaces the second line by `line`.
 fn put_second_line(folder: &Folder, line: &[u8]) {
     let text = folder.read(FILE);
     let lines = text.lines().enumerate().flat_map(|(index, own)| {

@@ -1,6 +1,7 @@
-//! The lock of a run, `.autonoe/run.lock`, and that of a write, `.autonoe/status.lock`.
+//! Defects of the run lock, `.autonoe/run.lock`, and of the write lock, `.autonoe/status.lock`.
 
-use autonoe_core::{Project, RunLock};
+use autonoe_core::Project;
+use autonoe_core::project::RunLock;
 
 use crate::bad_input::attempt::Attempt::{self, CheckWritable, Lock, Run, Save};
 use crate::bad_input::case::Case;
@@ -14,7 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         let project = Project::find(folder.project_dir(), None).expect("it is there");
         let started = "2026-01-31T12:00:00Z".parse().expect("a time");
         let lock = RunLock::acquire(&project, started).expect("nobody else");
-        // Held until the folder is gone.
+        // Held until the folder is deleted.
         std::mem::forget(lock);
     });
     files

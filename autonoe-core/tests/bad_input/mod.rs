@@ -1,9 +1,8 @@
-//! Bad input: for every kind of file and every defect an error that names the place, and no file
-//! changed.
+//! Bad input: every defect of every kind of file leads to an error that names the file, and no file
+//! is changed.
 //!
-//! All messages stand in one file, to be reviewed together:
-//! `snapshots/bad_input__messages.snap`. What is particular to the values of
-//! `agent.json` is in the tests of the configuration.
+//! All messages are in one file, to be reviewed together: `snapshots/bad_input__messages.snap`.
+//! Messages about the values of `agent.json` are in the tests of the configuration.
 #![cfg(all(feature = "project", target_os = "linux"))]
 
 mod agent_json;
@@ -13,22 +12,22 @@ mod disk;
 mod folder;
 mod journal;
 mod locks;
-mod no_defects;
 mod other_process;
-mod places;
+mod project_layout;
 mod status_json;
 mod tools;
 mod tree;
 mod truncated;
+mod valid_inputs;
 
 use crate::bad_input::attempt::Attempt;
 use crate::bad_input::case::Case;
 use crate::bad_input::folder::Folder;
 
-/// All defects, in the order in which they are reviewed.
+/// Returns all defects, in the order of their review.
 fn cases() -> Vec<Case> {
     [
-        places::cases(),
+        project_layout::cases(),
         status_json::cases(),
         agent_json::cases(),
         journal::cases(),
@@ -42,25 +41,25 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_defect_is_told_and_changes_nothing() {
+fn every_defect_is_reported_and_changes_nothing() {
     let told: Vec<String> = cases().iter().map(Case::try_out).collect();
 
     insta::assert_snapshot!("messages", told.join("\n"));
 }
 
 #[test]
-fn without_a_defect_nothing_is_told() {
+fn without_a_defect_nothing_is_reported() {
     for attempt in Attempt::ALL {
         let expected = match attempt {
             Attempt::Run => "all achievable deliverables passed",
-            // These are defects themselves.
+            // These operations are defects themselves.
             Attempt::CreateTwice | Attempt::CreateTaken => continue,
             _ => "nothing",
         };
         let folder = Folder::new(3);
 
-        let said = attempt.in_time(folder.project_dir());
+        let message = attempt.message_in_time(folder.project_dir());
 
-        assert_eq!(said, expected, "{attempt:?}");
+        assert_eq!(message, expected, "{attempt:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Tries something in a process of its own: as an ordinary user, with little room or memory.
+//! Performs an operation in another process: as an ordinary user, with limited disk space or
+//! memory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,26 +8,26 @@ use std::process::Command;
 
 use crate::bad_input::attempt::Attempt;
 
-/// The environment variables that turn this test program into one that tries something.
+/// The environment variables that make this test program perform an operation.
 const DIR: &str = "AUTONOE_TEST_TRY_DIR";
 const WHAT: &str = "AUTONOE_TEST_TRY";
 
-/// What stands before what was told in the output of a try.
+/// The prefix of the message in the output of the process.
 const SAID: &str = "it said: ";
 
-/// What the process has to get along with.
+/// The limits of the process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limits {
     Nothing,
-    /// No file grows beyond so many blocks of 1024 bytes, as if the disk were full.
+    /// No file can grow beyond this many blocks of 1024 bytes, as if the disk were full.
     DiskBlocks(u32),
-    /// So many kilobytes of address space, so that a huge file does not fit into memory.
+    /// The address space in kilobytes, so that a huge file does not fit into memory.
     Memory(u32),
 }
 
-/// An ordinary user, for whom permissions mean something.
+/// An ordinary user, to whom permissions apply.
 pub(crate) struct OrdinaryUser {
-    // The folder of this program may be closed to other users.
+    // The folder of this program may be inaccessible to other users.
     program: PathBuf,
     _folder: tempfile::TempDir,
 }
@@ -46,7 +47,7 @@ impl OrdinaryUser {
         }
     }
 
-    /// Tries `attempt` and returns what was told.
+    /// Performs `attempt` and returns its message.
     pub(crate) fn tries(&self, attempt: Attempt, dir: &Path, limits: Limits) -> String {
         let limit = match limits {
             Limits::Nothing => String::new(),
@@ -71,9 +72,9 @@ impl OrdinaryUser {
             .output()
             .expect("timeout is there");
         let text = String::from_utf8_lossy(&output.stdout);
-        let said = text.lines().find_map(|line| line.strip_prefix(SAID));
-        let said = said.unwrap_or_else(|| panic!("{attempt:?} told nothing: {output:?}"));
-        serde_json::from_str(said).expect("a text")
+        let message = text.lines().find_map(|line| line.strip_prefix(SAID));
+        let message = message.unwrap_or_else(|| panic!("{attempt:?} told nothing: {output:?}"));
+        serde_json::from_str(message).expect("a text")
     }
 }
 
@@ -83,14 +84,14 @@ fn tries_what_it_is_told_to() {
     let (Some(dir), Ok(what)) = (std::env::var_os(DIR), std::env::var(WHAT)) else {
         return;
     };
-    let attempt = Attempt::of_name(&what).expect("it is known");
+    let attempt = Attempt::from_name(&what).expect("it is known");
 
-    let told = attempt.told(dir.as_ref());
+    let message = attempt.message(dir.as_ref());
 
-    println!("\n{SAID}{}", serde_json::json!(told));
+    println!("\n{SAID}{}", serde_json::json!(message));
 }
 
-/// Root may do everything, so that nothing would be refused.
+/// Returns whether this is root, for whom no access would be refused.
 fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output().expect("id is there");
     output.stdout == b"0\n"

@@ -1,9 +1,9 @@
-//! The ledger, `.autonoe/status.json`.
+//! Defects of the ledger, `.autonoe/status.json`.
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableRepository, Epoch, Fence, FileDeliverableRepository,
-    LedgerState, RepositoryErrorKind,
-};
+use autonoe_core::ledger::{DeliverableId, Fence, LedgerState, RepositoryErrorKind};
+use autonoe_core::project::FileDeliverableRepository;
+use autonoe_core::time::Epoch;
+use autonoe_core::{Deliverable, DeliverableRepository};
 use jiff::civil::date;
 
 use crate::bad_input::attempt::Attempt::{self, Load, Run, Save};
@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
     texts.chain(others()).collect()
 }
 
-/// One deliverable with `fields` beside its id and description.
+/// One deliverable with `fields` beside its ID and description.
 macro_rules! ledger_of {
     ($fields:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! What an agent asks of the tools.
+//! Defects in an agent's tool calls.
 
 use crate::bad_input::attempt::Attempt::{CreateTaken, CreateTwice};
 use crate::bad_input::case::Case;

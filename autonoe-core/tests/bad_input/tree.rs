@@ -1,27 +1,28 @@
-//! All that stands in a folder.
+//! [`Tree`], the content of a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What stands at a path.
+/// The file at a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FileContent {
     Folder,
-    /// How long a file is and how it begins: a huge one is not read to its end.
+    /// The length and the beginning of a file: a huge one is not read to its end.
     File(u64, Vec<u8>),
     Symlink(PathBuf),
     Other,
 }
 
-/// What stands in a folder, by path.
-pub(crate) type Tree = BTreeMap<PathBuf, Found>;
+/// The content of a folder, by path.
+pub(crate) type Tree = BTreeMap<PathBuf, FileContent>;
 
-/// As much of a file as is compared: more than the longest one that a case does not make huge.
+/// The number of bytes of a file that are compared: more than the longest file that is not made
+/// huge by a case.
 const COMPARED: u64 = 1024 * 1024;
 
-/// Returns all that stands in `folder`, however deep.
+/// Returns the whole content of `folder`, recursively.
 pub(crate) fn tree(folder: &Path) -> Tree {
     let mut all = Tree::new();
     for entry in fs::read_dir(folder).expect("readable") {
@@ -29,18 +30,18 @@ pub(crate) fn tree(folder: &Path) -> Tree {
         let kind = fs::symlink_metadata(&path).expect("it is there");
         let found = if kind.is_dir() {
             all.extend(tree(&path));
-            Found::Folder
+            FileContent::Folder
         } else if kind.is_symlink() {
-            Found::Symlink(fs::read_link(&path).expect("readable"))
+            FileContent::Symlink(fs::read_link(&path).expect("readable"))
         } else if kind.is_file() {
             let mut start = Vec::new();
             let file = File::open(&path).expect("readable");
             file.take(COMPARED)
                 .read_to_end(&mut start)
                 .expect("readable");
-            Found::File(kind.len(), start)
+            FileContent::File(kind.len(), start)
         } else {
-            Found::Other
+            FileContent::Other
         };
         all.insert(path, found);
     }

@@ -1,10 +1,10 @@
-//! Files that were cut off, at each of their bytes.
+//! Files that are truncated at each of their bytes.
 
 use std::path::Path;
 
-use autonoe_core::{
-    AgentConfig, DeliverableRepository, FileDeliverableRepository, Journal, RepositoryErrorKind,
-};
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::RepositoryErrorKind;
+use autonoe_core::project::{AgentConfig, FileDeliverableRepository, Journal};
 
 use crate::bad_input::folder::{Folder, runtime};
 
@@ -15,7 +15,7 @@ fn a_ledger_that_was_cut_off_anywhere_is_corrupt_and_never_a_smaller_one() {
     let text = folder.read(file);
     let repository = FileDeliverableRepository::at(folder.path(file));
 
-    // Without its last line end it is whole.
+    // Without its last line end it is complete.
     for length in 0..text.len() - 1 {
         folder.write(file, &text.as_bytes()[..length]);
 

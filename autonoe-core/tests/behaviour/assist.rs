@@ -1,12 +1,10 @@
-//! Tools that ask a model for help.
+//! Tools that request help from a model.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AssistRequest, Assistant, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
-    Toolbox, TypedTool,
-};
+use autonoe_core::tool::{AssistRequest, Assistant, ToolDescription, ToolErrorCode, Toolbox};
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,10 +20,10 @@ struct Text {
     rounds: usize,
 }
 
-/// Summarises what is too long for it.
+/// Summarises a text that is too long for it.
 #[derive(Default)]
 struct Summary {
-    asked: Mutex<usize>,
+    calls: Mutex<usize>,
 }
 
 #[async_trait]
@@ -47,9 +45,9 @@ impl TypedTool for Summary {
         answer: String,
         _: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
-        let mut asked = self.asked.lock().expect("not poisoned");
-        *asked += 1;
-        if *asked < input.rounds {
+        let mut calls = self.calls.lock().expect("not poisoned");
+        *calls += 1;
+        if *calls < input.rounds {
             return Err(ToolError::assist(
                 format!("Shorter: {answer}"),
                 "it is still too long",
@@ -59,7 +57,7 @@ impl TypedTool for Summary {
     }
 }
 
-/// Writes down what it is asked, and answers it as it is told.
+/// Records its requests and answers with a fixed result.
 struct Helper {
     requests: Mutex<Vec<AssistRequest>>,
     answer: Result<String, ToolError>,
@@ -125,7 +123,7 @@ async fn a_tool_may_ask_a_few_times_and_not_for_ever() {
     assert_eq!(helper.requests.lock().expect("not poisoned").len(), 2 + 4);
 }
 
-/// What an agent is given that must answer for the tool itself.
+/// Returns the prompt for an agent that must answer for the tool itself.
 fn prompt_for_agent() -> Value {
     json!({
         "action": "LLM_ASSIST_REQUIRED",
@@ -147,7 +145,7 @@ async fn without_an_assistant_the_agent_gets_the_prompt() {
     assert_eq!(read, prompt_for_agent());
 }
 
-/// Asks for help with the code of its result.
+/// Requests help with the code of its result.
 struct Coded;
 
 #[async_trait]
@@ -254,7 +252,7 @@ async fn a_call_that_waits_for_help_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_tool_that_says_no_more_gives_the_answer_as_it_is() {
+async fn a_tool_without_its_own_handling_returns_the_answer_unchanged() {
     struct Plain;
     #[async_trait]
     impl TypedTool for Plain {

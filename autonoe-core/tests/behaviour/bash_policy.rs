@@ -1,11 +1,12 @@
-//! The Bash policy of a run has the mode and the project directory of the run.
+//! Bash policies have the mode and the project directory of their run.
 
 use std::path::Path;
 
-use autonoe_core::{
-    BashSecurity, BashValidator, BuildError, DenyAll, Destructive, ExitReason, Mode, Policy,
-    PolicyConfig, PolicyScope, SessionRunner, SessionRunnerBuilder, ToolCall, Verdict,
+use autonoe_core::gate::policy::{
+    BashSecurity, BashValidator, DenyAll, Destructive, Policy, PolicyConfig, PolicyScope, Verdict,
 };
+use autonoe_core::run::{BuildError, SessionRunnerBuilder};
+use autonoe_core::{ExitReason, Mode, SessionRunner, ToolCall};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 

@@ -1,14 +1,16 @@
-//! Money, tokens and time.
+//! Budgets of cost, tokens and time.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{BudgetKind, CostTotal, HookCoverage, Support, TokenReports, TokenUsage};
+use autonoe_core::run::Models;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Budget, BudgetKind, Capabilities, CostTotal,
-    CostUsd, ExitReason, HookCoverage, Models, SessionSpec, Support, TokenReports, TokenUsage,
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, ExitReason,
+    SessionSpec,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 
 use crate::behaviour::support::{Bench, create, idles, plans};
 
@@ -43,6 +45,21 @@ async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
     // It did not finish, so more may have been spent than was reported.
     assert_eq!(report.cost, CostTotal::at_least(CostUsd::from_cents(60)));
     assert_eq!(bench.agents.disposed(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_reports_once_that_its_budget_is_nearly_spent() {
+    let costs = |cents| idles().costs(CostUsd::from_cents(cents));
+    let planned = plans(&["A"]).costs(CostUsd::from_cents(79));
+    let bench = Bench::new([planned, costs(1), costs(10), costs(10)]);
+    let budget = Budget::default().with_cost(CostUsd::from_cents(100));
+
+    let report = bench.run(bench.runner().budget(budget)).await;
+
+    let budget = BudgetKind::Cost;
+    assert_eq!(report.exit, ExitReason::BudgetExceeded { budget });
+    let counts = ["budget_nearly_spent", "budget_spent"].map(|name| bench.log.count(name));
+    assert_eq!(counts, [1, 1]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,12 +121,12 @@ async fn no_session_starts_once_the_budget_is_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_money_budget_needs_a_backend_that_tells_what_it_costs() {
+async fn a_cost_budget_needs_a_backend_that_reports_its_cost() {
     let silent = Capabilities::new("tight-lipped")
         .with_hooks(HookCoverage::EveryTool)
         .with_sandbox(Support::Yes)
         .with_in_process_tools(Support::Yes);
-    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(silent));
+    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(silent));
     let budget = Budget::default().with_cost(CostUsd::from_cents(50));
 
     let report = bench.run(bench.runner().budget(budget)).await;
@@ -120,8 +137,8 @@ async fn a_money_budget_needs_a_backend_that_tells_what_it_costs() {
     assert_eq!(error.code, "cost_not_reported");
 }
 
-/// Scripted agents that know what one model costs, and no other.
-struct OnePrice(ScriptedAgents);
+/// Scripted agents that know the cost of only one model.
+struct OnePrice(ScriptedBackend);
 
 #[async_trait]
 impl AgentClientFactory for OnePrice {
@@ -142,7 +159,7 @@ impl AgentClientFactory for OnePrice {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_money_budget_needs_to_know_what_the_model_of_every_phase_costs() {
+async fn a_cost_budget_needs_the_cost_of_the_model_of_every_phase() {
     let planned_by = |model: &str| Models {
         planning: Some(model.to_owned()),
         implementation: Some("priced".to_owned()),
@@ -153,7 +170,7 @@ async fn a_money_budget_needs_to_know_what_the_model_of_every_phase_costs() {
         (planned_by("unheard-of"), None, true),
     ] {
         let script = starts.then(|| plans(&["A"]).costs(CostUsd::from_cents(60)));
-        let agents = Arc::new(OnePrice(ScriptedAgents::new(script)));
+        let agents = Arc::new(OnePrice(ScriptedBackend::new(script)));
         let bench = Bench::new([]);
         let mut runner = bench.runner().agents(agents).models(models.clone());
         runner = runner.max_iterations(1);
@@ -174,12 +191,12 @@ async fn a_money_budget_needs_to_know_what_the_model_of_every_phase_costs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_budget_needs_a_backend_that_tells_tokens() {
-    let silent = ScriptedAgents::new([])
+async fn a_token_budget_needs_a_backend_that_reports_tokens() {
+    let silent = ScriptedBackend::new([])
         .capabilities()
         .clone()
         .with_tokens(TokenReports::None);
-    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(silent));
+    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(silent));
 
     let runner = bench.runner().budget(Budget::default().with_tokens(1000));
     let report = bench.run(runner).await;
@@ -192,7 +209,7 @@ async fn a_token_budget_needs_a_backend_that_tells_tokens() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_budget_is_not_kept_by_sessions_that_do_not_tell() {
+async fn a_token_budget_fails_on_sessions_that_do_not_report_tokens() {
     let bench = Bench::new([plans(&["A"])]);
 
     let runner = bench.runner().budget(Budget::default().with_tokens(1000));

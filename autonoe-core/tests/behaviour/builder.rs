@@ -1,19 +1,27 @@
-//! What the builder demands, and what it hands on to backends.
+//! Required parts of the builder, and the values that it passes to backends.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Budget, BuildError, Capabilities,
-    CostUsd, ExitReason, FixedInstructions, GivenLimits, HookCoverage, HookDecision,
-    InstructionName, McpServer, MemoryRepository, Models, QuotaBackoff, RunControl, RunEvent,
-    Sandbox, SeededIds, ServedTools, SessionKey, SessionRunner, SessionSpec, Support,
-    ThinkingBudget, TokenReports, ToolContext, ToolDescription, ToolError, ToolOutput, ToolServer,
-    ToolServerError, Toolbox, TypedTool, Verdict, hook_fn,
+use autonoe_core::agent::{
+    AgentErrorKind, HookCoverage, Sandbox, Support, ThinkingBudget, TokenReports,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::{BuildError, FixedInstructions, LimitOverrides, Models, QuotaBackoff};
+use autonoe_core::time::{SeededIds, SessionKey};
+use autonoe_core::tool::{
+    McpServer, ServedTools, ToolDescription, ToolServer, ToolServerError, Toolbox,
+};
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, ExitReason,
+    HookDecision, RunControl, RunEvent, SessionRunner, SessionSpec, ToolContext, ToolError,
+    ToolOutput, TypedTool, hook_fn,
+};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
 use crate::behaviour::support::{Bench, create, passes, plans, status};
@@ -42,7 +50,7 @@ fn a_builder_says_what_is_missing() {
         .instructions(texts())
         .mcp_server("other", server("http://[::1]:1/"))
         .build();
-    let agents = || Arc::new(ScriptedAgents::new([]));
+    let agents = || Arc::new(ScriptedBackend::new([]));
     let without_repository = SessionRunner::builder("/srv/project")
         .agents(agents())
         .instructions(texts())
@@ -60,29 +68,33 @@ fn a_builder_says_what_is_missing() {
         .tool(Named("list").into_tool())
         .build();
 
-    let said = |result: Result<SessionRunner, BuildError>| result.expect_err("unfit").to_string();
-    assert_eq!(said(empty), "the runner needs its agents; call .agents(..)");
+    let message =
+        |result: Result<SessionRunner, BuildError>| result.expect_err("unfit").to_string();
     assert_eq!(
-        said(relative),
-        "the project directory \"project\" is not an absolute path"
-    );
-    assert_eq!(
-        said(agentless),
+        message(empty),
         "the runner needs its agents; call .agents(..)"
     );
     assert_eq!(
-        said(without_repository),
+        message(relative),
+        "the project directory \"project\" is not an absolute path"
+    );
+    assert_eq!(
+        message(agentless),
+        "the runner needs its agents; call .agents(..)"
+    );
+    assert_eq!(
+        message(without_repository),
         "the runner needs its repository; call .repository(..)"
     );
     assert_eq!(
-        said(without_instructions),
+        message(without_instructions),
         "the runner needs its instructions; call .instructions(..)"
     );
     assert_eq!(
-        said(taken),
+        message(taken),
         "the MCP server name \"autonoe\" is taken by the deliverable tools"
     );
-    assert_eq!(said(double), "the tool name \"list\" is taken");
+    assert_eq!(message(double), "the tool name \"list\" is taken");
 }
 
 struct Named(&'static str);
@@ -98,7 +110,7 @@ impl TypedTool for Named {
     }
 }
 
-/// Keeps the spec that it is given, and fails.
+/// Records the spec that it receives, and fails.
 #[derive(Default)]
 struct Recorder(Mutex<Option<SessionSpec>>);
 
@@ -232,7 +244,7 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
     let yes = hook_fn("yes to all", |_, _| HookDecision::Approve);
     let runner = bench
         .runner()
-        .bash_security(autonoe_core::DenyAll)
+        .bash_security(autonoe_core::gate::policy::DenyAll)
         .home("/home/user")
         .hook(yes)
         .grant("Bash(*)".parse().expect("a rule"))
@@ -243,7 +255,7 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
-/// Serves tools by keeping them, and tells where.
+/// Stores the tools that it serves, and returns their address.
 #[derive(Default)]
 struct Shelf(Mutex<Vec<Toolbox>>);
 
@@ -259,7 +271,7 @@ impl ToolServer for Shelf {
 // Shows: spec/3.3/deliverable-tools
 #[tokio::test(start_paused = true)]
 async fn a_backend_without_in_process_tools_is_served() {
-    let agents = ScriptedAgents::new([plans(&["A"]), passes("A")]);
+    let agents = ScriptedBackend::new([plans(&["A"]), passes("A")]);
     let unable = agents
         .capabilities()
         .clone()
@@ -297,9 +309,9 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         first: zero,
         ..QuotaBackoff::default()
     };
-    let given = GivenLimits {
+    let given = LimitOverrides {
         max_iterations: Some(0),
-        ..GivenLimits::default()
+        ..LimitOverrides::default()
     };
     let server: McpServer = serde_json::from_value(json!({"command": "node"})).expect("a server");
     let builder = || SessionRunner::builder("/srv/project");
@@ -344,7 +356,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_takes_values_and_shared_values_alike() {
-    let agents = Arc::new(ScriptedAgents::new([plans(&["A"]), passes("A")]));
+    let agents = Arc::new(ScriptedBackend::new([plans(&["A"]), passes("A")]));
     let events = Arc::new(Mutex::new(0));
     let counted = events.clone();
     let runner = SessionRunner::builder("/srv/project")

@@ -1,9 +1,10 @@
-//! Persons: cancel, pause, resume, instruct.
+//! Cancelling, pausing, resuming and instructing a run.
 
 use std::time::Duration;
 
-use autonoe_core::{CancellationToken, ExitReason, RunControl, Support};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::agent::Support;
+use autonoe_core::{CancellationToken, ExitReason, RunControl};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 
 use crate::behaviour::support::{Bench, create, passes, plans};
 
@@ -67,7 +68,7 @@ async fn a_cancel_while_a_disposal_hangs_is_bounded() {
     .await;
 
     assert_eq!(report.exit, ExitReason::Interrupted);
-    // The limit of a disposal is half a minute.
+    // The limit of a disposal is 30 seconds.
     assert_eq!(report.elapsed, MINUTE + MINUTE / 2);
 }
 
@@ -93,10 +94,10 @@ async fn a_cancel_reaches_a_session_that_never_stops_talking() {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use autonoe_core::{
-        AgentClient, AgentError, MessageStream, NoControl, Prompt, Session, SessionControl,
-        SessionEnd, SessionLimits, StreamEvent, SystemClock,
-    };
+    use autonoe_core::agent::{NoControl, Prompt, SessionControl, SessionEnd};
+    use autonoe_core::run::{Session, SessionLimits};
+    use autonoe_core::time::SystemClock;
+    use autonoe_core::{AgentClient, AgentError, MessageStream, StreamEvent};
     use futures::{StreamExt, stream};
     use tokio_util::sync::CancellationToken;
 
@@ -209,16 +210,16 @@ async fn a_message_reaches_the_next_prompt_once() {
     .await;
 
     let prompts = bench.agents.prompts();
-    let told = prompts
+    let count = prompts
         .iter()
         .filter(|prompt| prompt.contains("use tabs"))
         .count();
-    assert_eq!(told, 1, "{prompts:?}");
+    assert_eq!(count, 1, "{prompts:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_can_be_steered_gets_the_message_at_once() {
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         SessionScript::new("takes a while")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .waits(10 * MINUTE)

@@ -1,14 +1,15 @@
-//! What holds when others touch the ledger, or an agent outlives its session.
+//! Runs whose ledger is changed by other writers, and agents that outlive their session.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    DeliverableRepository, Epoch, ExitReason, Fence, LedgerState, MemoryRepository, Mode, OnQuota,
-    RepositoryError, RepositoryErrorKind, Revision, Snapshot, StreamEvent, ToolContext,
+use autonoe_core::ledger::{
+    Fence, LedgerState, MemoryRepository, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 };
+use autonoe_core::time::Epoch;
+use autonoe_core::{DeliverableRepository, ExitReason, Mode, OnQuota, StreamEvent, ToolContext};
 use autonoe_testkit::SessionScript;
 use futures::{StreamExt, stream};
 use serde_json::json;
@@ -187,11 +188,11 @@ async fn a_cancel_reaches_a_ledger_that_does_not_answer() {
     })
     .await;
 
-    // It is given a moment: what the last session marked should count.
-    let last_look = Duration::from_secs(2);
+    // It gets a grace period, so that the ledger changes of the last session count.
+    let grace_period = Duration::from_secs(2);
     assert_eq!(
         (report.exit, report.elapsed),
-        (ExitReason::Interrupted, MINUTE + last_look)
+        (ExitReason::Interrupted, MINUTE + grace_period)
     );
 }
 

@@ -1,13 +1,12 @@
-//! The gate: order, failures, and nothing granted.
+//! Gate: order of guards and hooks, failing hooks, and calls without a grant.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Gate, GateDecision, Grants, HookDecision, PreToolUseHook, ProjectPaths, ToolCall, hook_fn,
-};
+use autonoe_core::gate::{Gate, GateDecision, Grants, ProjectPaths};
+use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, hook_fn};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -46,7 +45,7 @@ impl PreToolUseHook for Hangs {
     }
 }
 
-/// A hook that panics before or while it is asked.
+/// A hook that panics before or during its check.
 struct Panics {
     in_matches: bool,
 }
@@ -91,8 +90,8 @@ async fn a_call_that_cannot_be_understood_is_denied_although_its_name_is_granted
 // Shows: interfaces/hooks/name, interfaces/hooks/continue
 #[tokio::test(start_paused = true)]
 async fn the_first_block_wins_and_later_hooks_are_not_asked() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counter = asked.clone();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = calls.clone();
     let gate = gate()
         .with_hook(answers("passes", HookDecision::Pass))
         .with_hook(answers(
@@ -114,7 +113,7 @@ async fn the_first_block_wins_and_later_hooks_are_not_asked() {
             remedy: Some("set it".into()),
         }
     );
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
 }
 
 // Shows: interfaces/hooks/continue
@@ -247,8 +246,8 @@ async fn many_calls_at_once_are_decided_side_by_side() {
 }
 
 proptest! {
-    /// Whatever the hooks answer, a call that a guard blocks does not run, and
-    /// one that nobody approved or granted does not run either.
+    /// Whatever the hooks answer, a call that a guard blocks does not run, and neither does one
+    /// that was not approved or granted.
     // Shows: spec/6.1/layer-3-hooks
     #[test]
     fn nothing_gets_past_a_guard_and_nothing_runs_ungranted(
@@ -359,9 +358,12 @@ async fn a_hook_gets_the_directories_of_its_project() {
     let expected = project_paths.clone();
     let gate = Gate::new(project_paths, Grants::none()).with_hook(hook_fn(
         "where",
-        move |_, project_paths| match *project_paths == expected {
-            true => HookDecision::Approve,
-            false => HookDecision::block("another project"),
+        move |_, project_paths| {
+            if *project_paths == expected {
+                HookDecision::Approve
+            } else {
+                HookDecision::block("another project")
+            }
         },
     ));
 

@@ -1,6 +1,7 @@
-//! The ledger's commands and its shape on disk.
+//! Commands of the ledger and its JSON format.
 
-use autonoe_core::{Deliverable, DeliverableId, DeliverableStatus, Ledger, LedgerError};
+use autonoe_core::ledger::{DeliverableId, Ledger, LedgerError};
+use autonoe_core::{Deliverable, DeliverableStatus};
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use serde_json::json;
@@ -68,7 +69,7 @@ fn a_refused_change_changes_nothing() {
 }
 
 #[test]
-fn a_change_tells_the_status_before_and_dates_the_ledger() {
+fn a_change_has_the_previous_status_and_dates_the_ledger() {
     let mut ours = ledger(&["A"]);
 
     let change = ours

@@ -1,11 +1,12 @@
-//! Defects of earlier systems of this kind: each must not come back.
+//! Defects of earlier systems of this kind, which must not recur.
 //!
-//! Numbered as they were found. Those that concern files, quota texts and the
-//! Bash grammar are tested where those live.
+//! Numbered in the order of their discovery. Those that concern files, quota texts and the Bash
+//! grammar are tested next to the code of those.
 
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, ExitReason, Mode, RunControl, SessionOutcome};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::{ExitReason, Mode, RunControl};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 

@@ -1,15 +1,17 @@
-//! What holds of time and money when backends act at the worst moment.
+//! Time and cost limits with backends that act at the worst moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Budget, BudgetKind, Clock, CostUsd, ExitReason, FixedInstructions, InstructionError,
-    InstructionName, InstructionSource, Session, SessionEnd, SessionLimits, StreamEvent,
-    SystemClock, TokenUsage,
+use autonoe_core::agent::{BudgetKind, SessionEnd, TokenUsage};
+use autonoe_core::event::InstructionName;
+use autonoe_core::run::{
+    FixedInstructions, InstructionError, InstructionSource, Session, SessionLimits,
 };
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{Budget, CostUsd, ExitReason, StreamEvent};
 use autonoe_testkit::VirtualClock;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -49,7 +51,7 @@ impl InstructionSource for Pending {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_budget_holds_while_a_backend_is_looked_at_and_a_session_prepared() {
+async fn the_time_budget_applies_while_a_backend_is_probed_and_a_session_set_up() {
     let budget = Budget::default().with_time(MINUTE);
     let mut slow = planner(Duration::ZERO, |_| vec![done()]);
     slow.probe_takes = 60 * MINUTE;
@@ -76,7 +78,7 @@ async fn the_time_budget_holds_while_a_backend_is_looked_at_and_a_session_prepar
 
 #[tokio::test(start_paused = true)]
 async fn the_time_budget_reaches_a_backend_that_never_stops_talking() {
-    /// A clock on which each look takes a second.
+    /// A clock that advances by one second at each reading.
     struct Ticking(AtomicI64);
     impl Clock for Ticking {
         fn now(&self) -> Timestamp {
@@ -108,7 +110,7 @@ async fn the_time_budget_reaches_a_backend_that_never_stops_talking() {
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_slept_with_its_machine_is_not_idle() {
-    /// Jumps by eight hours after twelve seconds, and looks at the time every five.
+    /// Jumps by eight hours after twelve seconds; its timers fire every five seconds.
     struct Lid(tokio::time::Instant);
     impl Clock for Lid {
         fn now(&self) -> Timestamp {
@@ -143,7 +145,7 @@ async fn an_end_right_behind_the_last_report_keeps_its_cost() {
             output: 100,
             ..TokenUsage::default()
         };
-        let outcome = autonoe_core::SessionOutcome::Completed;
+        let outcome = autonoe_core::agent::SessionOutcome::Completed;
         let end = StreamEvent::end(outcome, Some(CostUsd::from_cents(7)));
         stream::iter([Ok(StreamEvent::usage(tokens, None)), Ok(end)]).boxed()
     }));
@@ -221,7 +223,7 @@ async fn a_session_that_never_began_costs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_money_budget_is_not_kept_by_sessions_that_do_not_tell() {
+async fn a_cost_budget_fails_on_sessions_that_do_not_report_cost() {
     let dollar = Budget::default().with_cost(CostUsd::from_cents(100));
     let bench = Bench::new([plans(&["A"]).costs_unknown()]);
     let report = bench.run(bench.runner().budget(dollar)).await;
@@ -257,7 +259,7 @@ async fn a_money_budget_is_not_kept_by_sessions_that_do_not_tell() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
     let backend = planner(Duration::ZERO, |_| {
-        let outcome = autonoe_core::SessionOutcome::BudgetExceeded;
+        let outcome = autonoe_core::agent::SessionOutcome::BudgetExceeded;
         vec![Ok(StreamEvent::end(outcome, None))]
     });
     let bench = Bench::new([]);
@@ -277,13 +279,13 @@ async fn a_backend_that_spent_what_was_left_has_spent_the_budget_of_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_money_budget_goes_on_with_a_few_sessions_of_which_a_part_is_unknown() {
+async fn a_cost_budget_tolerates_a_few_sessions_with_partly_unknown_cost() {
     // One call of every session did not finish.
     let backend = planner(Duration::ZERO, |_| {
-        let told = StreamEvent::usage(TokenUsage::default(), Some(CostUsd::from_cents(1)));
+        let known = StreamEvent::usage(TokenUsage::default(), Some(CostUsd::from_cents(1)));
         let cut = StreamEvent::usage(TokenUsage::default(), None);
-        let outcome = autonoe_core::SessionOutcome::Completed;
-        vec![Ok(told), Ok(cut), Ok(StreamEvent::end(outcome, None))]
+        let outcome = autonoe_core::agent::SessionOutcome::Completed;
+        vec![Ok(known), Ok(cut), Ok(StreamEvent::end(outcome, None))]
     });
     let bench = Bench::new([]);
     let runner = bench
@@ -305,11 +307,11 @@ async fn a_money_budget_goes_on_with_a_few_sessions_of_which_a_part_is_unknown()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_backend_tells_observers_shows_that_it_lives() {
-    type Shows = fn(&autonoe_core::Events);
+async fn the_events_of_a_backend_are_heartbeats() {
+    type Shows = fn(&autonoe_core::event::Events);
     let shows: [Shows; 3] = [
         |events| events.debug("still here", None),
-        |events| events.sign_of_life(),
+        |events| events.record_heartbeat(),
         |_| {},
     ];
     for (show, minutes) in shows.into_iter().zip([100, 100, 30]) {

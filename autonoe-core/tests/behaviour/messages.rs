@@ -1,19 +1,18 @@
-//! What persons tell a run arrives, whatever the session does.
+//! Messages to a run are delivered, whatever the session does.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, CostUsd, RunReport, SessionOutcome, SessionRunnerBuilder,
-    StreamEvent,
-};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::{AgentError, CostUsd, RunReport, StreamEvent};
 use autonoe_testkit::SessionScript;
 
 use crate::behaviour::own_backend::{Item, MINUTE, done, planner, run_with};
 use crate::behaviour::support::{Bench, plans, status};
 
-/// Runs while a person tells it something, a second after its start.
-async fn run_told_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport {
+/// Runs and sends it a message one second after its start.
+async fn run_and_instruct_to_use_tabs(runner: SessionRunnerBuilder) -> RunReport {
     run_with(runner, async |control| {
         tokio::time::sleep(Duration::from_secs(1)).await;
         control.instruct("use tabs");
@@ -30,7 +29,7 @@ async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing(
         .runner()
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
-    run_told_to_use_tabs(runner).await;
+    run_and_instruct_to_use_tabs(runner).await;
     let seen = backend.seen();
     assert_eq!(seen.disposed, 2);
     assert!(
@@ -53,7 +52,7 @@ async fn a_control_that_panics_ends_neither_the_run_nor_keeps_it_from_disposing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_arrived_at_the_last_moment_is_not_told_twice() {
+async fn a_message_that_arrived_at_the_last_moment_is_not_sent_twice() {
     let mut backend = planner(Duration::from_secs(11), |_| vec![done()]);
     backend.steer_takes = Duration::from_secs(10);
     let bench = Bench::new([]);
@@ -62,7 +61,7 @@ async fn a_message_that_arrived_at_the_last_moment_is_not_told_twice() {
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
 
-    run_told_to_use_tabs(runner).await;
+    run_and_instruct_to_use_tabs(runner).await;
 
     let seen = backend.seen();
     assert_eq!(seen.steered, ["use tabs"]);
@@ -70,7 +69,7 @@ async fn a_message_that_arrived_at_the_last_moment_is_not_told_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_a_crashed_session_took_is_told_again() {
+async fn a_message_to_a_crashed_session_is_sent_again() {
     let crashed = || Err(AgentError::new(AgentErrorKind::Crashed, "it crashed"));
     let backend = planner(Duration::from_secs(11), move |number| {
         vec![if number == 1 { crashed() } else { done() }]
@@ -81,7 +80,7 @@ async fn a_message_that_a_crashed_session_took_is_told_again() {
         .agents(Arc::new(backend.clone()))
         .max_iterations(2);
 
-    run_told_to_use_tabs(runner).await;
+    run_and_instruct_to_use_tabs(runner).await;
 
     assert!(backend.seen().prompts[1].contains("use tabs"));
 }
@@ -106,7 +105,7 @@ async fn a_message_that_no_session_follows_is_in_the_report() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_the_agent_did_not_hear_is_told_to_the_next_session_once() {
+async fn a_message_that_the_agent_did_not_read_is_sent_to_the_next_session_once() {
     let max_turns = || {
         Ok(StreamEvent::end(
             SessionOutcome::MaxTurns,
@@ -126,7 +125,7 @@ async fn a_message_that_the_agent_did_not_hear_is_told_to_the_next_session_once(
             .agents(Arc::new(backend.clone()))
             .max_iterations(2);
 
-        run_told_to_use_tabs(runner).await;
+        run_and_instruct_to_use_tabs(runner).await;
 
         let prompts = backend.seen().prompts;
         assert_eq!(

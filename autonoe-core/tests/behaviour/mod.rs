@@ -1,15 +1,15 @@
-//! Whole behaviour through the public API, with scripted agents in virtual time.
+//! Behaviour through the public API, with scripted agents in virtual time.
 
 mod assist;
 mod bash_policy;
 mod budget;
 mod builder;
 mod control;
+mod events;
 mod fencing;
 mod gate;
 mod ledger;
-mod ledger_book;
-mod lent_sessions;
+mod ledger_updates;
 mod lessons;
 mod limits;
 mod messages;
@@ -21,11 +21,11 @@ mod resume;
 mod run;
 mod selector;
 mod session;
+mod single_sessions;
 mod specs;
 mod stalled_sessions;
 mod support;
 mod sync;
-mod telling;
 mod toolbox;
 mod tools;
 mod tracing_spans;

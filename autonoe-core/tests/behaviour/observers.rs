@@ -1,11 +1,13 @@
-//! What observers are told, and what their failures do.
+//! Events for observers, and failing observers.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::ledger::StatusChange;
+use autonoe_core::tool::ToolDescription;
 use autonoe_core::{
-    DeliverableStatus, ExitReason, RunEvent, RunEventKind, RunObserver, StatusChange, ToolContext,
-    ToolDescription, ToolError, ToolOutput, TypedTool,
+    DeliverableStatus, ExitReason, RunEvent, RunEventKind, RunObserver, ToolContext, ToolError,
+    ToolOutput, TypedTool,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::{Map, Value, json};
@@ -33,7 +35,7 @@ async fn status_changes_are_told_with_the_status_before() {
 
     bench.run(bench.runner().observer(Arc::new(observer))).await;
 
-    let told: Vec<_> = changes
+    let reported: Vec<_> = changes
         .lock()
         .expect("not poisoned")
         .iter()
@@ -42,9 +44,9 @@ async fn status_changes_are_told_with_the_status_before() {
             (id, change.previous, change.status, description)
         })
         .collect();
-    // Setting pending to pending is no news.
+    // Setting pending to pending is not a change.
     assert_eq!(
-        told,
+        reported,
         [
             (
                 "A".to_owned(),
@@ -93,7 +95,7 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
     assert!(spans.iter().all(|span| span.trace == root.trace));
     for (event, span) in events.iter().zip(&spans) {
         if event["stream"]["callId"].is_string() {
-            // What a call begins and ends with belongs to the call.
+            // The start and the end of a call belong to the span of the call.
             assert_ne!(span.parent, Some(root.span), "{event}");
             continue;
         }
@@ -113,18 +115,18 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
             _ => assert_eq!(span.parent, Some(root.span), "{event}"),
         }
     }
-    // What is decided about a call and what comes of it is one span.
-    let of = |name: &str| -> Vec<_> {
+    // The decision about a call and its result share one span.
+    let spans_of = |name: &str| -> Vec<_> {
         let with_spans = events.iter().zip(&spans);
         let found = with_spans.filter(|(event, _)| event["event"] == name);
         found.map(|(_, span)| span.span).collect()
     };
-    assert_eq!(of("tool_decided"), of("status_changed"));
-    assert_eq!(of("tool_decided"), of("tool_ended"));
+    assert_eq!(spans_of("tool_decided"), spans_of("status_changed"));
+    assert_eq!(spans_of("tool_decided"), spans_of("tool_ended"));
     let with_spans = events.iter().zip(&spans);
     let begun = with_spans.filter(|(event, _)| event["stream"]["type"] == "stream_tool_invocation");
     let begun: Vec<_> = begun.map(|(_, span)| span.span).collect();
-    assert_eq!(of("tool_decided"), begun);
+    assert_eq!(spans_of("tool_decided"), begun);
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,9 +217,9 @@ async fn what_other_programs_read_has_this_shape() {
         SessionScript::new("plans")
             .thinks("hm")
             .uses_tokens(
-                autonoe_core::TokenUsage {
+                autonoe_core::agent::TokenUsage {
                     input: 7,
-                    ..autonoe_core::TokenUsage::default()
+                    ..autonoe_core::agent::TokenUsage::default()
                 },
                 Some(autonoe_core::CostUsd::from_cents(1)),
             )

@@ -1,21 +1,25 @@
-//! Plugins of a user who depends on this crate alone: everything is named through it.
+//! Plugins of a user who depends on this crate alone: every type is reachable through it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_core::agent::{NoControl, Prompt, SessionControl};
 use autonoe_core::futures::future::BoxFuture;
 use autonoe_core::futures::{StreamExt, stream};
+use autonoe_core::gate::ProjectPaths;
 use autonoe_core::jiff::Timestamp;
 use autonoe_core::jiff::civil::Date;
+use autonoe_core::ledger::{DeliverableId, LedgerStore, MemoryRepository};
 use autonoe_core::schemars::JsonSchema;
 use autonoe_core::serde::{Deserialize, Serialize};
 use autonoe_core::serde_json::{Value, json};
+use autonoe_core::spec::{HookSpec, SpecContext, SpecError};
+use autonoe_core::time::{Clock, SessionKey};
+use autonoe_core::tool::{ToolDescription, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, CancellationToken, Capabilities, Clock,
-    Deliverable, DeliverableId, HookDecision, HookSpec, LedgerBook, MemoryRepository,
-    MessageStream, NoControl, PreToolUseHook, ProjectPaths, Prompt, RunId, SessionControl,
-    SessionKey, SessionSpec, SpecContext, SpecError, Tool, ToolCall, ToolContext, ToolDescription,
-    ToolError, ToolOutput, Toolbox, TypedTool, async_trait, hook_fn, typetag,
+    AgentClient, AgentClientFactory, AgentError, CancellationToken, Capabilities, Deliverable,
+    HookDecision, MessageStream, PreToolUseHook, RunId, SessionSpec, Tool, ToolCall, ToolContext,
+    ToolError, ToolOutput, TypedTool, async_trait, hook_fn, typetag,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -124,7 +128,7 @@ async fn every_type_of_a_plugin_is_named_through_core() {
     assert_eq!(hook.check(&call, &paths).await, expected);
 
     let now: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
-    let book = LedgerBook::new(MemoryRepository::new(), Still(now), Default::default());
+    let book = LedgerStore::new(MemoryRepository::new(), Still(now), Default::default());
     let id = DeliverableId::new("DL-001").expect("an id");
     let expected: Date = "2026-01-31".parse().expect("a date");
     let created = book.update(|state, today: Date| {

@@ -1,20 +1,24 @@
-//! MCP servers that a run can do without.
+//! Optional MCP servers.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{AgentErrorKind, Support};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::project::BuiltInInstructions;
+use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::tool::McpServer;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, BuiltInInstructions, Capabilities,
-    McpServer, MemoryRepository, RunControl, RunEvent, RunEventKind, SessionRunner,
-    SessionRunnerBuilder, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, RunControl, RunEvent, RunEventKind,
+    SessionRunner, SessionSpec,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
-/// Agents all of whose servers fail, with what each session was told about them.
+/// Agents whose servers all fail, with the decision that each session got about them.
 struct WithoutServers {
-    agents: ScriptedAgents,
-    told: Mutex<Vec<Vec<(String, bool)>>>,
+    agents: ScriptedBackend,
+    decisions: Mutex<Vec<Vec<(String, bool)>>>,
 }
 
 #[async_trait]
@@ -26,8 +30,11 @@ impl AgentClientFactory for WithoutServers {
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let error = AgentError::new(AgentErrorKind::Other, "there is no network");
         let names = spec.mcp_servers.keys();
-        let told = names.map(|name| (name.clone(), spec.may_start_without(name, &error)));
-        self.told.lock().expect("no panic").push(told.collect());
+        let decisions = names.map(|name| (name.clone(), spec.may_start_without(name, &error)));
+        self.decisions
+            .lock()
+            .expect("no panic")
+            .push(decisions.collect());
         self.agents.create(spec)
     }
 }
@@ -39,10 +46,10 @@ fn server() -> McpServer {
 #[tokio::test(start_paused = true)]
 async fn an_optional_server_that_fails_is_left_out_with_one_warning() {
     let agents = Arc::new(WithoutServers {
-        agents: ScriptedAgents::new(
+        agents: ScriptedBackend::new(
             ["one", "two", "three"].map(|name| SessionScript::new(name).says("Not yet.").ends()),
         ),
-        told: Mutex::default(),
+        decisions: Mutex::default(),
     });
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let seen = warnings.clone();
@@ -66,40 +73,40 @@ async fn an_optional_server_that_fails_is_left_out_with_one_warning() {
 
     runner.run(&RunControl::new()).await;
 
-    let told = |servers: &[(&str, bool)]| -> Vec<(String, bool)> {
+    let decisions = |servers: &[(&str, bool)]| -> Vec<(String, bool)> {
         let servers = servers.iter();
         servers
             .map(|(name, may)| ((*name).to_owned(), *may))
             .collect()
     };
     assert_eq!(
-        *agents.told.lock().expect("no panic"),
+        *agents.decisions.lock().expect("no panic"),
         [
-            told(&[("browser", true), ("docs", false)]),
-            told(&[("docs", false)]),
-            told(&[("docs", false)]),
+            decisions(&[("browser", true), ("docs", false)]),
+            decisions(&[("docs", false)]),
+            decisions(&[("docs", false)]),
         ]
     );
     assert_eq!(
         *warnings.lock().expect("no panic"),
-        ["agents work without the MCP server \"browser\": there is no network"]
+        ["sessions start without the MCP server \"browser\": there is no network"]
     );
 }
 
-/// Makes `runs` runs of one session each. Returns the servers of each session, with whether it could
-/// start without them, and the warnings.
+/// Makes `runs` runs of one session each. Returns the servers of each session, with whether it
+/// could start without them, and the warnings.
 async fn servers_of_a_session(
     builder: SessionRunnerBuilder,
     servers: Support,
     runs: usize,
 ) -> (Vec<Vec<(String, bool)>>, Vec<String>) {
-    // Scripts are for one run: the sessions of a second run fail after they were given their servers.
+    // Scripts are for one run: the sessions of a second run fail after they received their servers.
     let script = SessionScript::new("works").says("Not yet.").ends();
-    let agents = ScriptedAgents::new([script]).unverified();
+    let agents = ScriptedBackend::new([script]).unverified();
     let capabilities = agents.capabilities().clone().with_mcp_servers(servers);
     let agents = Arc::new(WithoutServers {
         agents: agents.with_capabilities(capabilities),
-        told: Mutex::default(),
+        decisions: Mutex::default(),
     });
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let seen = warnings.clone();
@@ -119,9 +126,9 @@ async fn servers_of_a_session(
     for _ in 0..runs {
         runner.run(&RunControl::new()).await;
     }
-    let told = agents.told.lock().expect("no panic").clone();
+    let decisions = agents.decisions.lock().expect("no panic").clone();
     let warnings = warnings.lock().expect("no panic").clone();
-    (told, warnings)
+    (decisions, warnings)
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,9 +137,9 @@ async fn a_server_that_replaces_an_optional_one_is_needed() {
         .optional_mcp_server("browser", server())
         .mcp_server("browser", server());
 
-    let (told, warnings) = servers_of_a_session(builder, Support::Yes, 1).await;
+    let (decisions, warnings) = servers_of_a_session(builder, Support::Yes, 1).await;
 
-    assert_eq!(told, [[("browser".to_owned(), false)]]);
+    assert_eq!(decisions, [[("browser".to_owned(), false)]]);
     assert!(warnings.is_empty(), "{warnings:?}");
 }
 
@@ -140,10 +147,10 @@ async fn a_server_that_replaces_an_optional_one_is_needed() {
 async fn each_run_of_a_runner_tries_an_optional_server() {
     let builder = SessionRunner::builder("/srv/project").optional_mcp_server("browser", server());
 
-    let (told, warnings) = servers_of_a_session(builder, Support::Yes, 2).await;
+    let (decisions, warnings) = servers_of_a_session(builder, Support::Yes, 2).await;
 
     assert_eq!(
-        told,
+        decisions,
         [
             [("browser".to_owned(), true)],
             [("browser".to_owned(), true)]
@@ -156,9 +163,10 @@ async fn each_run_of_a_runner_tries_an_optional_server() {
 async fn a_backend_without_mcp_servers_runs_without_an_optional_one() {
     let builder = SessionRunner::builder("/srv/project").optional_mcp_server("browser", server());
 
-    let (told, warnings) = servers_of_a_session(builder, Support::No, 1).await;
+    let (decisions, warnings) = servers_of_a_session(builder, Support::No, 1).await;
 
-    assert_eq!(told, [Vec::new()]);
-    let warning = "agents work without the MCP server \"browser\": scripted agents does not support MCP servers";
+    assert_eq!(decisions, [Vec::new()]);
+    let warning = "sessions start without the MCP server \"browser\": scripted agents does not \
+                   support MCP servers";
     assert_eq!(warnings, [warning]);
 }

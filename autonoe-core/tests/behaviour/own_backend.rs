@@ -1,13 +1,14 @@
-//! A backend whose every part can be made to misbehave.
+//! [`OwnBackend`], a backend with configurable faults.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{HookCoverage, Prompt, SessionControl, SessionOutcome, Support};
+use autonoe_core::run::SessionRunnerBuilder;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, HookCoverage,
-    MessageStream, Prompt, RunControl, RunReport, SessionControl, SessionOutcome,
-    SessionRunnerBuilder, SessionSpec, StreamEvent, Support, ToolContext,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, MessageStream, RunControl,
+    RunReport, SessionSpec, StreamEvent, ToolContext,
 };
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -24,9 +25,9 @@ pub(crate) struct OwnBackend {
     pub(crate) probe_takes: Duration,
     pub(crate) control_panics: bool,
     pub(crate) steer_panics: bool,
-    /// How long the answer to a message takes; the agent has it at once.
+    /// The delay of the answer to a message; the agent receives the message immediately.
     pub(crate) steer_takes: Duration,
-    /// Whether the agent never hears what it is told.
+    /// Whether the agent never reads its messages.
     pub(crate) is_deaf: bool,
     seen: Arc<Mutex<Seen>>,
 }
@@ -63,19 +64,19 @@ impl OwnBackend {
     }
 }
 
-/// Says something after `first`, then carries `rest`.
+/// Emits a text after `first`, then `rest`.
 pub(crate) fn says_after(
     first: impl Future<Output = ()> + Send + 'static,
     rest: Vec<Item>,
 ) -> BoxStream<'static, Item> {
-    let said = stream::once(async move {
+    let text = stream::once(async move {
         first.await;
         Ok(StreamEvent::text("working"))
     });
-    said.chain(stream::iter(rest)).boxed()
+    text.chain(stream::iter(rest)).boxed()
 }
 
-/// Calls one of our tools in a session.
+/// Calls one of Autonoe's tools in a session.
 pub(crate) async fn call(spec: SessionSpec, tool: &str, input: Value) {
     let context = ToolContext::new(spec.key.clone());
     spec.tools
@@ -129,10 +130,11 @@ impl SessionControl for OwnControl {
         Ok(())
     }
 
-    fn unheard(&self) -> Vec<String> {
-        match self.0.is_deaf {
-            true => std::mem::take(&mut self.0.lock().steered),
-            false => Vec::new(),
+    fn take_unread(&self) -> Vec<String> {
+        if self.0.is_deaf {
+            std::mem::take(&mut self.0.lock().steered)
+        } else {
+            Vec::new()
         }
     }
 }
@@ -169,7 +171,7 @@ pub(crate) async fn run_with(
     report
 }
 
-/// Plans in session 1, then does what `rest` says.
+/// Plans in session 1, then emits the items of `rest`.
 pub(crate) fn planner(
     takes: Duration,
     rest: impl Fn(u32) -> Vec<Item> + Send + Sync + 'static,
@@ -186,11 +188,12 @@ pub(crate) fn planner(
     })
 }
 
-/// Makes a client outside of any run.
+/// Creates a client outside of any run.
 pub(crate) fn client_of(agents: &Arc<OwnBackend>) -> Box<dyn autonoe_core::AgentClient> {
-    use autonoe_core::{
-        AgentClientFactory, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, Toolbox,
-    };
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
+    use autonoe_core::{AgentClientFactory, RunId, SessionSpec};
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::Support;
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::run::{JournalLine, LimitOverrides, RecordedRun, RunFact, RunLimits, RunMachine};
+use autonoe_core::time::Epoch;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, Epoch, ExitReason,
-    GivenLimits, JournalLine, LedgerView, Mode, RecordedRun, RunControl, RunFact, RunId, RunLimits,
-    RunMachine, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, ExitReason, Mode,
+    RunControl, RunId, SessionSpec,
 };
-use autonoe_testkit::ScriptedAgents;
+use autonoe_testkit::ScriptedBackend;
 use jiff::Timestamp;
 
 use crate::behaviour::support::Bench;
 
-/// Backend during whose probe somebody loses patience.
+/// Backend whose probe cancels the run.
 struct CancelledMeanwhile {
-    agents: Arc<ScriptedAgents>,
+    agents: Arc<ScriptedBackend>,
     control: RunControl,
 }
 
@@ -31,8 +34,8 @@ impl AgentClientFactory for CancelledMeanwhile {
     }
 }
 
-/// A run that was interrupted in its first session.
-fn broken_off() -> RecordedRun {
+/// Returns a run that was interrupted in its first session.
+fn interrupted() -> RecordedRun {
     let limits = RunLimits::new(Mode::Run);
     let fact = RunFact::Started {
         at: Timestamp::UNIX_EPOCH,
@@ -50,7 +53,7 @@ fn broken_off() -> RecordedRun {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_cancelled_just_when_it_goes_on_is_interrupted() {
+async fn a_run_that_is_cancelled_while_it_resumes_is_interrupted() {
     let bench = Bench::new([]);
     let control = RunControl::new();
     let agents = CancelledMeanwhile {
@@ -61,7 +64,7 @@ async fn a_run_that_is_cancelled_just_when_it_goes_on_is_interrupted() {
 
     let report = runner
         .expect("parts fit")
-        .resume(broken_off(), &control)
+        .resume(interrupted(), &control)
         .await;
 
     assert_eq!(report.exit, ExitReason::Interrupted);
@@ -75,7 +78,7 @@ async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
 
     let report = runner
         .expect("parts fit")
-        .resume(broken_off(), &RunControl::new())
+        .resume(interrupted(), &RunControl::new())
         .await;
 
     let ExitReason::Failed { error } = &report.exit else {
@@ -87,19 +90,19 @@ async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn money_that_is_limited_now_needs_a_backend_that_tells_its_cost() {
-    let agents = ScriptedAgents::new([]);
+async fn a_new_cost_limit_needs_a_backend_that_reports_its_cost() {
+    let agents = ScriptedBackend::new([]);
     let unpriced = agents.capabilities().clone().with_cost(Support::No);
     let bench = Bench::with(agents.with_capabilities(unpriced));
     let runner = bench.runner().build();
-    let given = GivenLimits {
+    let given = LimitOverrides {
         budget: Budget::default().with_cost(CostUsd::from_cents(200)),
-        ..GivenLimits::default()
+        ..LimitOverrides::default()
     };
 
     let report = runner
         .expect("parts fit")
-        .resume(broken_off().with_limits(given), &RunControl::new())
+        .resume(interrupted().with_limits(given), &RunControl::new())
         .await;
 
     let ExitReason::Failed { error } = &report.exit else {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentErrorKind, CostUsd, DeliverableStatus, ExitReason, Models, PolicyConfig, SessionOutcome,
-    TokenUsage,
-};
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome, TokenUsage};
+use autonoe_core::gate::policy::PolicyConfig;
+use autonoe_core::run::Models;
+use autonoe_core::{CostUsd, DeliverableStatus, ExitReason};
 use autonoe_testkit::SessionScript;
 
 use crate::behaviour::support::{Bench, idles, passes, plans, status};
@@ -196,7 +196,7 @@ async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
 
     let report = bench.run(bench.runner()).await;
 
-    assert_eq!(report.cost.to_string(), "at least $0.30 (1 unknown)");
+    assert_eq!(report.cost.to_string(), "at least $0.30 (1 cost unknown)");
     assert_eq!(report.cost.exact(), None);
     assert_eq!(report.tokens.total(), 360);
 }

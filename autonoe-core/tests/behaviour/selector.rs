@@ -5,18 +5,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Budget, BudgetKind, Durability, ExitReason, FixedInstructions, GivenLimits, InstructionError,
-    InstructionName, InstructionSelector, JournalError, JournalLine, Mode, Models, RecordedRun,
-    RunAction, RunControl, RunFact, RunId, RunJournal, SelectionContext, SessionRunnerBuilder,
-    Workflow,
+use autonoe_core::agent::BudgetKind;
+use autonoe_core::event::InstructionName;
+use autonoe_core::run::{
+    Durability, FixedInstructions, InstructionError, InstructionSelector, JournalError,
+    JournalLine, LimitOverrides, Models, RecordedRun, RunAction, RunFact, RunJournal,
+    SelectionContext, SessionRunnerBuilder, Workflow,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::{Budget, ExitReason, Mode, RunControl, RunId};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use jiff::Timestamp;
 
 use crate::behaviour::support::{Bench, idles, passes, plans};
 
-/// Journal in memory, which fails to record selected instructions if it is asked to.
+/// In-memory journal, which can be configured to fail on selected instructions.
 #[derive(Clone, Default)]
 struct MemoryJournal {
     lines: Arc<Mutex<Vec<JournalLine>>>,
@@ -28,7 +30,7 @@ impl MemoryJournal {
         self.lines.lock().expect("not poisoned").clone()
     }
 
-    /// Returns the journal as a file would have it.
+    /// Returns the journal in its file format.
     fn text(&self) -> String {
         let lines = self.lines();
         let lines = lines
@@ -90,7 +92,7 @@ fn reviews_alternately(context: &SelectionContext) -> InstructionName {
     }
 }
 
-/// A builder of a run that also has the text of `review`.
+/// Returns a builder that also has the text of `review`.
 fn runner(bench: &Bench) -> SessionRunnerBuilder {
     let names = InstructionName::BUILT_IN.into_iter().chain([review()]);
     let texts = names.map(|name| {
@@ -115,9 +117,10 @@ async fn the_workflow_selects_by_default_and_its_choice_is_not_recorded() {
         let bench = Bench::new([plans(&["A"]), idles(), passes("A")]);
         let journal = MemoryJournal::default();
         let builder = runner(&bench).journal(journal.clone());
-        let builder = match explicit {
-            false => builder,
-            true => builder.instruction_selector(Workflow::new(Mode::Run)),
+        let builder = if explicit {
+            builder.instruction_selector(Workflow::new(Mode::Run))
+        } else {
+            builder
         };
 
         let report = bench.run(builder).await;
@@ -194,14 +197,14 @@ async fn a_selected_instruction_decides_prompt_model_and_tools() {
     );
     assert_eq!(journal.selections(), [(2, "review".to_owned())]);
     let seen = seen.lock().expect("not poisoned");
-    let told: Vec<_> = seen
+    let contexts: Vec<_> = seen
         .iter()
         .map(|context| {
             let total = context.ledger.counts.total;
             (context.session, context.iterations, total)
         })
         .collect();
-    assert_eq!(told, [(1, 0, 0), (2, 1, 1), (3, 2, 1)]);
+    assert_eq!(contexts, [(1, 0, 0), (2, 1, 1), (3, 2, 1)]);
 }
 
 /// Selector that cannot choose.
@@ -321,7 +324,7 @@ async fn a_sync_whose_selector_never_plans_ends_as_stalled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is_asked_again() {
+async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is_called_again() {
     let hangs = SessionScript::new("hangs").says("working").hangs();
     let bench = Bench::new([plans(&["A"]), hangs]);
     let journal = MemoryJournal::default();
@@ -336,13 +339,13 @@ async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is
     let recorded = RecordedRun::replay(RunId::new("run"), &journal.lines());
     let recorded = recorded.expect("it was interrupted");
 
-    let RunAction::StartSession(plan) = recorded.under_way() else {
+    let RunAction::StartSession(plan) = recorded.interrupted_action() else {
         panic!("{recorded:?}");
     };
     assert_eq!((plan.number, plan.instruction.as_str()), (2, "review"));
-    let limits = GivenLimits {
+    let limits = LimitOverrides {
         max_iterations: Some(2),
-        ..GivenLimits::default()
+        ..LimitOverrides::default()
     };
     for (selector, selected, recorded_selections) in [
         (
@@ -356,7 +359,7 @@ async fn an_interrupted_session_has_its_selected_instruction_and_the_selector_is
             vec![(2, "coding".to_owned())],
         ),
     ] {
-        let agents = ScriptedAgents::new([]).for_instruction(selected, [idles()]);
+        let agents = ScriptedBackend::new([]).for_instruction(selected, [idles()]);
         let resumed = Bench::with(agents);
         let journal = MemoryJournal::default();
         let runner = runner(&resumed)

@@ -1,17 +1,23 @@
-//! The session service on its own, and backends that misbehave.
+//! Single sessions without a run, and backends that misbehave.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Activity, AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Budget,
-    Capabilities, ExitReason, Gate, Grants, HookCoverage, InstructionError, InstructionName,
-    InstructionSource, MessageStream, NoControl, ProjectPaths, Prompt, RunId, Session,
-    SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome, SessionResult,
-    SessionSpec, StreamEvent, Support, Toolbox,
+use autonoe_core::agent::{
+    Activity, AgentErrorKind, HookCoverage, NoControl, Prompt, SessionControl, SessionEnd,
+    SessionOutcome, SessionReport, Support,
 };
-use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::run::{InstructionError, InstructionSource, Session, SessionLimits};
+use autonoe_core::time::{AgentSessionId, SessionKey};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, ExitReason, MessageStream,
+    RunId, SessionSpec, StreamEvent,
+};
+use autonoe_testkit::{CapturedLogs, ScriptedBackend, SessionScript, VirtualClock};
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -26,11 +32,11 @@ fn spec() -> SessionSpec {
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 
-async fn play(script: SessionScript) -> (SessionResult, Vec<StreamEvent>) {
-    play_with(&ScriptedAgents::new([script])).await
+async fn play(script: SessionScript) -> (SessionReport, Vec<StreamEvent>) {
+    play_with(&ScriptedBackend::new([script])).await
 }
 
-async fn play_with(agents: &ScriptedAgents) -> (SessionResult, Vec<StreamEvent>) {
+async fn play_with(agents: &ScriptedBackend) -> (SessionReport, Vec<StreamEvent>) {
     let client = agents.create(spec()).expect("there is a script");
     let session = Session::new(Arc::new(VirtualClock::new()), SessionLimits::default());
     let mut seen = Vec::new();
@@ -116,7 +122,7 @@ async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
         (waits("panics").says("x").panics(), "backend_panicked"),
         (waits("breaks off").says("x"), "no_end"),
     ] {
-        let agents = ScriptedAgents::new([script]);
+        let agents = ScriptedBackend::new([script]);
 
         let (result, _) = play_with(&agents).await;
 
@@ -131,7 +137,7 @@ async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_is_told_in_few_bytes_whatever_its_agent_had_to_say() {
+async fn a_session_result_is_small_whatever_its_agent_emitted() {
     let long = "an error of great length, ".repeat(100_000);
     let reports = SessionOutcome::ExecutionError {
         messages: vec![long.clone(), long.clone()],
@@ -152,14 +158,14 @@ async fn a_session_is_told_in_few_bytes_whatever_its_agent_had_to_say() {
     ] {
         let (result, _) = play(script).await;
 
-        let told = serde_json::to_string(&result).expect("JSON");
-        assert!(told.len() < 20_000, "{}", told.len());
-        assert!(told.contains("bytes were left out"), "{told}");
+        let json = serde_json::to_string(&result).expect("JSON");
+        assert!(json.len() < 20_000, "{}", json.len());
+        assert!(json.contains("bytes were left out"), "{json}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_after_the_end_is_not_part_of_the_session() {
+async fn events_after_the_end_are_not_part_of_the_session() {
     let script = SessionScript::new("ends twice")
         .says("x")
         .ends()
@@ -271,7 +277,7 @@ async fn a_report_is_returned_whatever_the_backend_does() {
     }
 }
 
-/// Takes five seconds to find out that there is no text.
+/// Takes five seconds to report a missing text.
 struct SlowInstructions;
 
 #[async_trait]
@@ -309,8 +315,8 @@ async fn a_session_that_ends_before_its_query_has_a_duration() {
 // Shows: interfaces/hooks/coverage
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
-    let weak = Capabilities::new("weak").with_hooks(HookCoverage::AskedOnly);
-    let bench = Bench::with(ScriptedAgents::new([]).with_capabilities(weak));
+    let weak = Capabilities::new("weak").with_hooks(HookCoverage::Partial);
+    let bench = Bench::with(ScriptedBackend::new([]).with_capabilities(weak));
 
     let report = bench.run(bench.runner()).await;
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, Availability, BackendProbe, BackendSpec, ExitReason, HookSpec,
-    ProjectPaths, SpecContext, SpecError, SpecPort, plain_backend, probe_backends,
+use autonoe_core::agent::{Availability, BackendProbe};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::spec::{
+    BackendSpec, HookSpec, SpecContext, SpecError, SpecPort, plain_backend, probe_backends,
     registered_specs,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::{AgentClientFactory, ExitReason};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
 use crate::behaviour::support::{Bench, create, passes, status};
@@ -143,9 +145,10 @@ struct Silent {
 #[typetag::serde(name = "behaviour-silent")]
 impl BackendSpec for Silent {
     fn build(&self, _: &SpecContext) -> Result<Arc<dyn AgentClientFactory>, SpecError> {
-        match self.is_broken {
-            true => Err(SpecError::new("behaviour-silent", "it is broken")),
-            false => Ok(Arc::new(ScriptedAgents::new([]))),
+        if self.is_broken {
+            Err(SpecError::new("behaviour-silent", "it is broken"))
+        } else {
+            Ok(Arc::new(ScriptedBackend::new([])))
         }
     }
 }
@@ -153,7 +156,7 @@ impl BackendSpec for Silent {
 autonoe_core::register_spec!(Backend, Silent, "behaviour-silent", {});
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_is_not_looked_at_otherwise_is_built() {
+async fn a_backend_without_its_own_probe_is_built() {
     let context = SpecContext::new(ProjectPaths::new("/srv/project"));
     for (is_broken, availability, summary) in [
         (false, Availability::Available, "it can be built"),
@@ -169,7 +172,7 @@ async fn a_backend_that_is_not_looked_at_otherwise_is_built() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_backend_is_looked_at_and_says_what_it_needs() {
+async fn every_backend_is_probed_and_reports_its_required_fields() {
     let context = |tag: &str| {
         let context = SpecContext::new(ProjectPaths::new("/srv/project"));
         (tag != "nobody").then_some(context)

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{
-    ExitReason, Mode, RunControl, RunEvent, RunEventKind, SessionProgress, Workspace,
-    WorkspaceSnapshot,
-};
+use autonoe_core::agent::SessionProgress;
+use autonoe_core::run::{Workspace, WorkspaceSnapshot};
+use autonoe_core::{ExitReason, Mode, RunControl, RunEvent, RunEventKind};
 use autonoe_testkit::SessionScript;
 
 use crate::behaviour::support::{Bench, create, idles, passes, plans};
@@ -18,7 +17,7 @@ use crate::behaviour::support::{Bench, create, idles, passes, plans};
 struct Files(Arc<AtomicU64>);
 
 impl Files {
-    /// A session that changes a file and nothing else.
+    /// Returns a session that changes a file and nothing else.
     fn changed_by_session(&self) -> SessionScript {
         let files = self.clone();
         SessionScript::new("changes a file")
@@ -40,7 +39,7 @@ fn stalled(sessions: u32, mode: Mode) -> ExitReason {
     ExitReason::Stalled { sessions, mode }
 }
 
-/// One session that plans, and others that change nothing.
+/// Returns one session that plans, and others that change nothing.
 fn idle_after_plan(sessions: usize) -> Vec<SessionScript> {
     let idle = std::iter::repeat_with(idles).take(sessions);
     [plans(&["A"])].into_iter().chain(idle).collect()

@@ -1,30 +1,33 @@
-//! What the tests share.
+//! [`Bench`], the fixture of behaviour tests.
 
 use std::sync::Arc;
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::ledger::{Ledger, LedgerState, MemoryRepository};
+use autonoe_core::run::{FixedInstructions, SessionRunnerBuilder};
+use autonoe_core::time::SeededIds;
 use autonoe_core::{
-    DeliverableRepository, DeliverableStatus, FixedInstructions, InstructionName, Ledger,
-    LedgerState, MemoryRepository, RunControl, RunReport, SeededIds, SessionRunner,
-    SessionRunnerBuilder, Verdict,
+    DeliverableRepository, DeliverableStatus, RunControl, RunReport, SessionRunner,
 };
-use autonoe_testkit::{EventLog, ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{EventLog, ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::{Value, json};
 
 pub(crate) const PROJECT: &str = "/srv/project";
 
-/// A run on a scripted agent: its parts, at hand for looking at them afterwards.
+/// A run with a scripted agent, whose parts can be inspected afterwards.
 pub(crate) struct Bench {
-    pub(crate) agents: Arc<ScriptedAgents>,
+    pub(crate) agents: Arc<ScriptedBackend>,
     pub(crate) repository: Arc<MemoryRepository>,
     pub(crate) log: Arc<EventLog>,
 }
 
 impl Bench {
     pub(crate) fn new(scripts: impl IntoIterator<Item = SessionScript>) -> Self {
-        Self::with(ScriptedAgents::new(scripts))
+        Self::with(ScriptedBackend::new(scripts))
     }
 
-    pub(crate) fn with(agents: ScriptedAgents) -> Self {
+    pub(crate) fn with(agents: ScriptedBackend) -> Self {
         Self {
             agents: Arc::new(agents),
             repository: Arc::new(MemoryRepository::new()),
@@ -32,7 +35,7 @@ impl Bench {
         }
     }
 
-    /// A builder with everything that a run needs, in virtual time.
+    /// Returns a builder with everything that a run needs, in virtual time.
     pub(crate) fn runner(&self) -> SessionRunnerBuilder {
         let texts = InstructionName::BUILT_IN.map(|name| {
             let text = format!("Do the {name} work.");
@@ -93,7 +96,7 @@ pub(crate) fn status(id: &str, status: &str) -> Value {
     json!({"deliverableId": id, "status": status})
 }
 
-/// A session that plans deliverables with these ids.
+/// A session that plans deliverables with these IDs.
 pub(crate) fn plans(ids: &[&str]) -> SessionScript {
     SessionScript::new("plans")
         .uses_tool("mcp__autonoe__create", create(ids))
@@ -107,7 +110,7 @@ pub(crate) fn passes(id: &str) -> SessionScript {
         .ends()
 }
 
-/// A session that says something and changes nothing.
+/// A session that emits a text and changes nothing.
 pub(crate) fn idles() -> SessionScript {
     SessionScript::new("idles").says("I looked around.").ends()
 }

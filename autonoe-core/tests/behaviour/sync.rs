@@ -1,6 +1,7 @@
-//! Sync: bring the ledger in line, then verify.
+//! Sync runs: update the ledger, then verify.
 
-use autonoe_core::{DeliverableStatus, ExitReason, Mode, PolicyConfig};
+use autonoe_core::gate::policy::PolicyConfig;
+use autonoe_core::{DeliverableStatus, ExitReason, Mode};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
@@ -195,7 +196,7 @@ async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!((reported.verified, reported.verified_total), (1, 2));
 
-    // A new run goes on with what is left.
+    // A new run verifies the rest.
     let second = Bench {
         repository: bench.repository.clone(),
         ..Bench::new([
@@ -208,7 +209,7 @@ async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh
     let report = second.run(second.runner().mode(Mode::Sync)).await;
     assert_eq!(report.exit, ExitReason::AllVerified);
 
-    // The one after it verifies everything again.
+    // The next run verifies everything again.
     let third = Bench {
         repository: bench.repository.clone(),
         ..Bench::new([

@@ -1,12 +1,10 @@
-//! What a toolbox makes of tools that misbehave.
+//! Toolboxes with tools that misbehave.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Tool, ToolContext, ToolDefinition, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
-    Toolbox, TypedTool,
-};
+use autonoe_core::tool::{ToolDefinition, ToolDescription, ToolErrorCode, Toolbox};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput, TypedTool};
 use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -43,7 +41,7 @@ impl TypedTool for Endless {
 
 // Shows: framework/tools/never-throw-at-boundaries
 #[tokio::test]
-async fn a_tool_that_panics_is_an_error_and_others_go_on() {
+async fn a_panic_of_a_tool_is_an_error_and_other_tools_continue() {
     let toolbox = Toolbox::new([Panicking.into_tool()]);
 
     assert_eq!(code(&toolbox, "panicking", json!({})).await, "UNKNOWN");
@@ -67,7 +65,7 @@ async fn a_tool_that_panics_in_a_run_does_not_end_it() {
 
 // Shows: framework/tools/context.abort
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_cancelled() {
+async fn a_call_without_a_waiting_caller_is_cancelled() {
     let toolbox = Toolbox::new([Endless(Mutex::new(false)).into_tool()]);
     let cancelled = CancellationToken::new();
     let context = context().with_cancellation(cancelled.clone());
@@ -90,11 +88,11 @@ fn a_tool_is_shown_by_its_name() {
     assert_eq!(format!("{tool:?}"), "tool \"panicking\"");
 }
 
-/// Writes down what it gets.
+/// Records its calls.
 struct Notes(Mutex<Vec<(Value, ToolContext)>>, ToolDefinition);
 
 impl Notes {
-    fn of(schema: Value) -> Arc<Self> {
+    fn with_schema(schema: Value) -> Arc<Self> {
         let definition = ToolDefinition::new("notes", "Takes notes.", schema);
         Arc::new(Self(Mutex::default(), definition))
     }
@@ -122,7 +120,7 @@ impl Tool for Notes {
 
 #[tokio::test]
 async fn a_tool_gets_the_numbers_that_a_model_wrote_as_texts() {
-    let notes = Notes::of(json!({
+    let notes = Notes::with_schema(json!({
         "type": "object",
         "properties": {"count": {"type": "integer"}, "name": {"type": "string"}},
     }));
@@ -147,7 +145,7 @@ async fn a_tool_gets_the_numbers_that_a_model_wrote_as_texts() {
 // Shows: framework/tools/parameters-are-checked
 #[tokio::test]
 async fn input_that_does_not_fit_never_reaches_a_tool() {
-    let notes = Notes::of(json!({
+    let notes = Notes::with_schema(json!({
         "type": "object",
         "properties": {"count": {"type": "integer"}},
         "required": ["count"],
@@ -168,8 +166,8 @@ async fn input_that_does_not_fit_never_reaches_a_tool() {
 }
 
 #[tokio::test]
-async fn a_tool_with_a_schema_that_nobody_understands_is_not_called() {
-    let notes = Notes::of(json!({"type": "object", "unevaluatedProperties": false}));
+async fn a_tool_with_an_invalid_schema_is_not_called() {
+    let notes = Notes::with_schema(json!({"type": "object", "unevaluatedProperties": false}));
     let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
 
     let error = toolbox
@@ -185,7 +183,7 @@ async fn a_tool_with_a_schema_that_nobody_understands_is_not_called() {
 // Shows: framework/tools/context-session-id-message-id
 #[tokio::test]
 async fn a_tool_is_told_who_calls_it_and_where() {
-    let notes = Notes::of(json!({"type": "object"}));
+    let notes = Notes::with_schema(json!({"type": "object"}));
     let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
     let called = context()
         .with_call_id("call-1")
@@ -198,13 +196,13 @@ async fn a_tool_is_told_who_calls_it_and_where() {
         .expect("it works");
 
     let noted = notes.0.lock().expect("not poisoned");
-    let (_, told) = &noted[0];
-    assert_eq!(told.session, called.session);
+    let (_, seen) = &noted[0];
+    assert_eq!(seen.session, called.session);
     assert_eq!(
         (
-            told.call_id.as_deref(),
-            told.message_id.as_deref(),
-            told.agent.as_deref()
+            seen.call_id.as_deref(),
+            seen.message_id.as_deref(),
+            seen.agent.as_deref()
         ),
         (Some("call-1"), Some("message-1"), Some("reviewer"))
     );
@@ -232,7 +230,7 @@ fn the_schema_of_a_typed_tool_is_that_of_its_input() {
 
     let tool = Printer.into_tool();
 
-    let expected = ToolDefinition::of::<Pages>("print", "Prints.").read_only();
+    let expected = ToolDefinition::for_input::<Pages>("print", "Prints.").read_only();
     assert_eq!(*tool.definition(), expected);
     assert_eq!(expected.input_schema["required"], json!(["number"]));
 }

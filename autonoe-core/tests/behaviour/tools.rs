@@ -1,18 +1,19 @@
-//! The deliverable tools, over any repository.
+//! Deliverable tools, over any repository.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    DeliverableRepository, Epoch, InstructionName, LedgerBook, MemoryRepository, RunId, SessionKey,
-    SystemClock, ToolContext, ToolErrorCode, Toolbox, deliverable_tools,
-};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{LedgerStore, MemoryRepository, deliverable_tools};
+use autonoe_core::time::{Epoch, SessionKey, SystemClock};
+use autonoe_core::tool::{ToolErrorCode, Toolbox};
+use autonoe_core::{DeliverableRepository, RunId, ToolContext};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::behaviour::support::{create, status};
 
-pub(crate) fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerBook {
-    LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1))
+pub(crate) fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerStore {
+    LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1))
 }
 
 pub(crate) fn context() -> ToolContext {
@@ -238,8 +239,8 @@ async fn the_verified_filter_is_there_only_in_verify_sessions() {
         code(&tools.coding, "list", filter(true)).await,
         "VALIDATION_ERROR"
     );
-    let shown = answer(&tools.verifying, "list", json!({})).await;
-    assert_eq!(shown["deliverables"][0]["verified"], true);
+    let response = answer(&tools.verifying, "list", json!({})).await;
+    assert_eq!(response["deliverables"][0]["verified"], true);
 }
 
 #[tokio::test]
@@ -345,7 +346,7 @@ async fn an_unknown_tool_is_named_with_the_known_ones() {
 
     assert_eq!(
         error.to_string(),
-        "NOT_FOUND: there is no tool create; there are: set_status, list"
+        "NOT_FOUND: there is no tool create; known tools are: set_status, list"
     );
 }
 

@@ -1,6 +1,9 @@
-//! Runs as spans of `tracing`, by the names of OpenTelemetry.
+//! Runs as `tracing` spans with OpenTelemetry names.
 
-use autonoe_core::{AgentErrorKind, CostUsd, Failure, SPAN_TARGET, TokenUsage, TraceContent};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{AgentErrorKind, TokenUsage};
+use autonoe_core::event::Failure;
+use autonoe_core::run::{SPAN_TARGET, TraceContent};
 use autonoe_testkit::{CapturedSpan, CapturedSpans, ModelUse, SessionScript};
 use serde_json::{Value, json};
 
@@ -16,10 +19,10 @@ fn script() -> SessionScript {
     };
     let broken = Failure::retryable("RATE_LIMITED", "a secret sentence");
     SessionScript::new("asks")
-        .asks_model(
+        .calls_model(
             ModelUse::new("a-model", "a secret answer").using(used, Some(CostUsd::from_cents(2))),
         )
-        .asks_model(ModelUse::new("a-model", "").failing(broken))
+        .calls_model(ModelUse::new("a-model", "").failing(broken))
         .uses_tool("mcp__autonoe__create", create(&["A"]))
         .is_denied_by(
             "file-scope",
@@ -41,7 +44,7 @@ async fn traced(content: TraceContent) -> (Vec<CapturedSpan>, Vec<Value>) {
 // Shows: framework/models/telemetry-helpers-spans
 #[tokio::test(start_paused = true)]
 async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
-    let (spans, events) = traced(TraceContent::LeftOut).await;
+    let (spans, events) = traced(TraceContent::Omitted).await;
 
     let names: Vec<_> = spans
         .iter()
@@ -63,7 +66,7 @@ async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
     for span in &spans {
         assert!(span.is_closed, "{span:?}");
         assert_eq!(span.fields["gen_ai.operation.name"], span.name);
-        // Each span is a place in the tree that observers see.
+        // Each span corresponds to one of the spans of events.
         let place = events
             .iter()
             .find(|event| event["spanId"] == span.fields["span_id"].as_str());
@@ -78,10 +81,10 @@ async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
 
 #[tokio::test(start_paused = true)]
 async fn spans_carry_usage_cost_and_errors() {
-    let (spans, _) = traced(TraceContent::LeftOut).await;
+    let (spans, _) = traced(TraceContent::Omitted).await;
     let field = |span: usize, name: &str| spans[span].fields.get(name).map(String::as_str);
 
-    // What was read from a cache and what was reasoned is part of input and output.
+    // Cached tokens are part of the input, and reasoning tokens are part of the output.
     for (name, value) in [
         ("gen_ai.provider.name", "scripted"),
         ("gen_ai.request.model", "a-model"),
@@ -126,7 +129,7 @@ async fn spans_carry_usage_cost_and_errors() {
 // Shows: framework/models/content-only-behind-switch
 #[tokio::test(start_paused = true)]
 async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
-    let (spans, _) = traced(TraceContent::LeftOut).await;
+    let (spans, _) = traced(TraceContent::Omitted).await;
 
     let all = format!("{spans:?}");
     for private in [
@@ -145,8 +148,9 @@ async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
     let (spans, _) = traced(TraceContent::Recorded).await;
     let field = |span: usize, name: &str| spans[span].fields[name].as_str();
 
-    // The shapes that the conventions give messages.
-    let said = |text: &str| json!([{"role": "user", "parts": [{"type": "text", "content": text}]}]);
+    // The message format of the conventions.
+    let message =
+        |text: &str| json!([{"role": "user", "parts": [{"type": "text", "content": text}]}]);
     let answered = |text: &str| {
         json!([{
             "role": "assistant", "parts": [{"type": "text", "content": text}],
@@ -155,11 +159,11 @@ async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
     };
     assert_eq!(
         field(1, "gen_ai.input.messages"),
-        said("Do the initializer work.").to_string()
+        message("Do the initializer work.").to_string()
     );
     assert_eq!(
         field(2, "gen_ai.input.messages"),
-        said("a scripted message").to_string()
+        message("a scripted message").to_string()
     );
     assert_eq!(
         field(2, "gen_ai.output.messages"),

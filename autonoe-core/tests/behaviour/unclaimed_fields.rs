@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentSessionId, ExitReason, FlowStart, McpServer, Models, OuterSandbox, RunControl, SessionEnd,
-    SessionOrder, SessionRunnerBuilder, ThinkingBudget,
-};
+use autonoe_core::agent::{OuterSandbox, SessionEnd, ThinkingBudget};
+use autonoe_core::run::{Models, SessionRunnerBuilder};
+use autonoe_core::session::FlowStart;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::McpServer;
+use autonoe_core::{ExitReason, RunControl, SessionOrder};
 
 use crate::behaviour::own_backend::planner;
 use crate::behaviour::support::Bench;
@@ -66,7 +68,7 @@ async fn a_session_that_sets_one_does_not_reach_the_backend() {
         ("system_prompt", |order| order.system_prompt("Be brief.")),
         ("max_turns", |order| order.max_turns(3)),
         ("resume", |order| {
-            order.resuming(AgentSessionId::new("earlier"))
+            order.resume(AgentSessionId::new("earlier"))
         }),
     ];
     for (field, set) in fields {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use autonoe_core::{ExitReason, OnQuota, QuotaBackoff, RunControl};
+use autonoe_core::run::QuotaBackoff;
+use autonoe_core::{ExitReason, OnQuota, RunControl};
 use autonoe_testkit::SessionScript;
 
 use crate::behaviour::support::{Bench, passes, plans};
@@ -33,7 +34,7 @@ async fn a_five_hour_quota_wait_takes_no_time_and_ticks_each_second() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tick_tells_what_remains_and_when_the_quota_resets() {
+async fn a_tick_has_the_remaining_time_and_the_reset_time() {
     let bench = Bench::new([
         plans(&["A"]),
         quota(Some("2026-01-01T00:01:03Z")),
@@ -126,7 +127,7 @@ async fn a_suspended_machine_does_not_wait_twice() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    use autonoe_core::Clock;
+    use autonoe_core::time::Clock;
     use futures::future::BoxFuture;
     use jiff::Timestamp;
 
@@ -138,7 +139,7 @@ async fn a_suspended_machine_does_not_wait_twice() {
             Timestamp::from_second(self.seconds.load(Ordering::SeqCst)).expect("in range")
         }
         fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-            // Every nap of the quota wait is one during which the lid was closed.
+            // Each nap of the quota wait is one during which the machine was suspended.
             let nap = duration <= Duration::from_secs(1);
             self.seconds
                 .fetch_add(if nap { 5 * 3600 } else { 0 }, Ordering::SeqCst);

@@ -1,14 +1,18 @@
-//! A configuration put into a run.
+//! Applying a configuration to a run.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{CredentialFilter, Sandbox};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::project::{BuiltInInstructions, EffectiveConfig, SandboxSwitch};
+use autonoe_core::spec::SpecContext;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
-    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, ProjectPaths, RunControl, Sandbox,
-    SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Mode, RunControl, SessionRunner,
+    SessionSpec,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::json;
 
 use crate::config::support::{merged, parse, rules};
@@ -19,7 +23,7 @@ fn context() -> SpecContext {
     SpecContext::new(ProjectPaths::new(PROJECT))
 }
 
-/// What a session was started with.
+/// The settings that a session started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Started {
     mode: Mode,
@@ -30,9 +34,9 @@ struct Started {
     credential_filter: CredentialFilter,
 }
 
-/// Scripted agents that remember what their sessions were started with.
+/// Scripted agents that record the settings of their sessions.
 struct Recording {
-    agents: ScriptedAgents,
+    agents: ScriptedBackend,
     started: Mutex<Vec<Started>>,
 }
 
@@ -62,7 +66,7 @@ impl AgentClientFactory for Recording {
 
 async fn run(config: EffectiveConfig, script: SessionScript) -> Started {
     let agents = Arc::new(Recording {
-        agents: ScriptedAgents::new([script]),
+        agents: ScriptedBackend::new([script]),
         started: Mutex::new(Vec::new()),
     });
     let builder = SessionRunner::builder(PROJECT)
@@ -84,7 +88,7 @@ async fn run(config: EffectiveConfig, script: SessionScript) -> Started {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_spec_of_a_session_has_what_the_file_says() {
+async fn the_spec_of_a_session_has_the_settings_of_the_file() {
     let text = r#"{
         "permissions": {"allow": ["WebFetch(*)", "Write(./.autonoe/**)"]},
         "allowedTools": ["Task"],
@@ -196,6 +200,6 @@ fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
 
     insta::assert_snapshot!(
         built.expect_err("the reason is blank"),
-        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: its reason is blank; mend the hook or remove it"
+        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: its reason is blank; fix the hook or remove it"
     );
 }

@@ -1,6 +1,8 @@
-//! The backend that a configuration names.
+//! Backends in a configuration.
 
-use autonoe_core::{ConfigErrorKind, Mode, NamedBackend, plain_schema};
+use autonoe_core::Mode;
+use autonoe_core::project::{ConfigErrorKind, NamedBackend};
+use autonoe_core::tool::plain_schema;
 use autonoe_testkit as _;
 
 use crate::config::support::{error, merged, parse};
@@ -35,22 +37,21 @@ fn a_backend_survives_being_written_and_read() {
 }
 
 #[test]
-fn a_mistake_in_a_backend_is_told_with_its_place() {
+fn an_error_in_a_backend_has_its_position() {
     // `behaviour-silent` is registered by another module of this binary.
-    for (written, told) in [
+    for (written, expected) in [
         (
             r#""scriptd""#,
-            "1:13: /backend: this program knows no backend of the type `scriptd`; did you mean \
-             `scripted`? (known are behaviour-silent, scripted)",
+            "1:13: /backend: unknown backend `scriptd`; did you mean `scripted`?",
         ),
         (
             r#"{"type": "unheard-of"}"#,
-            "1:22: /backend/type: this program knows no backend of the type `unheard-of`; known are \
-             behaviour-silent, scripted",
+            "1:22: /backend/type: unknown backend `unheard-of`; known are `behaviour-silent`, \
+             `scripted`",
         ),
         (
             "{}",
-            "1:13: /backend: the backend has no `type`; known are behaviour-silent, scripted",
+            "1:13: /backend: the backend has no `type`; known are `behaviour-silent`, `scripted`",
         ),
         (
             r#"{"type": "scripted", "sesions": []}"#,
@@ -62,17 +63,17 @@ fn a_mistake_in_a_backend_is_told_with_its_place() {
         ),
         (
             "null",
-            "1:13: /backend: expected a backend or its name, found null; leave the field out instead",
+            "1:13: /backend: expected a backend or its name, found null; write a value, or leave it out",
         ),
     ] {
-        let said = error(&format!(r#"{{"backend": {written}}}"#));
+        let message = error(&format!(r#"{{"backend": {written}}}"#));
 
-        assert!(said.contains(told), "{written}: {said}");
+        assert!(message.contains(expected), "{written}: {message}");
     }
 }
 
 #[test]
-fn no_file_says_what_agents_are_kept_in() {
+fn no_file_can_choose_the_sandbox() {
     let text = r#"{"backend": {"type": "scripted", "sessions": [], "sandbox": {}}}"#;
 
     let error = parse(text).expect_err("it may not");
@@ -84,7 +85,7 @@ fn no_file_says_what_agents_are_kept_in() {
 
 #[test]
 fn the_schema_takes_a_name_or_any_backend_that_is_known() {
-    let schema = plain_schema::<autonoe_core::AgentConfig>().to_value();
+    let schema = plain_schema::<autonoe_core::project::AgentConfig>().to_value();
 
     let either = &schema["$defs"]["NamedBackend"]["anyOf"];
     assert_eq!(either[0]["type"], "string", "{schema:#}");

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use autonoe_core::{AgentConfig, ConfigErrorKind};
+use autonoe_core::project::{AgentConfig, ConfigErrorKind};
 
 use crate::config::support::{error, parse};
 
-/// Loads `bytes` as a file and returns the message, with the folder left out.
+/// Loads `bytes` as a file and returns the message, without the folder.
 fn loaded(bytes: &[u8]) -> String {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("agent.json");
@@ -72,7 +72,7 @@ fn a_file_that_is_missing_is_no_configuration() {
 
 #[test]
 fn an_empty_file_is_an_error() {
-    insta::assert_snapshot!(loaded(b""), @"agent.json: it is empty; write {} or remove it");
+    insta::assert_snapshot!(loaded(b""), @"agent.json: it is empty; write a JSON object or remove the file");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_huge_file_is_an_error() {
 
     insta::assert_snapshot!(
         loaded(&text),
-        @"agent.json: it is larger than 1 MiB; a configuration is a page or two; is this the right file?"
+        @"agent.json: it is larger than 1 MiB; check that this is the right file: a configuration is one or two pages long"
     );
     text.pop();
     assert!(parse(std::str::from_utf8(&text).expect("ASCII")).is_ok());
@@ -129,7 +129,7 @@ fn a_file_in_the_place_of_the_folder_is_an_error() {
 
     insta::assert_snapshot!(
         message(&dir.path().join("folder/agent.json"), dir.path()),
-        @"folder/agent.json: it cannot be read; its folder is not a folder; move that away"
+        @"folder/agent.json: it cannot be read; a parent of its path is not a folder; move that file away"
     );
 }
 

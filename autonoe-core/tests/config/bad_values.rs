@@ -1,10 +1,11 @@
-//! Values that mean nothing, each with the message that a person reads.
+//! Invalid values, each with its error message.
 
-use autonoe_core::{ConfigErrorKind, Mode};
+use autonoe_core::Mode;
+use autonoe_core::project::ConfigErrorKind;
 
 use crate::config::support::{error, merged, parse};
 
-/// The messages of several texts, one per line.
+/// Returns the messages of several texts, one per line.
 fn errors(texts: &[&str]) -> String {
     let messages: Vec<String> = texts.iter().map(|text| error(text)).collect();
     messages.join("\n")

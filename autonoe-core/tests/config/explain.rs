@@ -1,6 +1,8 @@
-//! Every value with where it comes from.
+//! Explanation of every value with its source.
 
-use autonoe_core::{EffectiveConfig, Mode, Sandbox, SandboxSwitch};
+use autonoe_core::Mode;
+use autonoe_core::agent::Sandbox;
+use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
 
 use crate::config::support::{bare, merged, parse, rules};
 
@@ -64,11 +66,11 @@ fn project_memory_is_explained_with_its_source() {
         let config = merged(text, Mode::Run);
 
         let lines = config.explain().iter();
-        let shown: Vec<_> = lines
+        let printed: Vec<_> = lines
             .filter(|line| line.key == "projectMemory")
             .map(|line| (line.value.as_str(), line.source.to_string()))
             .collect();
-        assert_eq!(shown, [(value, source.to_owned())], "{text}");
+        assert_eq!(printed, [(value, source.to_owned())], "{text}");
         assert_eq!(config.project_memory(), value == "on", "{text}");
     }
 }
@@ -78,12 +80,12 @@ fn no_secret_is_shown() {
     let config = merged(EXAMPLE, Mode::Run);
     let parsed = parse(EXAMPLE).expect("valid");
 
-    for shown in [
+    for printed in [
         config.to_string(),
         format!("{config:?}"),
         format!("{parsed:?}"),
     ] {
-        assert!(!shown.contains("secret"), "{shown}");
+        assert!(!printed.contains("secret"), "{printed}");
     }
 }
 

@@ -1,15 +1,18 @@
-//! No configuration whatever opens what a guard closes: asked at the gate of a session.
+//! No configuration disables a guard: checked at the gate of a session.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::gate::{GateDecision, Grants, ProjectPaths};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::project::{AgentConfig, BuiltInInstructions, EffectiveConfig, SandboxSwitch};
+use autonoe_core::spec::SpecContext;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentConfig, AgentError, BuiltInInstructions, Capabilities,
-    EffectiveConfig, GateDecision, Grants, MemoryRepository, Mode, ProjectPaths, RunControl,
-    SandboxSwitch, SessionRunner, SessionSpec, SpecContext, ToolCall,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Mode, RunControl, SessionRunner,
+    SessionSpec, ToolCall,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -18,7 +21,7 @@ use crate::config::support::FILE;
 
 const PROJECT: &str = "/srv/project";
 
-/// What each guard closes, whatever is granted.
+/// Returns the calls that each guard blocks, whatever is granted.
 fn closed() -> [(&'static str, &'static str, Value); 6] {
     let write = |path: &str| json!({"file_path": path, "content": "x"});
     [
@@ -47,9 +50,9 @@ fn closed() -> [(&'static str, &'static str, Value); 6] {
     ]
 }
 
-/// Scripted agents that remember what their session was granted.
+/// Scripted agents that record the grants of their session.
 struct Recording {
-    agents: ScriptedAgents,
+    agents: ScriptedBackend,
     granted: Mutex<Vec<String>>,
 }
 
@@ -66,7 +69,7 @@ impl AgentClientFactory for Recording {
     }
 }
 
-/// Runs a session that tries all that is closed, under the configuration `text`.
+/// Runs a session that tries all blocked calls, under the configuration `text`.
 fn nothing_is_open(text: &str, mode: Mode) -> Result<(), TestCaseError> {
     let Ok(config) = AgentConfig::parse(text, Path::new(FILE)) else {
         return Ok(());
@@ -76,7 +79,7 @@ fn nothing_is_open(text: &str, mode: Mode) -> Result<(), TestCaseError> {
         |script, (guard, tool, input)| script.is_denied_by(guard, tool, input),
     );
     let agents = Arc::new(Recording {
-        agents: ScriptedAgents::new([script.ends()]).unverified(),
+        agents: ScriptedBackend::new([script.ends()]).unverified(),
         granted: Mutex::default(),
     });
     let effective =
@@ -145,7 +148,8 @@ async fn decide(rules: &[&str], mode: Mode, path: &str) -> GateDecision {
     gate.decide(&call).await
 }
 
-/// The guards and the grants agree, and no rule opens the folders of sessions or `/tmp` in a sync.
+/// The guards and the grants agree, and no rule grants access to the folders of sessions, or to
+/// `/tmp` in a sync.
 #[tokio::test]
 async fn file_tools_write_temporary_files_in_run_mode_without_the_folders_of_sessions() {
     let is_allowed = |decision: &GateDecision| !matches!(decision, GateDecision::Deny { .. });

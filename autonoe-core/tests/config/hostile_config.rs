@@ -1,6 +1,8 @@
-//! Configurations that somebody wrote who wants more than he should have.
+//! Generators of hostile configurations.
 
-use autonoe_core::{Mode, Sandbox, SandboxSwitch};
+use autonoe_core::Mode;
+use autonoe_core::agent::Sandbox;
+use autonoe_core::project::SandboxSwitch;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -119,7 +121,7 @@ pub(crate) fn valid() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Fields that there are, that there might be, and any others.
+/// Names of known, plausible and arbitrary fields.
 fn field() -> impl Strategy<Value = String> {
     let names = "profile|allowCommands|allowPkillTargets|permissions|environment|allowedTools|\
                  mcpServers|hooks|projectMemory|sandbox|guards|baseline|disabled|allow|deny|base|run|\
@@ -127,7 +129,7 @@ fn field() -> impl Strategy<Value = String> {
     names.prop_map(|name: String| name)
 }
 
-/// Any JSON, made of words that mean something here.
+/// Any JSON value, made of words with a meaning here.
 pub(crate) fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -156,7 +158,7 @@ pub(crate) fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What is done to a value somewhere in a configuration.
+/// A change of a value somewhere in a configuration.
 #[derive(Clone, Debug)]
 enum Disturbance {
     Replace(Value),
@@ -164,7 +166,7 @@ enum Disturbance {
     Remove,
 }
 
-/// A valid configuration in which values were replaced, added and removed, wherever they stand.
+/// A valid configuration in which values were replaced, added and removed at any place.
 pub(crate) fn disturbed() -> impl Strategy<Value = Value> {
     let disturbance = prop_oneof![
         anything().prop_map(Disturbance::Replace),
@@ -206,7 +208,7 @@ fn disturb(config: &mut Value, pointer: &str, disturbance: Disturbance) {
     }
 }
 
-/// Returns the pointers to all values, the whole one first.
+/// Returns the pointers to all values, the root first.
 fn pointers(value: &Value, at: &str) -> Vec<String> {
     let below: Vec<String> = match value {
         Value::Object(fields) => fields
@@ -228,6 +230,6 @@ pub(crate) fn any_mode() -> impl Strategy<Value = Mode> {
 }
 
 pub(crate) fn any_switch() -> impl Strategy<Value = SandboxSwitch> {
-    let said = || prop::option::of(prop_oneof![Just(Sandbox::Required), Just(Sandbox::Off)]);
-    (said(), said()).prop_map(|(flag, environment)| SandboxSwitch::resolve(flag, environment))
+    let setting = || prop::option::of(prop_oneof![Just(Sandbox::Required), Just(Sandbox::Off)]);
+    (setting(), setting()).prop_map(|(flag, environment)| SandboxSwitch::resolve(flag, environment))
 }

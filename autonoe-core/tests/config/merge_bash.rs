@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{
-    BashSecurity, BashValidator, EffectiveConfig, Mode, Policy, PolicyError, Profile, ProjectPaths,
-};
+use autonoe_core::Mode;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::gate::policy::{BashSecurity, BashValidator, Policy, PolicyError, Profile};
+use autonoe_core::project::EffectiveConfig;
 
 use crate::config::support::{bare, merged};
 

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{Grants, Mode, PLAYWRIGHT_MCP_TOOLS, Profile};
+use autonoe_core::Mode;
+use autonoe_core::gate::Grants;
+use autonoe_core::gate::policy::Profile;
+use autonoe_core::project::PLAYWRIGHT_MCP_TOOLS;
 use serde_json::json;
 
 use crate::config::support::{merged, rules};
 
-/// The example, as it stands in the specification.
+/// The example of the specification.
 const EXAMPLE: &str = include_str!("spec_example.json");
 
 // Shows: spec/2.3/permission-level, spec/5.4/permission-rules-read-write-edit

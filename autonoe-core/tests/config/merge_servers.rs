@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{EffectiveConfig, McpServer, Mode, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
+use autonoe_core::Mode;
+use autonoe_core::project::{EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
+use autonoe_core::tool::McpServer;
 use serde_json::json;
 
 use crate::config::support::{bare, merged, rules};
@@ -30,7 +32,7 @@ fn servers<const N: usize>(servers: [(&str, McpServer); N]) -> BTreeMap<String, 
         .collect()
 }
 
-/// How many tools of the browser are granted.
+/// Returns the number of granted browser tools.
 fn granted_tools(config: &EffectiveConfig) -> usize {
     let rules = rules(config);
     let tools = PLAYWRIGHT_MCP_TOOLS.iter();
@@ -57,7 +59,7 @@ fn an_empty_object_disables_all_servers() {
     assert_eq!(granted_tools(&config), 0);
 }
 
-/// The table writes `{}` for any server; one without a command is refused with the bad values.
+/// The table writes `{}` for any server; one without a command is among the bad values.
 // Shows: spec/5.4/mcp-servers-playwright, spec/9.3/servers
 #[test]
 fn the_name_playwright_overrides_the_built_in_one() {
@@ -113,7 +115,7 @@ fn all_tools_of_a_server_are_granted_unless_a_rule_names_the_server() {
                 .collect()
         };
         assert_eq!(of_servers(Mode::Run), granted, "{text}");
-        // A sync gets nothing but what the file names.
+        // In a sync, only the tools that the file names are granted.
         let mut named = granted.to_vec();
         named.retain(|rule| text.contains(rule));
         assert_eq!(of_servers(Mode::Sync), named, "{text}");
@@ -140,7 +142,7 @@ fn a_sync_has_no_browser() {
 
 #[test]
 fn a_configuration_made_in_code_is_checked_too() {
-    let mut config = autonoe_core::AgentConfig::default();
+    let mut config = autonoe_core::project::AgentConfig::default();
     config.mcp_servers = Some(servers([("autonoe", stdio("x", &[]))]));
 
     let merged = EffectiveConfig::merge(Some(config), Mode::Run, SandboxSwitch::default());

@@ -1,11 +1,12 @@
-//! The specification's tables of the configuration merge (5.4 and 9.3), row by row.
+//! Tables of the specification about the configuration merge (5.4 and 9.3), row by row.
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{
-    EffectiveConfig, Grants, Mode, PLAYWRIGHT_MCP_TOOLS, Profile, Sandbox, SandboxSwitch,
-    SwitchSource,
-};
+use autonoe_core::Mode;
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::Grants;
+use autonoe_core::gate::policy::Profile;
+use autonoe_core::project::{EffectiveConfig, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch, SwitchSource};
 
 use crate::config::support::{bare, merged, rules};
 
@@ -16,7 +17,7 @@ fn baseline(mode: Mode) -> Vec<String> {
     grants.rules().map(ToString::to_string).collect()
 }
 
-/// The hooks of a configuration by name, guards included.
+/// Returns the hooks of a configuration by name, including guards.
 fn hooks(config: &EffectiveConfig) -> Vec<String> {
     let lines = config.explain().iter();
     let hooks = lines.filter(|line| line.key == "hooks");

@@ -1,4 +1,4 @@
-//! The configuration file: what it may say, and what becomes of it.
+//! Configuration file: valid and invalid content, and its effect.
 
 mod apply;
 mod backend;

@@ -1,10 +1,10 @@
-//! No configuration whatever can take anything away.
+//! Property tests: no configuration removes a baseline rule or a guard.
 
 use std::path::Path;
 
-use autonoe_core::{
-    AgentConfig, ConfigErrorKind, EffectiveConfig, Grants, Mode, SandboxSwitch, Source,
-};
+use autonoe_core::Mode;
+use autonoe_core::gate::Grants;
+use autonoe_core::project::{AgentConfig, ConfigErrorKind, EffectiveConfig, SandboxSwitch, Source};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::config::hostile_config::{any_mode, any_switch, anything, disturbed, valid};
 use crate::config::support::{FILE, rules};
 
-/// Returns the guards that a configuration is left with.
+/// Returns the guards of a merged configuration.
 fn guards(config: &EffectiveConfig) -> Vec<&str> {
     let lines = config.explain().iter();
     lines
@@ -82,15 +82,15 @@ proptest! {
 
         let read = serde_json::from_str::<AgentConfig>(&text);
 
-        // The check is stricter: it also refuses null and names that mean nothing. Serde knows no
-        // fields that are ignored.
+        // The check is stricter: it also refuses null and invalid names. Serde does not know the
+        // ignored fields.
         if let Ok(config) = AgentConfig::parse(&text, Path::new(FILE)) {
             prop_assert_eq!(read.is_ok(), config.warnings().is_empty(), "{}", text);
         }
     }
 
     #[test]
-    fn every_error_says_where_and_what_to_do(config in disturbed()) {
+    fn every_error_has_a_position_and_a_suggestion(config in disturbed()) {
         let text = serde_json::to_string_pretty(&config).expect("JSON");
 
         if let Err(error) = AgentConfig::parse(&text, Path::new(FILE)) {
@@ -166,7 +166,7 @@ fn no_field_takes_anything_away_with_any_type_of_value() {
     }
 }
 
-/// A property of what nobody accepts, or of what nobody refuses, would say nothing.
+/// A property of values that are always refused, or always accepted, would prove nothing.
 #[test]
 fn disturbed_configurations_are_of_both_kinds() {
     let mut runner = TestRunner::deterministic();

@@ -1,6 +1,7 @@
-//! The JSON Schema that editors complete the file with.
+//! JSON Schema of the configuration, which editors use for completion.
 
-use autonoe_core::{AgentConfig, plain_schema};
+use autonoe_core::project::AgentConfig;
+use autonoe_core::tool::plain_schema;
 use serde_json::Value;
 
 fn schema() -> Value {

@@ -1,8 +1,9 @@
-//! What the tests share.
+//! Helpers of the configuration tests.
 
 use std::path::Path;
 
-use autonoe_core::{AgentConfig, ConfigError, EffectiveConfig, Mode, SandboxSwitch};
+use autonoe_core::Mode;
+use autonoe_core::project::{AgentConfig, ConfigError, EffectiveConfig, SandboxSwitch};
 
 pub(crate) const FILE: &str = ".autonoe/agent.json";
 
@@ -10,13 +11,13 @@ pub(crate) fn parse(text: &str) -> Result<AgentConfig, ConfigError> {
     AgentConfig::parse(text, Path::new(FILE))
 }
 
-/// Merges the configuration `text` for `mode`, with nobody having touched the sandbox.
+/// Merges the configuration `text` for `mode`, with the default sandbox setting.
 pub(crate) fn merged(text: &str, mode: Mode) -> EffectiveConfig {
     let config = parse(text).expect("a valid configuration");
     EffectiveConfig::merge(Some(config), mode, SandboxSwitch::default()).expect("it was checked")
 }
 
-/// What a run has without any configuration.
+/// Returns the configuration of a run without a file.
 pub(crate) fn bare(mode: Mode) -> EffectiveConfig {
     EffectiveConfig::merge(None, mode, SandboxSwitch::default()).expect("nothing to be wrong")
 }

@@ -1,4 +1,4 @@
-//! The pages of requirements agree with the tests that they name.
+//! Requirement pages and the tests that they name agree.
 
 mod page;
 mod tagged_tests;

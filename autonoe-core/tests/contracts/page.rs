@@ -1,4 +1,4 @@
-//! Pages of requirements: tables whose rows have an id and name the tests that show them.
+//! Requirement pages: tables whose rows have an ID and name their tests.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(crate) struct Row {
     pub(crate) id: String,
     /// The tests that its last cell names.
     pub(crate) tests: Vec<String>,
-    /// Its last cell says why no test can show it.
+    /// Whether its last cell gives a reason why no test can show it.
     pub(crate) has_no_test: bool,
 }
 
@@ -48,10 +48,10 @@ pub(crate) fn test_names(cell: &str) -> Vec<String> {
     quoted.filter(is_name).map(str::to_owned).collect()
 }
 
-/// Finds rows whose tests do not carry their id, and tests that carry an id whose row does not
-/// name them.
+/// Finds rows whose tests do not carry their ID, and tests that carry an ID whose row does not name
+/// them.
 ///
-/// `tests` has the ids that each test carries.
+/// `tests` has the IDs that each test carries.
 pub(crate) fn mistakes(rows: &[Row], tests: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut found = Vec::new();
     let mut by_id: BTreeMap<&str, &Row> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Tests of the workspace with the ids of the requirements that they show.
+//! Tests of the workspace with the IDs of the requirements that they show.
 //!
 //! A comment above the attributes of a test names them: `// Shows: spec/3.4/interrupt`.
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const TAG: &str = "// Shows:";
 
-/// Returns the ids of all tests in the crates of the workspace.
+/// Returns the IDs of all tests in the crates of the workspace.
 pub(crate) fn tagged_tests(repository: &Path) -> BTreeMap<String, Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(repository).expect("the repository") {
@@ -39,9 +39,9 @@ fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Reads the tests of a source file with their ids.
+/// Reads the tests of a source file with their IDs.
 ///
-/// Functions with a tag count as tests too: macros make tests of them.
+/// Functions with a tag count as tests too, because macros create tests from them.
 fn read_tests(source: &str) -> Vec<(String, Vec<String>)> {
     let mut tests = Vec::new();
     let (mut is_test, mut ids) = (false, Vec::new());
@@ -65,7 +65,7 @@ fn read_tests(source: &str) -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn reads_tests_and_their_tags() {
-    // Without the tag itself, which would be read as one of this file.
+    // Without the tag itself, which would be read as a tag of this file.
     let source = "
 TAG spec/1/a, spec/1/b
 TAG spec/2/c

@@ -1,12 +1,13 @@
-//! Runs in this process.
+//! Runs of the local engine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Engine, EngineError, JobRunner, LocalEngine, Placement, RunDesk, RunEnding, RunId,
-    RunInstruction, RunOutcome, RunPhase, RunSpec,
+use autonoe_core::RunId;
+use autonoe_core::engine::{
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, Placement, RunEnding, RunInstruction,
+    RunOutcome, RunPhase, RunSpec,
 };
 use autonoe_testkit::conformance;
 use serde_json::{Value, json};
@@ -20,9 +21,9 @@ struct Endless {
 
 #[async_trait]
 impl JobRunner for Endless {
-    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, context: &JobContext) -> RunOutcome {
         self.has_begun.store(true, Ordering::Release);
-        desk.control().cancelled().await;
+        context.control().cancelled().await;
         self.has_ended.store(true, Ordering::Release);
         RunOutcome::cancelled("")
     }
@@ -40,7 +41,7 @@ async fn it_conforms_on_several_threads_in_real_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_drops_the_engine_cancels_its_runs() {
+async fn dropping_the_engine_cancels_its_runs() {
     let runner = Arc::new(Endless::default());
     let has_ended = runner.has_ended.clone();
     let engine = LocalEngine::new(runner);
@@ -80,7 +81,7 @@ async fn a_run_that_was_cancelled_before_it_began_reaches_no_runner() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_was_told_to_end_takes_no_instruction() {
+async fn a_cancelled_run_accepts_no_instruction() {
     let engine = LocalEngine::new(Arc::new(Endless::default()));
     let id = engine
         .submit(run("endless"), Placement::anywhere())
@@ -93,9 +94,12 @@ async fn a_run_that_was_told_to_end_takes_no_instruction() {
         RunPhase::Stopping
     );
 
-    let told = engine.instruct(&id, RunInstruction::Pause).await;
+    let result = engine.instruct(&id, RunInstruction::Pause).await;
 
-    assert!(matches!(told, Err(EngineError::Refused { .. })), "{told:?}");
+    assert!(
+        matches!(result, Err(EngineError::Refused { .. })),
+        "{result:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,24 +153,24 @@ struct LocalEngineRunner;
 
 #[async_trait]
 impl JobRunner for LocalEngineRunner {
-    async fn run(&self, _: &RunSpec, _: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, _: &JobContext) -> RunOutcome {
         RunOutcome::succeeded(json!("other"))
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_a_kind_that_nobody_carries_out_is_refused() {
+async fn a_run_of_a_kind_without_a_runner_is_refused() {
     let engine = LocalEngine::by_kind([("endless", Endless::default())]);
 
     let submitted = engine.submit(run("quick"), Placement::anywhere()).await;
 
-    let said = submitted.expect_err("it is refused").to_string();
+    let message = submitted.expect_err("it is refused").to_string();
     assert_eq!(
-        said,
-        "the run run cannot be carried out: nobody carries out jobs of the kind \"quick\" here; \
-         there are: endless"
+        message,
+        "the run run cannot be executed: this engine has no runner for jobs of the kind \
+         \"quick\"; known kinds are endless"
     );
-    // It was not taken: the id is free.
+    // It was not accepted: the ID is free.
     let other = RunSpec::new(RunId::new("run"), "endless", json!(1));
     let submitted = engine.submit(other, Placement::anywhere()).await;
     submitted.expect("it is taken");
@@ -177,7 +181,7 @@ fn a_run_whose_runtime_is_gone_has_failed() {
     let engine = LocalEngine::new(Arc::new(Endless::default()));
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.expect("there is room");
-    // One has begun and one was never looked at.
+    // One run has started, and the task of the other one was never polled.
     let begun = RunSpec::new(RunId::new("begun"), "endless", json!(1));
     runtime.block_on(async {
         let submitted = engine.submit(begun.clone(), Placement::anywhere()).await;
@@ -199,7 +203,7 @@ fn a_run_whose_runtime_is_gone_has_failed() {
 }
 
 #[test]
-fn without_a_runtime_nothing_is_taken() {
+fn without_a_runtime_no_run_is_accepted() {
     let engine = LocalEngine::new(Arc::new(Endless::default()));
 
     let submitted =

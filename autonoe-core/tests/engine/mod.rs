@@ -1,3 +1,3 @@
-//! Engines and what carries out runs for them.
+//! Engines and their job runners.
 
 mod local;

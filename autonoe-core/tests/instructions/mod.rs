@@ -1,20 +1,22 @@
-//! The texts that agents are told.
+//! Instruction texts of agents.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_core::{
-    AutonoeGuard, BuiltInInstructions, Epoch, HookDecision, InstructionName, InstructionSource,
-    LedgerBook, MemoryRepository, Mode, PreToolUseHook, ProjectInstructions, ProjectPaths,
-    SystemClock, Tool, ToolCall, deliverable_tools,
-};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::{AutonoeGuard, ProjectPaths};
+use autonoe_core::ledger::{LedgerStore, MemoryRepository, deliverable_tools};
+use autonoe_core::project::{BuiltInInstructions, ProjectInstructions};
+use autonoe_core::run::InstructionSource;
+use autonoe_core::time::{Epoch, SystemClock};
+use autonoe_core::{HookDecision, Mode, PreToolUseHook, Tool, ToolCall};
 use serde_json::{Value, json};
 
 fn tools_of(name: &InstructionName) -> Vec<Arc<dyn Tool>> {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1));
+    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
     deliverable_tools(&book, name)
 }
 
@@ -22,7 +24,7 @@ fn text_of(name: &InstructionName) -> &'static str {
     BuiltInInstructions::text(name).expect("there is a text")
 }
 
-/// The tools that `text` mentions, without the prefix.
+/// Returns the tools that `text` mentions, without the prefix.
 fn mentioned(text: &str) -> BTreeSet<&str> {
     let mut parts = text.split("mcp__autonoe__");
     parts.next();
@@ -55,9 +57,9 @@ fn each_text_mentions_the_tools_of_its_instruction_and_no_other() {
     }
 }
 
-/// Every JSON example of a text names only fields that a tool of the instruction takes.
+/// Every JSON example of a text names only fields of a tool of the instruction.
 #[test]
-fn each_example_is_what_a_tool_takes() {
+fn each_example_fits_a_tool() {
     for name in InstructionName::BUILT_IN {
         let schemas: Vec<Value> = tools_of(&name)
             .iter()
@@ -92,16 +94,16 @@ fn each_example_is_what_a_tool_takes() {
 }
 
 #[test]
-fn each_text_says_what_holds_in_every_session() {
+fn each_text_contains_the_rules_of_every_session() {
     for name in InstructionName::BUILT_IN {
         let text = text_of(&name);
 
-        for said in [
+        for rule in [
             "SPEC.md",
             ".autonoe-note.md",
             "Never write to the `.autonoe/` directory",
         ] {
-            assert!(text.contains(said), "{name} does not say {said}");
+            assert!(text.contains(rule), "{name} does not say {rule}");
         }
         assert!((40..=95).contains(&text.lines().count()), "{name}");
         assert!(
@@ -141,7 +143,7 @@ fn only_external_constraints_block_as_every_text_says() {
             .expect("it says what is blocked");
 
         for text in [instruction, description] {
-            // Lines end anywhere.
+            // Lines may end anywhere.
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let (external, internal) = text.split_once(". ").expect("sentences");
             for constraint in [
@@ -178,7 +180,7 @@ fn only_sync_and_verify_forbid_to_change_the_project() {
 }
 
 #[tokio::test]
-async fn the_guard_lets_the_commands_pass_that_the_texts_ask_for() {
+async fn the_guard_allows_the_commands_of_the_texts() {
     let project_paths = ProjectPaths::new("/srv/project");
     let guard = AutonoeGuard::new(project_paths.clone());
     for command in [
@@ -209,7 +211,7 @@ async fn the_built_in_texts_know_no_custom_instruction() {
 
     insta::assert_snapshot!(
         resolved.expect_err("there is none"),
-        @"instruction review cannot be had: there is no built-in text for it"
+        @"instruction review is not available: it has no built-in text"
     );
 }
 
@@ -227,7 +229,7 @@ async fn a_file_of_the_project_goes_before_the_built_in_text() {
         fs::write(folder.join(format!("{name}.md")), "Ours.\n").expect("writable");
         assert_eq!(texts.resolve(&name).await.expect("a file"), "Ours.\n");
 
-        // Read anew each time.
+        // The file is read anew each time.
         fs::write(folder.join(format!("{name}.md")), "Changed.\n").expect("writable");
         assert_eq!(texts.resolve(&name).await.expect("a file"), "Changed.\n");
         fs::remove_file(folder.join(format!("{name}.md"))).expect("writable");
@@ -249,7 +251,7 @@ async fn a_custom_instruction_comes_from_its_file() {
     assert_eq!(text.expect("there is a file"), "Review.");
 }
 
-/// Returns why `name` cannot be had from `dir`, with the path of `dir` left out.
+/// Returns the error of resolving `name` in `dir`, without the path of `dir`.
 async fn refusal(dir: &Path, name: &str) -> String {
     let texts = ProjectInstructions::new(dir);
     let error = texts.resolve(&InstructionName::new(name)).await;
@@ -330,6 +332,6 @@ async fn a_file_that_cannot_be_read_is_an_error() {
 
     insta::assert_snapshot!(
         refusal(dir.path(), "coding").await,
-        @r#"instruction coding cannot be had: "coding.md" cannot be read (Input/output error (os error 5)); check its owner and permissions, or remove it to use the built-in text"#
+        @r#"instruction coding is not available: "coding.md" cannot be read (Input/output error (os error 5)); check its owner and permissions, or remove it to use the built-in text"#
     );
 }

@@ -1,4 +1,4 @@
-//! A file system of its own, whose power can be cut.
+//! [`FileSystem`], a mounted file system with power cuts.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -7,15 +7,15 @@ use std::process::{Child, Command, Output, Stdio};
 
 /// An ext4 file system in a file, mounted until this is dropped.
 ///
-/// It needs root, loop devices and Python. Whoever makes one does so among
-/// mounts of its own, so that nothing stays when it is killed.
+/// It needs root, loop devices and Python. Create it in a private mount namespace, so that nothing
+/// remains after a kill.
 pub(crate) struct FileSystem {
     image: PathBuf,
     mount_point: PathBuf,
 }
 
 impl FileSystem {
-    /// Makes an empty one whose files are in `dir`.
+    /// Creates an empty file system whose files are in `dir`.
     pub(crate) fn make(dir: &Path) -> Self {
         let image = dir.join("image");
         let mount_point = dir.join("mounted");
@@ -32,7 +32,7 @@ impl FileSystem {
         &self.mount_point
     }
 
-    /// Gets everything ready to cut the power.
+    /// Prepares a power cut.
     pub(crate) fn switch(&self) -> Switch {
         let mut python = Command::new("python3")
             .args(["-c", CUT])
@@ -49,24 +49,24 @@ impl FileSystem {
         Switch(python)
     }
 
-    /// Comes back after a cut, with what has survived it.
+    /// Restarts after a cut, with the data that survived.
     pub(crate) fn restart(&self) {
         run(Command::new("umount").arg(self.root()));
         self.mount();
     }
 
-    /// Tells whether the last cut lost the file that was written just before it.
+    /// Returns whether the last cut lost the file that was written just before it.
     pub(crate) fn lost_what_was_unsynced(&self) -> bool {
         let path = self.root().join(UNSYNCED);
         let found = fs::read(&path).unwrap_or_default();
-        // The next cut has one of its own.
+        // The next cut writes its own file.
         let _ = fs::remove_file(path);
         found != b"not synced"
     }
 
     fn mount(&self) {
         let mut mount = Command::new("mount");
-        // Without the option, ext4 makes up for writers that rename before they sync.
+        // Without this option, ext4 compensates for writers that rename before they sync.
         mount.args(["-t", "ext4", "-o", "loop,noauto_da_alloc"]);
         run(mount.arg(&self.image).arg(self.root()));
     }
@@ -74,12 +74,12 @@ impl FileSystem {
 
 impl Drop for FileSystem {
     fn drop(&mut self) {
-        // If somebody still uses it, the end of its mounts ends it.
+        // If it is still in use, the end of the mount namespace unmounts it.
         let _ = Command::new("umount").arg(self.root()).status();
     }
 }
 
-/// The switch of a file system's power: a program that waits for a word.
+/// The power switch of a file system: a program that waits for a signal.
 pub(crate) struct Switch(Child);
 
 /// Writes a file without syncing it, and then lets nothing more reach the disk, not even the
@@ -94,13 +94,13 @@ with open(sys.argv[2], 'w') as file:
 fcntl.ioctl(root, 0x8004587D, struct.pack('I', 2))
 ";
 
-/// The file that is written without a sync just before the power is cut.
+/// The file that is written without a sync just before the power cut.
 const UNSYNCED: &str = "unsynced";
 
 impl Switch {
     /// Cuts the power: from now on nothing more reaches the disk.
     pub(crate) fn cut(self) {
-        // The end of its input is the word.
+        // The end of its input is the signal.
         let output = self.0.wait_with_output().expect("ours");
         assert_success("python3", &output);
     }
@@ -115,6 +115,6 @@ fn run(command: &mut Command) {
 }
 
 fn assert_success(program: &str, output: &Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program}: {}", said.trim());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {}", stderr.trim());
 }

@@ -1,13 +1,14 @@
-//! Flows in a project directory: lock, settings, journal, and going on after a kill.
+//! Flows in a project directory: lock, settings, journal, and resuming after a kill.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    Budget, CostTotal, CostUsd, Durability, ExitReason, FlowExit, FlowStart, JournalLine,
-    OpenSessions, ProjectError, ProjectGround, ProjectRun, ProjectRunError, RunControl,
-    RunTimeline, SeededIds, SessionEnd, SessionOrder, WhyStopped,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::agent::{CostTotal, SessionEnd};
+use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunTimeline, StopReason};
+use autonoe_core::run::{Durability, FlowExit, JournalLine};
+use autonoe_core::session::{FlowStart, OpenSessions};
+use autonoe_core::time::SeededIds;
+use autonoe_core::{Budget, CostUsd, ExitReason, ProjectRun, RunControl, SessionOrder};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::json;
 
 fn says(text: &str, cents: u64) -> SessionScript {
@@ -17,13 +18,13 @@ fn says(text: &str, cents: u64) -> SessionScript {
         .ends()
 }
 
-async fn ground(project: &TempProject) -> ProjectGround {
-    let taking = ProjectGround::of(project.project()).clock(Arc::new(VirtualClock::new()));
-    taking.take().await.expect("it is free")
+async fn ground(project: &TempProject) -> OpenProject {
+    let options = OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new()));
+    options.open().await.expect("it is free")
 }
 
-async fn begin(ground: &ProjectGround, agents: ScriptedAgents) -> OpenSessions {
-    let builder = ground.begin(Arc::new(agents)).expect("settings fit");
+async fn begin(ground: &OpenProject, agents: ScriptedBackend) -> OpenSessions {
+    let builder = ground.start(Arc::new(agents)).expect("settings fit");
     let sessions = builder.ids(Arc::new(SeededIds::new(7))).build_sessions();
     let start = FlowStart::new("review")
         .definition("1f0c9a")
@@ -36,14 +37,14 @@ async fn begin(ground: &ProjectGround, agents: ScriptedAgents) -> OpenSessions {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flow_needs_no_specification_and_is_told_by_the_journal() {
+async fn a_flow_needs_no_specification_and_is_in_the_journal() {
     let project = TempProject::new();
     let ground = ground(&project).await;
-    let mut open = begin(&ground, ScriptedAgents::new([says("hello", 10)])).await;
+    let mut open = begin(&ground, ScriptedBackend::new([says("hello", 10)])).await;
 
-    open.note(json!({"fact": 1}), Durability::Synced)
+    open.record_fact(json!({"fact": 1}), Durability::Synced)
         .expect("written");
-    open.run(SessionOrder::new("Say hello.").named("greet"))
+    open.run(SessionOrder::new("Say hello.").name("greet"))
         .await;
     let report = open.close(FlowExit::Completed, json!({"steps": 1}));
     drop(ground);
@@ -61,38 +62,35 @@ async fn a_flow_needs_no_specification_and_is_told_by_the_journal() {
         ]
     ));
     assert_eq!(
-        (journal.broken_off(), journal.broken_off_flow()),
+        (journal.interrupted_run(), journal.interrupted_flow()),
         (None, None)
     );
-    let [story] = &journal.stories()[..] else {
+    let [story] = &journal.run_histories()[..] else {
         panic!("one flow, one story");
     };
     assert_eq!((story.flow.as_deref(), story.mode), (Some("review"), None));
-    assert_eq!(
-        story.why_did_it_stop(),
-        &WhyStopped::FlowEnded(report.clone())
-    );
-    assert_eq!(
-        story.why_did_it_stop().to_string(),
-        "it ended: it is complete"
-    );
+    assert_eq!(story.stop_reason(), &StopReason::FlowEnded(report.clone()));
+    assert_eq!(story.stop_reason().to_string(), "it ended: it is complete");
     assert_eq!(story.cost(), CostTotal::known(CostUsd::from_cents(10)));
     assert_eq!(story.sessions[0].instruction.as_str(), "greet");
-    let timeline = RunTimeline::of(&journal, &report.run).expect("it is told");
+    let timeline = RunTimeline::from_journal(&journal, &report.run).expect("it is told");
     assert_eq!(timeline.flow.as_deref(), Some("review"));
     assert_eq!(timeline.sessions.len(), 1);
     assert_eq!(timeline.flow_report, Some(report));
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_do_not_work_in_one_project() {
+async fn an_open_project_refuses_other_flows_and_runs() {
     let project = TempProject::new().spec("# Shop");
     let ground = ground(&project).await;
-    let taken = ProjectGround::of(project.project()).take().await;
-    let run = ProjectRun::new(project.project().clone(), Arc::new(ScriptedAgents::new([])));
+    let opened = OpenProject::options(project.project()).open().await;
+    let run = ProjectRun::new(
+        project.project().clone(),
+        Arc::new(ScriptedBackend::new([])),
+    );
     let started = run.run(&RunControl::new()).await;
 
-    for refused in [taken.map(drop), started.map(drop)] {
+    for refused in [opened.map(drop), started.map(drop)] {
         assert!(
             matches!(
                 refused,
@@ -102,67 +100,67 @@ async fn two_do_not_work_in_one_project() {
         );
     }
     drop(ground);
-    assert!(ProjectGround::of(project.project()).take().await.is_ok());
+    assert!(OpenProject::options(project.project()).open().await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flow_goes_on_with_its_facts_numbers_and_costs() {
+async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let project = TempProject::new();
     {
         let ground = ground(&project).await;
-        let agents = ScriptedAgents::new([says("one", 10), SessionScript::new("lost").hangs()]);
+        let agents = ScriptedBackend::new([says("one", 10), SessionScript::new("lost").hangs()]);
         let mut open = begin(&ground, agents).await;
-        open.run(SessionOrder::new("One.").named("one")).await;
-        open.note(json!("one is done"), Durability::Synced)
+        open.run(SessionOrder::new("One.").name("one")).await;
+        open.record_fact(json!("one is done"), Durability::Synced)
             .expect("written");
-        // The process is gone in the middle of the second session.
-        let lost = open.run(SessionOrder::new("Two.").named("two"));
-        let gone = tokio::time::timeout(std::time::Duration::from_secs(60), lost).await;
-        assert!(gone.is_err());
+        // The process ends in the middle of the second session.
+        let lost = open.run(SessionOrder::new("Two.").name("two"));
+        let interrupted = tokio::time::timeout(std::time::Duration::from_secs(60), lost).await;
+        assert!(interrupted.is_err());
     }
     let journal = project.journal();
-    assert_eq!(journal.broken_off(), None);
-    let why = journal.stories()[0].why_did_it_stop().to_string();
+    assert_eq!(journal.interrupted_run(), None);
+    let why = journal.run_histories()[0].stop_reason().to_string();
     assert_eq!(why, "it was interrupted in session 2");
 
     let ground = ground(&project).await;
     let recorded = ground
         .journal()
-        .broken_off_flow()
+        .interrupted_flow()
         .expect("it was interrupted");
     assert_eq!(recorded.facts, [json!("one is done")]);
     assert_eq!(recorded.start.definition, "1f0c9a");
     assert_eq!(recorded.start.parameters, json!({"branch": "main"}));
     let run = recorded.run.clone();
     let scripts = [says("one", 10), says("two", 20), says("three", 30)];
-    let agents = Arc::new(ScriptedAgents::resuming_at(2, scripts));
+    let agents = Arc::new(ScriptedBackend::resuming_at(2, scripts));
     let budget = Budget::default().with_cost(CostUsd::from_cents(60));
-    let builder = ground.go_on(agents.clone()).expect("settings fit");
+    let builder = ground.resume(agents.clone()).expect("settings fit");
     let sessions = builder.budget(budget).build_sessions().expect("parts fit");
     let open = sessions.reopen(recorded, &RunControl::new()).await;
     let mut open = open.expect("it begins");
-    let again = open.run(SessionOrder::new("Two.").named("two")).await;
-    let third = open.run(SessionOrder::new("Three.").named("three")).await;
-    let fourth = open.run(SessionOrder::new("Four.").named("four")).await;
+    let again = open.run(SessionOrder::new("Two.").name("two")).await;
+    let third = open.run(SessionOrder::new("Three.").name("three")).await;
+    let fourth = open.run(SessionOrder::new("Four.").name("four")).await;
     let report = open.close(FlowExit::Completed, json!({}));
 
     assert_eq!((again.number, third.number), (2, 3));
-    // What it spent before the interruption counts against the budget.
+    // The spending before the interruption counts against the budget.
     assert!(matches!(fourth.result.end, SessionEnd::BudgetSpent { .. }));
     assert_eq!(report.run, run);
-    // Nobody knows what the lost session cost.
+    // The cost of the lost session is unknown.
     let cost = CostTotal {
         known_usd: CostUsd::from_cents(60),
         unknown_parts: 1,
     };
     assert_eq!((report.cost, report.sessions), (cost, 3));
     let journal = project.journal();
-    let story = &journal.stories()[0];
+    let story = &journal.run_histories()[0];
     assert_eq!((story.resumed, story.sessions[1].starts), (1, 2));
     assert_eq!(story.cost(), cost);
-    let timeline = RunTimeline::of(&journal, &run).expect("it is told");
+    let timeline = RunTimeline::from_journal(&journal, &run).expect("it is told");
     assert_eq!(timeline.cost.last().map(|point| point.total), Some(cost));
-    assert_eq!(journal.broken_off_flow(), None);
+    assert_eq!(journal.interrupted_flow(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,11 +168,11 @@ async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
     let project = TempProject::new().spec("# Shop");
     {
         let ground = ground(&project).await;
-        let _broke_off = begin(&ground, ScriptedAgents::new([])).await;
+        let _broke_off = begin(&ground, ScriptedBackend::new([])).await;
     }
-    assert!(project.journal().broken_off_flow().is_some());
+    assert!(project.journal().interrupted_flow().is_some());
 
-    let agents = Arc::new(ScriptedAgents::new([SessionScript::new("hangs").hangs()]));
+    let agents = Arc::new(ScriptedBackend::new([SessionScript::new("hangs").hangs()]));
     let run = ProjectRun::new(project.project().clone(), agents)
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| {
@@ -184,21 +182,21 @@ async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
 
     assert!(matches!(report.exit, ExitReason::BudgetExceeded { .. }));
     let journal = project.journal();
-    assert_eq!(journal.stories().len(), 2);
+    assert_eq!(journal.run_histories().len(), 2);
     assert_eq!(
-        (journal.broken_off(), journal.broken_off_flow()),
+        (journal.interrupted_run(), journal.interrupted_flow()),
         (None, None)
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flow_ends_when_its_journal_takes_no_line_any_more() {
+async fn a_flow_ends_when_its_journal_cannot_be_written() {
     let project = TempProject::new();
     let ground = ground(&project).await;
-    let mut open = begin(&ground, ScriptedAgents::new([])).await;
+    let mut open = begin(&ground, ScriptedBackend::new([])).await;
     std::fs::remove_file(project.project().journal_path()).expect("it is there");
 
-    let noted = open.note(json!({}), Durability::Written);
+    let noted = open.record_fact(json!({}), Durability::Written);
     let performed = open.run(SessionOrder::new("Work.")).await;
 
     assert_eq!(noted.expect_err("it is gone").code, "journal_unavailable");

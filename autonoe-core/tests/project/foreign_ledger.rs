@@ -5,12 +5,17 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::ledger::ForeignChange;
+use autonoe_core::project::{Journal, OpenProject, ProjectRunError, RunTimeline, SandboxSwitch};
+use autonoe_core::run::{FlowExit, JournalLine};
+use autonoe_core::session::FlowStart;
+use autonoe_core::time::SeededIds;
 use autonoe_core::{
-    DeliverableStatus, ExitReason, FlowExit, FlowStart, ForeignChange, Journal, JournalLine,
-    ProjectGround, ProjectRun, ProjectRunError, RunControl, RunEvent, RunEventKind, RunReport,
-    RunTimeline, SandboxSwitch, SeededIds, SessionEnd, SessionOrder,
+    DeliverableStatus, ExitReason, ProjectRun, RunControl, RunEvent, RunEventKind, RunReport,
+    SessionOrder,
 };
-use autonoe_testkit::{EventLog, ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_testkit::{EventLog, ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
 /// A ledger in which everything has passed and nothing was built.
@@ -55,7 +60,7 @@ fn passes(ids: &[&str]) -> SessionScript {
     session.ends()
 }
 
-fn run(project: &TempProject, agents: ScriptedAgents, events: &Arc<EventLog>) -> ProjectRun {
+fn run(project: &TempProject, agents: ScriptedBackend, events: &Arc<EventLog>) -> ProjectRun {
     let events = events.clone();
     ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
@@ -66,13 +71,13 @@ async fn report(
     project: &TempProject,
     scripts: impl IntoIterator<Item = SessionScript>,
 ) -> RunReport {
-    run(project, ScriptedAgents::new(scripts), &Arc::default())
+    run(project, ScriptedBackend::new(scripts), &Arc::default())
         .run(&RunControl::new())
         .await
         .expect("it starts")
 }
 
-/// Returns the lines of the journal of which `choose` makes something.
+/// Returns the values of the journal lines for which `choose` returns one.
 fn lines<T>(project: &TempProject, choose: impl Fn(&JournalLine) -> Option<T>) -> Vec<T> {
     let journal = Journal::read(&project.project().journal_path()).expect("readable");
     journal
@@ -85,7 +90,7 @@ fn lines<T>(project: &TempProject, choose: impl Fn(&JournalLine) -> Option<T>) -
 fn restored(project: &TempProject) -> Vec<(u32, ForeignChange, Option<String>)> {
     lines(project, |line| match line {
         JournalLine::LedgerRestored { session, foreign } => {
-            Some((*session, foreign.change, foreign.kept.clone()))
+            Some((*session, foreign.change, foreign.saved_as.clone()))
         }
         _ => None,
     })
@@ -105,7 +110,7 @@ fn status(project: &TempProject, id: &str) -> DeliverableStatus {
     found.expect("there").status()
 }
 
-/// What an outsider does to the ledger, and what the run finds.
+/// A foreign change of the ledger, and the change that the run reports.
 type Mishap = (&'static str, fn(&Path), ForeignChange);
 
 const MISHAPS: [Mishap; 8] = [
@@ -281,7 +286,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
     let control = RunControl::new();
     let cancel = control.clone();
     let forging = SessionScript::new("forges").does(forges).says("ok").ends();
-    let agents = ScriptedAgents::new([plans(), forging]).unverified();
+    let agents = ScriptedBackend::new([plans(), forging]).unverified();
     let dropped = run(&project, agents, &Arc::default()).configure(move |runner| {
         runner.observer(Arc::new(move |event: &RunEvent<'_>| {
             if matches!(event.kind, RunEventKind::LedgerRestored { .. }) {
@@ -289,7 +294,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
             }
         }))
     });
-    // As a kill does: the run is dropped with its first foreign change in the journal.
+    // Like a kill: the run is dropped with its first foreign change in the journal.
     let never = RunControl::new();
     tokio::select! {
         biased;
@@ -302,7 +307,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
         .does(forges)
         .says("ok")
         .ends();
-    let agents = ScriptedAgents::resuming_at(3, [plans(), passes(&[]), again]);
+    let agents = ScriptedBackend::resuming_at(3, [plans(), passes(&[]), again]);
     let report = run(&project, agents, &Arc::default())
         .run(&RunControl::new())
         .await
@@ -319,7 +324,7 @@ async fn observers_are_notified_and_the_time_line_has_it() {
     let project = TempProject::new();
     let events = Arc::<EventLog>::default();
     let second = SessionScript::new("forges").does(forges).says("ok").ends();
-    let agents = ScriptedAgents::new([plans(), second, passes(&["A", "B"])]);
+    let agents = ScriptedBackend::new([plans(), second, passes(&["A", "B"])]);
 
     let report = run(&project, agents, &events)
         .run(&RunControl::new())
@@ -331,7 +336,7 @@ async fn observers_are_notified_and_the_time_line_has_it() {
                     foreign content is kept as status.foreign-1.json";
     assert!(text.contains(sentence), "{text}");
     let journal = Journal::read(&project.project().journal_path()).expect("readable");
-    let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");
+    let timeline = RunTimeline::from_journal(&journal, &report.run).expect("it is there");
     assert_eq!(timeline.ledger_restored.len(), 1);
     assert_eq!(timeline.ledger_restored[0].session, 2);
     assert_eq!(timeline.ledger_edited, None);
@@ -340,7 +345,7 @@ async fn observers_are_notified_and_the_time_line_has_it() {
 #[tokio::test(start_paused = true)]
 async fn an_edit_between_runs_is_accepted_and_recorded_once() {
     let project = TempProject::new();
-    let first = run(&project, ScriptedAgents::new([plans()]), &Arc::default())
+    let first = run(&project, ScriptedBackend::new([plans()]), &Arc::default())
         .configure(|runner| runner.max_iterations(1))
         .run(&RunControl::new())
         .await
@@ -364,7 +369,7 @@ async fn runs_that_follow_each_other_find_no_edit() {
     let project = TempProject::new();
     for ids in [None, Some("A"), Some("B")] {
         let script = ids.map_or_else(plans, |id| passes(&[id]));
-        run(&project, ScriptedAgents::new([script]), &Arc::default())
+        run(&project, ScriptedBackend::new([script]), &Arc::default())
             .configure(|runner| runner.max_iterations(1))
             .run(&RunControl::new())
             .await
@@ -375,7 +380,8 @@ async fn runs_that_follow_each_other_find_no_edit() {
     assert_eq!(edits(&project), 0);
 }
 
-/// A killed run: its journal ends with the line before the save in which A passes.
+/// Returns the project of a killed run: its journal ends with the line before the save in which A
+/// passes.
 async fn killed_at_the_save(text_of_the_ledger: &str) -> TempProject {
     let copy = |name: &'static str| {
         move |project: &Path| drop(fs::copy(ledger(project), project.join(name)))
@@ -408,7 +414,7 @@ async fn a_kill_before_or_after_the_save_is_no_edit() {
         let project = killed_at_the_save(text).await;
         assert_eq!(status(&project, "A"), expected);
 
-        let agents = ScriptedAgents::resuming_at(2, [plans(), passes(&["A", "B"])]);
+        let agents = ScriptedBackend::resuming_at(2, [plans(), passes(&["A", "B"])]);
         let resumed = run(&project, agents, &Arc::default())
             .run(&RunControl::new())
             .await
@@ -427,7 +433,7 @@ async fn an_edit_after_a_kill_is_accepted_and_recorded() {
 
     let resumed = run(
         &project,
-        ScriptedAgents::resuming_at(2, [plans(), passes(&[])]),
+        ScriptedBackend::resuming_at(2, [plans(), passes(&[])]),
         &Arc::default(),
     )
     .run(&RunControl::new())
@@ -441,7 +447,7 @@ async fn an_edit_after_a_kill_is_accepted_and_recorded() {
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_disappears_between_runs_is_an_error_and_no_new_plan() {
     let project = TempProject::new();
-    run(&project, ScriptedAgents::new([plans()]), &Arc::default())
+    run(&project, ScriptedBackend::new([plans()]), &Arc::default())
         .configure(|runner| runner.max_iterations(1))
         .run(&RunControl::new())
         .await
@@ -449,7 +455,7 @@ async fn a_ledger_that_disappears_between_runs_is_an_error_and_no_new_plan() {
     let backup = fs::read(ledger(project.path())).expect("there");
     fs::remove_file(ledger(project.path())).expect("ours");
 
-    let refused = run(&project, ScriptedAgents::new([]), &Arc::default())
+    let refused = run(&project, ScriptedBackend::new([]), &Arc::default())
         .run(&RunControl::new())
         .await
         .expect_err("nothing can be started");
@@ -464,7 +470,7 @@ async fn a_ledger_that_disappears_between_runs_is_an_error_and_no_new_plan() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let preview = autonoe_core::RunPreview::of(
+    let preview = autonoe_core::project::RunPreview::new(
         project.project(),
         autonoe_core::Mode::Run,
         SandboxSwitch::default(),
@@ -493,14 +499,14 @@ async fn without_its_journal_a_project_without_a_ledger_is_planned_anew() {
 async fn a_session_of_a_flow_fails_at_the_second_foreign_change() {
     let project = TempProject::new().status(FORGED.replace("true", "false"));
     let forging = |name: &str| SessionScript::new(name).does(forges).says("ok").ends();
-    let agents = Arc::new(ScriptedAgents::new([forging("first"), forging("second")]));
-    let ground = ProjectGround::of(project.project())
+    let agents = Arc::new(ScriptedBackend::new([forging("first"), forging("second")]));
+    let ground = OpenProject::options(project.project())
         .clock(Arc::new(VirtualClock::new()))
-        .take()
+        .open()
         .await
         .expect("nobody else");
     let sessions = ground
-        .begin(agents)
+        .start(agents)
         .expect("writable")
         .build_sessions()
         .expect("complete");

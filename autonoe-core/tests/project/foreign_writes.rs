@@ -1,17 +1,17 @@
-//! What others do to the file of the ledger between our look at it and our write.
+//! Foreign writes to the ledger file between a read and a write of ours.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project,
-    RepositoryErrorKind, Revision,
-};
+use autonoe_core::ledger::{Fence, LedgerState, RepositoryErrorKind, Revision};
+use autonoe_core::project::FileDeliverableRepository;
+use autonoe_core::time::Epoch;
+use autonoe_core::{DeliverableRepository, Project};
 use futures::FutureExt;
 use jiff::civil::{Date, date};
 
-/// A repository that has saved once, as epoch 1, and the revision it was told.
+/// A repository that has saved once, as epoch 1, and the returned revision.
 struct Saved {
     dir: tempfile::TempDir,
     ledger: FileDeliverableRepository,
@@ -45,7 +45,7 @@ impl Saved {
         fs::write(self.path(), text.replace(from, to)).expect("writable");
     }
 
-    /// Saves from the revision that was told, which must be refused and leave the file alone.
+    /// Saves from the returned revision. The save must be refused and leave the file unchanged.
     async fn refused(&self, epoch: u64) -> RepositoryErrorKind {
         let before = fs::read(self.path()).ok();
 
@@ -65,7 +65,7 @@ async fn save(
     ledger: &FileDeliverableRepository,
     base: Option<&Revision>,
     epoch: u64,
-) -> Result<Revision, autonoe_core::RepositoryError> {
+) -> Result<Revision, autonoe_core::ledger::RepositoryError> {
     let fence = Fence {
         base: base.cloned(),
         epoch: Epoch(epoch),
@@ -112,7 +112,7 @@ async fn an_edit_that_raises_the_epoch_fences_off() {
 }
 
 #[tokio::test]
-async fn a_takeover_by_another_process_fences_off_who_saved_last_here() {
+async fn a_takeover_by_another_process_fences_off_the_last_writer_here() {
     let saved = saved().await;
     let other = open(saved.dir.path());
     let theirs = save(&other, Some(&saved.revision), 2).await;
@@ -123,7 +123,7 @@ async fn a_takeover_by_another_process_fences_off_who_saved_last_here() {
 }
 
 #[tokio::test]
-async fn who_has_seen_the_takeover_is_fenced_off_all_the_same() {
+async fn a_writer_that_has_seen_the_takeover_is_fenced_off_too() {
     let mut saved = saved().await;
     let other = open(saved.dir.path());
     saved.revision = save(&other, Some(&saved.revision), 2)
@@ -142,7 +142,7 @@ async fn a_file_that_was_broken_meanwhile_is_corrupt_and_stays() {
 }
 
 #[tokio::test]
-async fn a_field_or_a_deliverable_that_stands_twice_is_corrupt() {
+async fn a_duplicate_field_or_deliverable_is_corrupt() {
     let twice =
         "[{\"id\": \"A\", \"description\": \"x\"}, {\"id\": \"A\", \"description\": \"y\"}]";
     for (from, to) in [
@@ -186,7 +186,7 @@ async fn a_load_after_an_edit_gives_the_edit_and_a_save_keeps_its_unknown_fields
 }
 
 #[tokio::test]
-async fn a_save_that_nobody_waits_for_comes_to_its_end() {
+async fn a_dropped_save_completes() {
     let dir = tempfile::tempdir().expect("a folder");
     let ledger = open(dir.path());
 

@@ -1,22 +1,22 @@
-//! Ordinary git commands in a project, during a run and between runs. The git is a real one.
+//! Ordinary Git commands in a project, during a run and between runs, with the real Git.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use autonoe_core::{
-    DeliverableStatus, ExitReason, FileDeliverableRepository, Journal, JournalLine, Project,
-    ProjectRun, ProjectRunError, RunControl, RunLock, RunReport, SeededIds,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::project::{FileDeliverableRepository, Journal, ProjectRunError, RunLock};
+use autonoe_core::run::JournalLine;
+use autonoe_core::time::SeededIds;
+use autonoe_core::{DeliverableStatus, ExitReason, Project, ProjectRun, RunControl, RunReport};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What each command begins with.
+/// The first arguments of each command.
 pub(super) const ARGUMENTS: [&str; 4] = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
 
-/// Keeps the settings of the machine out.
+/// Ignores the Git settings of the machine.
 pub(super) const ENVIRONMENT: [(&str, &str); 2] = [
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_CONFIG_SYSTEM", "/dev/null"),
@@ -35,7 +35,7 @@ fn git(project: &Path, arguments: &str) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A repository with `SPEC.md` in its first commit, and a branch `other` there.
+/// Creates a repository with `SPEC.md` in its first commit, and a branch `other` there.
 pub(super) fn repository() -> TempProject {
     let project = TempProject::new();
     git(project.path(), "init -q -b main");
@@ -65,7 +65,7 @@ pub(super) fn passes(id: &str) -> SessionScript {
         .ends()
 }
 
-/// Passes A; then these commands run outside of the Bash policy.
+/// Passes A, then runs these commands outside of the Bash policy.
 fn passes_a_and_runs(commands: &'static [&'static str]) -> SessionScript {
     SessionScript::new("uses git")
         .does(|project| fs::write(project.join("code.txt"), "code").expect("writable"))
@@ -85,7 +85,7 @@ async fn start(
 ) -> Result<RunReport, ProjectRunError> {
     ProjectRun::new(
         project.project().clone(),
-        Arc::new(ScriptedAgents::new(scripts)),
+        Arc::new(ScriptedBackend::new(scripts)),
     )
     .clock(Arc::new(VirtualClock::new()))
     .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
@@ -114,7 +114,7 @@ pub(super) fn statuses(project: &TempProject) -> Vec<DeliverableStatus> {
     all.map(|deliverable| deliverable.status()).collect()
 }
 
-/// Commands that leave the state alone, because Git ignores it.
+/// Commands that do not change the state, because Git ignores it.
 pub(super) const HARMLESS: [&[&str]; 6] = [
     &["stash -q -u"],
     &["stash -q -u", "stash pop -q"],
@@ -259,7 +259,7 @@ async fn a_branch_without_the_committed_ledger_is_an_error_and_no_new_plan() {
     assert_eq!(back.exit, ExitReason::AllPassed);
 }
 
-/// What creates the state folder.
+/// A function that creates the state folder.
 type Creates = fn(&Project);
 
 const CREATES: [(&str, Creates); 3] = [
@@ -274,7 +274,7 @@ const CREATES: [(&str, Creates); 3] = [
     }),
 ];
 
-/// State of runs, which Git must not take.
+/// State of runs, which Git must not track.
 const STATE: [&str; 10] = [
     "status.json",
     "status.json.tmp",
@@ -299,7 +299,7 @@ const SETTINGS: [&str; 6] = [
 ];
 
 #[test]
-fn whoever_creates_the_state_folder_keeps_its_state_out_of_git_and_nothing_else() {
+fn every_creator_of_the_state_folder_keeps_only_its_state_out_of_git() {
     for (what, create) in CREATES {
         let project = repository();
         create(project.project());

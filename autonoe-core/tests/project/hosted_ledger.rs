@@ -1,15 +1,17 @@
-//! The ledger of a hosted run that something else changes between its sessions.
+//! Foreign changes of the ledger between the sessions of a hosted run.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autonoe_core::{
-    Epoch, ExitReason, Failure, HostedOutcome, HostedSession, InstructionName, JournalLine,
-    LedgerView, Mode, ProjectSessionHost, RunEvent, RunEventKind, RunId, RunLimits, RunMachine,
-    SessionHost, SessionHostError, SessionKey,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::engine::{HostedOutcome, HostedSession, SessionHost, SessionHostError};
+use autonoe_core::event::{Failure, InstructionName};
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::project::ProjectSessionHost;
+use autonoe_core::run::{JournalLine, RunLimits, RunMachine};
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{ExitReason, Mode, RunEvent, RunEventKind, RunId};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -18,13 +20,13 @@ fn run() -> RunId {
     RunId::new("shop")
 }
 
-fn host(project: &TempProject, agents: &Arc<ScriptedAgents>) -> ProjectSessionHost {
+fn host(project: &TempProject, agents: &Arc<ScriptedBackend>) -> ProjectSessionHost {
     ProjectSessionHost::new(project.project().clone(), agents.clone())
         .clock(Arc::new(VirtualClock::new()))
 }
 
-fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
-    Arc::new(ScriptedAgents::new(scripts))
+fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
+    Arc::new(ScriptedBackend::new(scripts))
 }
 
 async fn attach(host: &ProjectSessionHost, number: u32) -> Result<HostedOutcome, SessionHostError> {
@@ -43,12 +45,12 @@ fn passes() -> SessionScript {
         .ends()
 }
 
-/// Leaves the ledger as it is.
+/// Leaves the ledger unchanged.
 fn idles(name: &str) -> SessionScript {
     SessionScript::new(name).says("Done.").ends()
 }
 
-/// A ledger of A and B.
+/// Returns a ledger of A and B.
 fn ledger(passed: [bool; 2]) -> String {
     let one = |id, passed| {
         json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"],
@@ -72,7 +74,7 @@ fn code(read: Result<LedgerView, Failure>) -> String {
     read.expect_err("the ledger is not that of the run").code
 }
 
-/// What the project starts with, what the first session does, and what is forged after it.
+/// Returns the initial ledger, the first session, and the ledger that is forged after it.
 fn forgeries() -> [(&'static str, Option<String>, SessionScript, String); 4] {
     let pending = || Some(ledger([false, false]));
     let forged = || ledger([true, true]);
@@ -114,11 +116,11 @@ async fn a_ledger_that_was_forged_between_two_sessions_is_refused_and_left_alone
         fs::write(status(&project), &forged).expect("writable");
 
         let recorded = attach(&host, 1).await.expect("it is recorded");
-        let looked = host.look(&run()).await;
+        let view = host.ledger_view(&run()).await;
         let next = failure(attach(&host, 2).await);
 
         assert_eq!(code(recorded.ledger), "ledger_foreign_change", "{what}");
-        assert_eq!(code(looked), "ledger_foreign_change", "{what}");
+        assert_eq!(code(view), "ledger_foreign_change", "{what}");
         assert_eq!(next.code, "ledger_foreign_change", "{what}");
         assert!(next.message.contains("start another"), "{what}: {next}");
         assert_eq!(played.received().len(), 1, "{what}: no session started");
@@ -135,7 +137,7 @@ async fn a_ledger_that_is_forged_right_after_the_session_is_not_its_outcome() {
     let host = host(&project, &played).configure(move |runner| {
         let path = path.clone();
         runner.observer(Arc::new(move |event: &RunEvent<'_>| {
-            // The session has compared its ledger before it emits this.
+            // The session has compared its ledger before it emits this event.
             if let RunEventKind::SessionEnded { .. } = event.kind {
                 fs::write(&path, ledger([true, true])).expect("writable");
             }
@@ -157,11 +159,11 @@ async fn a_ledger_that_was_removed_between_two_sessions_is_an_error_and_not_zero
         attach(&host, 1).await.expect("it runs");
         fs::remove_file(status(&project)).expect("ours");
 
-        let looked = host.look(&run()).await;
+        let view = host.ledger_view(&run()).await;
         let recorded = failure(attach(&host, 1).await);
         let next = failure(attach(&host, 2).await);
 
-        assert_eq!(code(looked), "ledger_gone");
+        assert_eq!(code(view), "ledger_gone");
         assert_eq!(
             (recorded.code, next.code.as_str()),
             ("ledger_gone".into(), "ledger_gone")
@@ -173,7 +175,7 @@ async fn a_ledger_that_was_removed_between_two_sessions_is_an_error_and_not_zero
 
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_is_removed_right_after_the_session_is_an_error() {
-    // Nothing of its deliverables is in the journal: it has none.
+    // Its deliverables are not in the journal: it has none.
     let project = TempProject::new();
     let path = status(&project);
     let played = agents([idles("idles")]);
@@ -206,7 +208,7 @@ async fn an_edit_before_the_first_session_is_accepted_and_recorded() {
     first.conclude(Epoch(1), &report).await.expect("it is open");
     fs::write(status(&project), ledger([true, true])).expect("writable");
 
-    let looked = first.look(&run()).await.expect("the run has ended");
+    let view = first.ledger_view(&run()).await.expect("the run has ended");
     let played = agents([idles("idles")]);
     let key = SessionKey {
         run: RunId::new("next"),
@@ -219,7 +221,7 @@ async fn an_edit_before_the_first_session_is_accepted_and_recorded() {
         .await
         .expect("it runs");
 
-    assert_eq!(looked.counts.passed, 2);
+    assert_eq!(view.counts.passed, 2);
     assert_eq!(next.ledger.expect("it is accepted").counts.passed, 2);
     let journal = project.journal();
     let lines = journal.entries().iter().map(|entry| &entry.line);

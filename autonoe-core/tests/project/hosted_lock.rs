@@ -1,27 +1,28 @@
-//! The lock of a project under sessions that an engine has carried out there.
+//! Run lock of a project with hosted sessions.
 
 use std::fs::File;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, Epoch, HostedSession,
-    InstructionName, ProjectSessionHost, RunId, RunLock, SessionHost, SessionKey, SessionSpec,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::engine::{HostedSession, SessionHost};
+use autonoe_core::event::InstructionName;
+use autonoe_core::project::{ProjectSessionHost, RunLock};
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, RunId, SessionSpec};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use tokio_util::sync::CancellationToken;
 
-/// Agents whose processes take their time to end: they have inherited the lock until then.
+/// Agents whose processes end slowly, and keep the inherited lock until then.
 struct Lingering {
-    agents: ScriptedAgents,
+    agents: ScriptedBackend,
     inherited: Mutex<Vec<Arc<File>>>,
 }
 
 impl Lingering {
     fn play(script: SessionScript) -> Arc<Self> {
         Arc::new(Self {
-            agents: ScriptedAgents::new([script]),
+            agents: ScriptedBackend::new([script]),
             inherited: Mutex::default(),
         })
     }
@@ -49,7 +50,7 @@ fn is_locked(project: &TempProject) -> bool {
     held.expect("it can be looked at").is_some()
 }
 
-/// Has a session carried out for half a minute at most.
+/// Runs a session for at most 30 seconds.
 async fn attach(project: &TempProject, agents: &Arc<Lingering>) {
     let host = ProjectSessionHost::new(project.project().clone(), agents.clone())
         .clock(Arc::new(VirtualClock::new()));
@@ -62,7 +63,7 @@ async fn attach(project: &TempProject, agents: &Arc<Lingering>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_drops_a_session_leaves_the_lock_to_its_agents_until_they_are_gone() {
+async fn dropping_a_session_leaves_the_lock_to_its_agents_until_they_exit() {
     let project = TempProject::new();
     let agents = Lingering::play(SessionScript::new("one").says("I begin.").hangs());
 
@@ -70,7 +71,7 @@ async fn who_drops_a_session_leaves_the_lock_to_its_agents_until_they_are_gone()
 
     assert!(is_locked(&project));
     agents.end();
-    // The script plays in a task of its own, which is gone when the runtime has seen to it.
+    // The script runs in its own task, which ends when the runtime polls it.
     for _ in 0..10 {
         tokio::task::yield_now().await;
     }

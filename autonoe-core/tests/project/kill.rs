@@ -1,14 +1,19 @@
-//! Writers that are killed in the middle: the file is always whole, and nothing acknowledged is lost.
+//! Writers that are killed in the middle of a write: the file is always whole, and no acknowledged
+//! update is lost.
 
 use std::time::Duration;
 
-use autonoe_core::{DeliverableRepository, FileDeliverableRepository, Project};
+use autonoe_core::project::FileDeliverableRepository;
+use autonoe_core::{DeliverableRepository, Project};
 
-use crate::project::aftermath::assert_nothing_is_lost;
+use crate::project::invariants::assert_nothing_is_lost;
 use crate::project::rounds;
-use crate::project::writer::{CREATES_DELIVERABLES, Writer, wait_for_updates};
+use crate::project::writer::{
+    APPENDS_TO_A_SHARED_LOG, CREATES_DELIVERABLES, Writer, assert_no_shared_entry_is_lost,
+    wait_for_updates,
+};
 
-/// The writers of one folder, and what was acknowledged to them.
+/// The writers of one folder, and their acknowledged updates.
 struct Generation {
     project: Project,
     writers: Vec<Writer>,
@@ -47,7 +52,7 @@ impl Generation {
         self.acknowledged.extend(killed.kill());
     }
 
-    /// Kills all writers and fails if an acknowledged update is missing or anything was left behind.
+    /// Kills all writers. Fails if an acknowledged update is missing or anything was left behind.
     async fn end(mut self) -> usize {
         for writer in std::mem::take(&mut self.writers) {
             self.acknowledged.extend(writer.kill());
@@ -71,7 +76,7 @@ async fn eight_writers_that_are_killed_at_random_lose_nothing() {
         let repository = FileDeliverableRepository::open(&generation.project).expect("writable");
         for round in done..rounds.min(done + ROUNDS_PER_FOLDER) {
             wait_for_updates(&generation.writers, 1);
-            // Somewhere in the middle of what they do next, never at the same place.
+            // At an arbitrary point of their next write, never at the same one.
             let pause = (round * 7919) % 3000;
             std::thread::sleep(Duration::from_micros(pause as u64));
             if round % 10 == 9 {
@@ -91,4 +96,32 @@ async fn eight_writers_that_are_killed_at_random_lose_nothing() {
         updates >= rounds,
         "only {updates} updates in {rounds} rounds show nothing"
     );
+}
+
+#[test]
+fn four_writers_of_one_log_that_are_killed_at_random_lose_nothing() {
+    const WRITERS: usize = 4;
+    let rounds = rounds().unwrap_or(50);
+    let folder = tempfile::tempdir().expect("a folder");
+    let project = Project::find(folder.path(), None).expect("it is there");
+    let start = |number| Writer::start(APPENDS_TO_A_SHARED_LOG, &project, &format!("W{number}"));
+    let mut writers: Vec<_> = (0..WRITERS).map(start).collect();
+    let mut acknowledged = Vec::new();
+
+    for round in 0..rounds {
+        wait_for_updates(&writers, WRITERS);
+        // At an arbitrary point of its next write, never at the same one.
+        std::thread::sleep(Duration::from_micros((round * 7919 % 3000) as u64));
+        let writer = start(WRITERS + round);
+        let killed = std::mem::replace(&mut writers[round % WRITERS], writer);
+        acknowledged.extend(killed.kill());
+        // A reader takes no lock and sees whole lines each time.
+        assert_no_shared_entry_is_lost(&project, &acknowledged);
+    }
+    for writer in writers {
+        acknowledged.extend(writer.kill());
+    }
+
+    assert_no_shared_entry_is_lost(&project, &acknowledged);
+    assert!(acknowledged.len() >= rounds * WRITERS);
 }

@@ -1,10 +1,11 @@
-//! Finding the project: the table of the specification's section 8.2.
+//! Finding the project: the table of section 8.2 of the specification.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Barrier;
 
-use autonoe_core::{FileKind, Project, ProjectError, TextFileError};
+use autonoe_core::Project;
+use autonoe_core::project::{FileKind, ProjectError, TextFileError};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
@@ -73,20 +74,26 @@ fn a_path_to_a_file_is_an_error_that_says_so() {
         }
     );
     assert!(is_told, "{error:?}");
-    let told = error.to_string();
-    assert!(told.contains("is a file and not a directory"), "{told}");
+    let message = error.to_string();
+    assert!(
+        message.contains("is a file and not a directory"),
+        "{message}"
+    );
 }
 
 #[cfg(unix)]
 #[test]
-fn a_symlink_that_leads_nowhere_is_an_error_that_says_so() {
+fn a_broken_symlink_is_an_error_that_names_the_kind() {
     let dir = folder();
     std::os::unix::fs::symlink("gone", dir.path().join("link")).expect("writable");
 
     let error = Project::find(dir.path(), Some(Path::new("link"))).expect_err("no directory");
 
-    let told = error.to_string();
-    assert!(told.contains("is a symlink that leads nowhere;"), "{told}");
+    let message = error.to_string();
+    assert!(
+        message.contains("is a symlink that leads nowhere;"),
+        "{message}"
+    );
 }
 
 #[cfg(unix)]
@@ -147,7 +154,7 @@ fn the_specification_must_be_there() {
 }
 
 #[test]
-fn a_specification_says_something() {
+fn a_specification_must_not_be_blank() {
     let dir = folder();
     let project = Project::find(dir.path(), None).expect("it is there");
     for (text, is_one) in [
@@ -162,12 +169,13 @@ fn a_specification_says_something() {
 
         let found = project.specification();
 
-        match is_one {
-            true => assert!(found.is_ok(), "{text:?}: {found:?}"),
-            false => assert!(
+        if is_one {
+            assert!(found.is_ok(), "{text:?}: {found:?}");
+        } else {
+            assert!(
                 matches!(found, Err(ProjectError::BlankSpecification { .. })),
                 "{text:?}: {found:?}"
-            ),
+            );
         }
     }
 }
@@ -189,7 +197,7 @@ fn a_symlink_in_the_place_of_our_folder_is_refused() {
 }
 
 #[test]
-fn who_makes_our_folder_at_the_same_time_finds_it_made() {
+fn concurrent_creators_of_the_state_folder_all_succeed() {
     for _ in 0..50 {
         let dir = folder();
         let project = Project::find(dir.path(), None).expect("it is there");

@@ -1,19 +1,19 @@
-//! When the ledger belongs to a run: from the run lock to its release, in each run of a runner.
+//! Ownership of the ledger: from the run lock to its release, in each run of a runner.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    DeliverableStatus, ExitReason, FlowExit, FlowStart, JournalLine, LedgerBook, OpenSessions,
-    ProjectGround, ProjectInstructions, ProjectRun, RepositoryErrorKind, RunControl, SessionRunner,
-    SessionRunnerBuilder,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::ledger::{LedgerStore, RepositoryErrorKind};
+use autonoe_core::project::{OpenProject, ProjectInstructions};
+use autonoe_core::run::{FlowExit, JournalLine, SessionRunnerBuilder};
+use autonoe_core::session::{FlowStart, OpenSessions};
+use autonoe_core::{DeliverableStatus, ExitReason, ProjectRun, RunControl, SessionRunner};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
-/// A ledger of A and B.
+/// Returns a ledger of A and B.
 fn ledger(passed: bool, epoch: u64) -> String {
     let one = |id| {
         json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"],
@@ -46,14 +46,14 @@ fn kept(project: &TempProject) -> Vec<String> {
     kept
 }
 
-async fn ground(project: &TempProject) -> ProjectGround {
-    let taking = ProjectGround::of(project.project());
-    taking.take().await.expect("nobody else")
+async fn ground(project: &TempProject) -> OpenProject {
+    let options = OpenProject::options(project.project());
+    options.open().await.expect("nobody else")
 }
 
-async fn open(ground: &ProjectGround) -> OpenSessions {
-    let agents = Arc::new(ScriptedAgents::new([]));
-    let sessions = ground.begin(agents).expect("writable").build_sessions();
+async fn open(ground: &OpenProject) -> OpenSessions {
+    let agents = Arc::new(ScriptedBackend::new([]));
+    let sessions = ground.start(agents).expect("writable").build_sessions();
     let opened = sessions
         .expect("complete")
         .open(FlowStart::new("tidy"), &RunControl::new())
@@ -66,7 +66,7 @@ async fn a_book_is_of_no_use_after_the_run_lock_was_released() {
     let project = planned();
     let ground = ground(&project).await;
     let open = open(&ground).await;
-    let book: LedgerBook = open.book().expect("there is a ledger").clone();
+    let book: LedgerStore = open.book().expect("there is a ledger").clone();
     assert!(book.read().await.is_ok());
     drop((open, ground));
     // The operator edits the ledger between two runs.
@@ -92,7 +92,7 @@ async fn a_ledger_that_vanishes_before_the_takeover_is_an_error_and_no_fresh_sta
     fs::remove_file(status(&project)).expect("ours");
     let instructions = ProjectInstructions::new(project.project().state_dir());
     let runner = ground
-        .begin(Arc::new(ScriptedAgents::new([])))
+        .start(Arc::new(ScriptedBackend::new([])))
         .expect("writable")
         .clock(Arc::new(VirtualClock::new()))
         .instructions(Arc::new(instructions))
@@ -110,7 +110,7 @@ async fn a_ledger_that_vanishes_before_the_takeover_is_an_error_and_no_fresh_sta
     assert_eq!(project.journal_text(), "");
 }
 
-/// Returns how many edits between runs the journal has.
+/// Returns the number of edits between runs in the journal.
 fn edits(project: &TempProject) -> usize {
     let journal = project.journal();
     let lines = journal.entries().iter().map(|entry| &entry.line);
@@ -120,7 +120,7 @@ fn edits(project: &TempProject) -> usize {
 }
 
 /// Runs until the first session has ended.
-async fn run_once(runner: SessionRunnerBuilder, ground: &ProjectGround) -> SessionRunner {
+async fn run_once(runner: SessionRunnerBuilder, ground: &OpenProject) -> SessionRunner {
     let instructions = ProjectInstructions::new(ground.project().state_dir());
     let runner = runner
         .clock(Arc::new(VirtualClock::new()))
@@ -137,16 +137,16 @@ async fn each_run_of_a_runner_compares_the_ledger_with_the_journal_as_it_is_then
     let project = planned();
     let idles = SessionScript::new("idles").says("ok").ends();
     let first = ground(&project).await;
-    let agents = Arc::new(ScriptedAgents::new([idles]));
-    run_once(first.begin(agents).expect("writable"), &first).await;
+    let agents = Arc::new(ScriptedBackend::new([idles]));
+    run_once(first.start(agents).expect("writable"), &first).await;
     drop(first);
     let ground = ground(&project).await;
     let passes = SessionScript::new("passes")
         .uses_tool("mcp__autonoe__set_status", passed("A"))
         .uses_tool("mcp__autonoe__set_status", passed("B"))
         .ends();
-    let agents = Arc::new(ScriptedAgents::new([passes]));
-    let runner = run_once(ground.begin(agents).expect("writable"), &ground).await;
+    let agents = Arc::new(ScriptedBackend::new([passes]));
+    let runner = run_once(ground.start(agents).expect("writable"), &ground).await;
 
     let second = runner.run(&RunControl::new()).await;
 
@@ -176,7 +176,7 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
         .fails_tool("mcp__autonoe__set_status", passed("B"))
         .hangs();
     // The run may end before the agent makes its last call.
-    let agents = ScriptedAgents::new([script]).unverified();
+    let agents = ScriptedBackend::new([script]).unverified();
     let run =
         ProjectRun::new(project.project().clone(), agents).clock(Arc::new(VirtualClock::new()));
 
@@ -190,7 +190,7 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
     let found = fs::read_to_string(status(&project)).expect("there");
     assert_eq!(found, ledger(true, 7), "it may be that of another run");
     assert_eq!(kept(&project), ["status.fenced-1.json"]);
-    // What the run had acknowledged can be put back.
+    // The acknowledged ledger of the run can be restored.
     let own = project.read(".autonoe/status.fenced-1.json");
     let project = project.status(own);
     let ledger = project.ledger().expect("a valid ledger").ledger;

@@ -1,16 +1,17 @@
-//! One run at a time, whoever was killed.
+//! Run lock: one run at a time, also after kills.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Project, ProjectError, RunLock, RunLockHolder};
+use autonoe_core::Project;
+use autonoe_core::project::{ProjectError, RunLock, RunLockHolder};
 use autonoe_testkit::TempProject;
 use autonoe_testkit::program::git;
 use jiff::Timestamp;
 
-/// Waits until `holds`, and fails if it takes too long.
+/// Waits until `holds` returns `true`, and fails if it takes too long.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -105,10 +106,10 @@ fn a_git_ignore_of_the_user_is_left_alone() {
     assert_eq!(fs::read_to_string(ignored).expect("readable"), "*\n");
 }
 
-/// The environment variable that turns this test program into a process that holds the lock.
+/// The environment variable that makes this test program hold the lock.
 const HOLD: &str = "AUTONOE_TEST_HOLD_LOCK";
 
-/// Runs in a process of its own: takes the lock, starts an agent that inherits it, and stays.
+/// Runs in another process: acquires the lock, starts an agent that inherits it, and waits.
 #[test]
 fn holds_the_lock_when_it_is_told_to() {
     let Some(dir) = std::env::var_os(HOLD) else {
@@ -200,7 +201,7 @@ fn an_orderly_end_frees_the_lock_although_something_was_left_running() {
 }
 
 #[test]
-fn those_who_look_who_runs_keep_nobody_from_running() {
+fn lock_checks_do_not_keep_a_run_from_starting() {
     let dir = tempfile::tempdir().expect("a folder");
     let project = Project::find(dir.path(), None).expect("it is there");
     drop(RunLock::acquire(&project, Timestamp::now()).expect("nobody else"));
@@ -213,7 +214,7 @@ fn those_who_look_who_runs_keep_nobody_from_running() {
             }
         });
         let tries = (0..200).map(|_| {
-            // As after a kill: otherwise those who look need not touch the lock.
+            // As after a kill: otherwise a check of the lock need not touch it.
             fs::write(project.run_lock_path(), "{}").expect("writable");
             RunLock::acquire(&project, Timestamp::now()).is_ok()
         });
@@ -226,7 +227,7 @@ fn those_who_look_who_runs_keep_nobody_from_running() {
 }
 
 #[test]
-fn who_looks_learns_who_runs_and_leaves_no_trace() {
+fn a_lock_check_returns_the_holder_and_leaves_no_trace() {
     let dir = tempfile::tempdir().expect("a folder");
     let project = Project::find(dir.path(), None).expect("it is there");
 

@@ -1,18 +1,19 @@
-//! What a run would do, without doing it.
+//! Previews of runs.
 
 use std::fs;
 use std::path::Path;
 
-use autonoe_core::{
-    ExitReason, InstructionName, InstructionOrigin, Mode, NextStep, ProjectRunError, RunLock,
-    RunPreview, SandboxSwitch,
+use autonoe_core::event::InstructionName;
+use autonoe_core::project::{
+    InstructionOrigin, NextStep, ProjectRunError, RunLock, RunPreview, SandboxSwitch,
 };
+use autonoe_core::{ExitReason, Mode};
 use autonoe_testkit::TempProject;
 use jiff::Timestamp;
 use serde_json::json;
 
 fn preview(project: &TempProject, mode: Mode) -> RunPreview {
-    RunPreview::of(project.project(), mode, SandboxSwitch::default()).expect("a run could start")
+    RunPreview::new(project.project(), mode, SandboxSwitch::default()).expect("a run could start")
 }
 
 fn ledger(passed: bool) -> serde_json::Value {
@@ -22,14 +23,17 @@ fn ledger(passed: bool) -> serde_json::Value {
     }]})
 }
 
-/// The names of all files in the project.
+/// Returns the names of all files in the project.
 fn files(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("readable");
     let mut names: Vec<String> = entries
         .map(|entry| entry.expect("readable").path())
-        .flat_map(|path| match path.is_dir() {
-            true => files(&path),
-            false => vec![path.display().to_string()],
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path.display().to_string()]
+            }
         })
         .collect();
     names.sort();
@@ -86,8 +90,8 @@ fn the_first_session_depends_on_mode_and_ledger_and_nothing_is_written() {
     }
 }
 
-/// Appendix A.1 by files. An empty file counts as none: a run writes one before its first session, so
-/// a plan that was interrupted is made again.
+/// Appendix A.1 by files. An empty file counts as none: a run writes one before its first session,
+/// so an interrupted plan is made again.
 // Shows: spec/a.1/four-rows
 // Shows: spec/9.1/no-status
 #[test]
@@ -137,7 +141,7 @@ fn the_first_instruction_follows_the_file_of_the_ledger() {
 }
 
 #[test]
-fn a_text_of_the_project_is_told_with_its_file() {
+fn a_text_of_the_project_has_its_file() {
     let project = TempProject::new()
         .spec("# Shop")
         .instruction(&InstructionName::Initializer, "Plan it.");
@@ -164,14 +168,14 @@ fn a_finished_ledger_ends_a_run_at_once() {
 }
 
 #[test]
-fn another_run_that_is_under_way_is_told() {
+fn another_running_run_is_reported() {
     let project = TempProject::new().spec("# Shop");
     let lock = RunLock::acquire(project.project(), Timestamp::now()).expect("nobody else");
 
-    assert!(preview(&project, Mode::Run).held.is_some());
+    assert!(preview(&project, Mode::Run).lock_held.is_some());
 
     drop(lock);
-    assert!(preview(&project, Mode::Run).held.is_none());
+    assert!(preview(&project, Mode::Run).lock_held.is_none());
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn what_would_keep_a_run_from_starting_is_an_error() {
             |error| matches!(error, ProjectRunError::Instruction(_)),
         ),
     ] {
-        let error = RunPreview::of(project.project(), Mode::Run, SandboxSwitch::default())
+        let error = RunPreview::new(project.project(), Mode::Run, SandboxSwitch::default())
             .expect_err("it could not start");
 
         assert!(is_expected(&error), "{error:?}");

@@ -1,16 +1,20 @@
-//! The one obvious way to run in a directory.
+//! Runs in a project directory with [`ProjectRun`].
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::project::{ProjectError, ProjectRunError, RunLock};
+use autonoe_core::time::SeededIds;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, ExitReason,
-    InstructionName, Mode, Project, ProjectError, ProjectRun, ProjectRunError, RunControl, RunLock,
-    RunReport, SeededIds, SessionSpec, Verdict,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, ExitReason, Mode, Project,
+    ProjectRun, RunControl, RunReport, SessionSpec,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -30,7 +34,7 @@ fn passes() -> SessionScript {
         .ends()
 }
 
-fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
+fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
     ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| {
@@ -48,7 +52,7 @@ async fn it_reads_the_files_of_the_project() {
             "permissions": {"allow": ["WebFetch(domain:docs.rs)"]},
             "hooks": [{"type": "core-deny-tool", "rule": "Bash(git push *)", "reason": "no"}],
         }));
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         plans(),
         SessionScript::new("passes")
             .expects_in_prompt("Our own way of coding.")
@@ -86,24 +90,24 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
     let root = project.project().root();
     symlink(root, &link).expect("writable");
     symlink("/etc", root.join("out")).expect("writable");
-    let shown = link.display();
-    let write = |path: &str| json!({"file_path": format!("{shown}/{path}"), "content": "x"});
+    let link_path = link.display();
+    let write = |path: &str| json!({"file_path": format!("{link_path}/{path}"), "content": "x"});
     let bash = |command: String| json!({"command": command});
     let plans = SessionScript::new("plans")
         .uses_tool("Write", write("src/a.rs"))
         .is_denied_by("file-scope", "Write", write("out/a"))
         .is_denied_by("file-scope", "Write", write("../a"))
-        .uses_tool("Bash", bash(format!("cd {shown} && git status")))
-        .uses_tool("Bash", bash(format!("echo x > {shown}/b")))
+        .uses_tool("Bash", bash(format!("cd {link_path} && git status")))
+        .uses_tool("Bash", bash(format!("echo x > {link_path}/b")))
         .is_denied_by(
             "bash-security",
             "Bash",
-            bash(format!("echo x > {shown}/out/a")),
+            bash(format!("echo x > {link_path}/out/a")),
         )
         .is_denied_by(
             "bash-security",
             "Bash",
-            bash(format!("echo x > {shown}/../a")),
+            bash(format!("echo x > {link_path}/../a")),
         )
         .uses_tool(
             "mcp__autonoe__create",
@@ -114,7 +118,7 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
         .ends();
 
     let found = Project::find(&link, None).expect("it is there");
-    let agents = ScriptedAgents::new([plans, passes()]);
+    let agents = ScriptedBackend::new([plans, passes()]);
     let report = ProjectRun::new(found, Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .run(&RunControl::new())
@@ -124,8 +128,8 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
-async fn break_off_in_session_2(project: &TempProject) {
-    let agents = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
+async fn interrupt_in_session_2(project: &TempProject) {
+    let agents = ScriptedBackend::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
     let control = RunControl::new();
     let broken = run(project, agents).run(&control);
     let minute = std::time::Duration::from_secs(60);
@@ -136,11 +140,11 @@ async fn break_off_in_session_2(project: &TempProject) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_goes_on_with_the_run_that_broke_off() {
+async fn it_resumes_the_interrupted_run() {
     let project = TempProject::new();
-    break_off_in_session_2(&project).await;
+    interrupt_in_session_2(&project).await;
 
-    let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
+    let agents = ScriptedBackend::resuming_at(2, [plans(), passes()]);
     let report = run(&project, agents)
         .run(&RunControl::new())
         .await
@@ -151,7 +155,7 @@ async fn it_goes_on_with_the_run_that_broke_off() {
         report.cost.unknown_parts, 1,
         "what the lost session cost is unknown"
     );
-    let stories = project.journal().stories();
+    let stories = project.journal().run_histories();
     assert_eq!(
         (
             stories.len(),
@@ -163,14 +167,14 @@ async fn it_goes_on_with_the_run_that_broke_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_cannot_go_on_now_can_go_on_later() {
+async fn a_run_that_cannot_be_resumed_now_can_be_resumed_later() {
     let project = TempProject::new();
-    break_off_in_session_2(&project).await;
+    interrupt_in_session_2(&project).await;
     let cancelled = RunControl::new();
     cancelled.cancel();
     let before = project.journal_text();
 
-    let too_early = run(&project, ScriptedAgents::new([]))
+    let too_early = run(&project, ScriptedBackend::new([]))
         .run(&cancelled)
         .await
         .expect("it starts");
@@ -178,7 +182,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
     assert_eq!(too_early.exit, ExitReason::Interrupted);
     let after = project.journal_text();
     assert_eq!(after, before, "it is interrupted as before");
-    let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
+    let agents = ScriptedBackend::resuming_at(2, [plans(), passes()]);
     let later = run(&project, agents)
         .run(&RunControl::new())
         .await
@@ -187,7 +191,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
     assert_eq!(later.run, too_early.run);
 }
 
-/// Backend that is not there.
+/// Backend that is not available.
 struct NotThere(AgentErrorKind);
 
 #[async_trait]
@@ -230,9 +234,9 @@ async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
     }
 }
 
-/// Starts a run that cannot start, and returns why.
+/// Starts a run that cannot start, and returns the error.
 async fn refusal(project: &TempProject, mode: Mode) -> ProjectRunError {
-    run(project, ScriptedAgents::new([]))
+    run(project, ScriptedBackend::new([]))
         .mode(mode)
         .run(&RunControl::new())
         .await
@@ -240,7 +244,7 @@ async fn refusal(project: &TempProject, mode: Mode) -> ProjectRunError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_keeps_it_from_starting_is_told_and_changes_nothing() {
+async fn an_error_before_the_start_is_returned_and_changes_nothing() {
     let project = TempProject::new();
     let held = RunLock::acquire(project.project(), Timestamp::now()).expect("nobody else");
     let locked = refusal(&project, Mode::Run).await;

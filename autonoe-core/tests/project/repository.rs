@@ -1,24 +1,25 @@
-//! The ledger in a file.
+//! Ledger in a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, FileDeliverableRepository, LedgerState, Project, RunLock,
-};
+use autonoe_core::ledger::{Fence, LedgerState};
+use autonoe_core::project::{FileDeliverableRepository, RunLock};
+use autonoe_core::time::Epoch;
+use autonoe_core::{DeliverableRepository, Project};
 use autonoe_testkit::conformance;
 use jiff::Timestamp;
 use jiff::civil::date;
 use serde_json::json;
 
-/// A repository in a folder of its own, which goes when the test ends.
+/// Opens a repository in `dir`.
 fn repository(dir: &Path) -> Arc<dyn DeliverableRepository> {
     let project = Project::find(dir, None).expect("it is there");
     Arc::new(FileDeliverableRepository::open(&project).expect("it can be written to"))
 }
 
-/// Folders for repositories, kept until the end of the test.
+/// Folders for repositories, deleted at the end of the test.
 #[derive(Default)]
 struct Folders(std::sync::Mutex<Vec<tempfile::TempDir>>);
 
@@ -45,7 +46,7 @@ async fn it_conforms() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_of_a_run_that_holds_the_lock_conforms() {
     let folders = Arc::new(Folders::default());
-    // Kept until the end of the test: the ledger belongs to the run as long as its lock.
+    // Kept until the end of the test: the run owns the ledger as long as it holds its lock.
     let locks = std::sync::Mutex::new(Vec::new());
     let fresh = async || {
         let project = Project::find(&folders.new_one(), None).expect("it is there");
@@ -60,7 +61,7 @@ async fn the_ledger_of_a_run_that_holds_the_lock_conforms() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_handles_are_of_one_mind() {
+async fn reopened_repositories_conform() {
     let dir = tempfile::tempdir().expect("a folder");
     let open = async |place: usize| {
         let place = dir.path().join(place.to_string());
@@ -130,7 +131,7 @@ async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
 async fn nothing_but_the_file_its_lock_and_the_git_ignore_is_left_behind() {
     let dir = tempfile::tempdir().expect("a folder");
     let ledger = repository(dir.path());
-    // What a kill in the middle of a write leaves.
+    // As left by a kill in the middle of a write.
     fs::write(dir.path().join(".autonoe/status.json.tmp"), "half a led").expect("writable");
 
     let state = LedgerState::new(date(2026, 1, 1));
@@ -207,6 +208,6 @@ async fn a_symlink_in_the_place_of_the_temporary_file_is_not_followed() {
     };
     ledger.save(&state, first).await.expect("it is new");
 
-    let kept = fs::read_to_string(&foreign).expect("readable");
-    assert_eq!(kept, "somebody's data");
+    let content = fs::read_to_string(&foreign).expect("readable");
+    assert_eq!(content, "somebody's data");
 }

@@ -1,12 +1,13 @@
-//! Whole runs on a real folder.
+//! Whole runs in a real folder.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    ExitReason, FileDeliverableRepository, FixedInstructions, InstructionName, RunControl, RunLock,
-    SeededIds, SessionRunner,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::project::{FileDeliverableRepository, RunLock};
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SeededIds;
+use autonoe_core::{ExitReason, RunControl, SessionRunner};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent()
     let project = folder.project();
     let lock = RunLock::acquire(project, Timestamp::now()).expect("nobody else");
     let repository = FileDeliverableRepository::open(project).expect("writable");
-    let agents = Arc::new(ScriptedAgents::new([
+    let agents = Arc::new(ScriptedBackend::new([
         SessionScript::new("plans")
             .uses_tool(
                 "mcp__autonoe__create",

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::thread;
 
-use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, Walls};
-use autonoe_core::{
-    Capabilities, DeliverableStatus, ExitReason, Gate, Grants, OuterSandbox, ProjectPaths, RunId,
-    Sandbox, SessionKey, SessionSpec, Support, Toolbox,
-};
-use autonoe_process::{Exit, Ladder, find_program};
+use autonoe_backend::{SandboxConfig, SandboxMounts, SandboxNetwork, SessionDirectory};
+use autonoe_core::agent::{OuterSandbox, Sandbox, Support};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{Capabilities, DeliverableStatus, ExitReason, RunId, SessionSpec};
+use autonoe_process::{Exit, ShutdownPolicy, find_program};
 use autonoe_testkit::SessionScript;
 use tokio::io::AsyncReadExt;
 
@@ -19,8 +20,8 @@ use super::git_commands::{
     restored, run, statuses,
 };
 
-/// Runs `git` with `arguments` in the sandbox of a session in `project`. Returns its exit and what it
-/// printed.
+/// Runs `git` with `arguments` in the sandbox of a session in `project`. Returns its exit and its
+/// output.
 fn sandboxed_git(project: &Path, arguments: &str) -> (Exit, String) {
     let project = project.to_owned();
     let words: Vec<OsString> = ARGUMENTS
@@ -43,7 +44,7 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
     let path = std::env::var_os("PATH").expect("set");
     let git = find_program("git", &path).expect("git is installed");
     let bubblewrap = find_program("bwrap", &path);
-    let mut walls = Walls::new(Some(bubblewrap.expect("this test needs bubblewrap")));
+    let mut walls = SandboxConfig::new(Some(bubblewrap.expect("this test needs bubblewrap")));
     walls.network = SandboxNetwork::Off;
     let key = SessionKey {
         run: RunId::new("run"),
@@ -54,10 +55,10 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
     spec.sandbox = Sandbox::Required;
     spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
     let folders = tempfile::tempdir().expect("a folder");
-    let place = SessionPlace::furnish(folders.path(), "git-", |_| Ok(())).expect("a folder");
-    let inside = Inside {
+    let place = SessionDirectory::create(folders.path(), "git-", |_| Ok(())).expect("a folder");
+    let inside = SandboxMounts {
         program: git,
-        ..Inside::default()
+        ..SandboxMounts::default()
     };
 
     let claimed = Capabilities::new("git").with_outer_sandbox(Support::Yes);
@@ -70,7 +71,10 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
     let read = started.stdout.read_to_string(&mut text).await;
     read.expect("it prints text");
     let exit = started.process.exited().await;
-    let end = started.process.shut_down(Ladder::kill_at_once()).await;
+    let end = started
+        .process
+        .shutdown(ShutdownPolicy::kill_at_once())
+        .await;
     (exit, text + &end.stderr_tail)
 }
 

@@ -1,4 +1,4 @@
-//! Single sessions in a project, for an engine that may call twice, late, or from two places.
+//! Hosted sessions, for an engine that may call twice, late, or from two places.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,24 +6,29 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use autonoe_core::{
-    Budget, CostUsd, DeliverableRepository, Destructive, Epoch, FileDeliverableRepository,
-    HostedOutcome, HostedSession, InstructionName, JournalLine, LedgerView, Mode,
-    ProjectSessionHost, RunAction, RunFact, RunId, RunLimits, RunLock, RunMachine, RunProgress,
-    SessionEnd, SessionHost, SessionHostError, SessionKey,
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::engine::{
+    HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::project::{FileDeliverableRepository, ProjectSessionHost, RunLock};
+use autonoe_core::run::{JournalLine, RunAction, RunFact, RunLimits, RunMachine};
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{Budget, CostUsd, DeliverableRepository, Mode, RunId};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-fn host(project: &TempProject, agents: &Arc<ScriptedAgents>) -> ProjectSessionHost {
+fn host(project: &TempProject, agents: &Arc<ScriptedBackend>) -> ProjectSessionHost {
     ProjectSessionHost::new(project.project().clone(), agents.clone())
         .clock(Arc::new(VirtualClock::new()))
 }
 
-fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
-    Arc::new(ScriptedAgents::new(scripts))
+fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
+    Arc::new(ScriptedBackend::new(scripts))
 }
 
 fn key(number: u32) -> SessionKey {
@@ -84,7 +89,7 @@ async fn a_session_with_a_recorded_outcome_is_not_run_again() {
         .await
         .expect("it runs");
 
-    // Another process, another object.
+    // Another process with another object.
     let again = attach(&host(&project, &played), 1, 1).await;
 
     assert_eq!(again.expect("it is recorded"), first);
@@ -97,7 +102,7 @@ async fn a_session_with_a_recorded_outcome_is_not_run_again() {
     played.verify();
 }
 
-/// Passes A, whose ledger the project has.
+/// Passes A, which is in the ledger of the project.
 fn passes() -> SessionScript {
     let passed = json!({"deliverableId": "A", "status": "passed"});
     SessionScript::new("passes").uses_tool("mcp__autonoe__set_status", passed)
@@ -144,9 +149,9 @@ async fn an_engine_gets_the_restored_ledger_after_a_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outcome_that_was_recorded_and_never_told_is_told_to_who_asks_next() {
+async fn a_recorded_outcome_that_was_never_returned_is_returned_to_the_next_caller() {
     const TRIES: usize = 200;
-    // Between the record and the report only a file is read, so some tries come too late.
+    // Between the record and the report only a file is read, so some tries are too late.
     for _ in 0..TRIES {
         let project = TempProject::new();
         let played = agents([quick("one")]);
@@ -161,10 +166,10 @@ async fn an_outcome_that_was_recorded_and_never_told_is_told_to_who_asks_next() 
             killed.await
         };
 
-        let told = attach(&host, 1, 1).await.expect("it is recorded");
+        let outcome = attach(&host, 1, 1).await.expect("it is recorded");
 
-        assert!(told.result.end.is_completed());
-        assert_eq!(told.lost, 0);
+        assert!(outcome.result.end.is_completed());
+        assert_eq!(outcome.lost, 0);
         assert_eq!((played.received().len(), records(&project)), (1, 1));
         if !was_told {
             return;
@@ -184,26 +189,26 @@ async fn a_session_that_was_left_in_the_middle_is_run_again_under_its_number() {
     assert_eq!(records(&project), 0);
 
     let played = agents([quick("one")]);
-    let told = attach(&host(&project, &played), 1, 2)
+    let outcome = attach(&host(&project, &played), 1, 2)
         .await
         .expect("it runs");
 
-    assert!(told.result.end.is_completed());
-    assert_eq!(told.lost, 1);
+    assert!(outcome.result.end.is_completed());
+    assert_eq!(outcome.lost, 1);
     let again = attach(&host(&project, &played), 1, 2).await;
-    assert_eq!(again, Ok(told));
+    assert_eq!(again, Ok(outcome));
     assert_eq!((left.received().len(), played.received().len()), (1, 1));
     let journal = project.journal();
     assert!(journal.session_result(&key(1)).is_some());
-    let [story] = &journal.stories()[..] else {
+    let [story] = &journal.run_histories()[..] else {
         panic!("one run, one story");
     };
-    // What the lost one cost is not known, and not forgotten.
+    // The cost of the lost session is unknown, and counted as such.
     assert_eq!(story.cost().unknown_parts, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_with_an_older_epoch_is_refused() {
+async fn a_caller_with_an_older_epoch_is_refused() {
     let project = TempProject::new();
     let played = agents([quick("one")]);
     let host = host(&project, &played);
@@ -212,7 +217,7 @@ async fn who_comes_with_an_older_epoch_is_refused() {
     let late = attach(&host, 2, 4).await;
 
     let expected = SessionHostError::Fenced {
-        asked: Epoch(4),
+        requested: Epoch(4),
         latest: Epoch(5),
     };
     assert_eq!(late, Err(expected));
@@ -233,9 +238,9 @@ async fn a_session_that_is_cancelled_ends_and_stays_cancelled() {
         cancelled.cancel();
     };
 
-    let (told, ()) = tokio::join!(running, cancelling);
+    let (outcome, ()) = tokio::join!(running, cancelling);
 
-    assert_eq!(told.expect("recorded").result.end, SessionEnd::Cancelled);
+    assert_eq!(outcome.expect("recorded").result.end, SessionEnd::Cancelled);
     assert_eq!((played.alive(), played.disposed()), (0, 1));
     let again = attach(&host, 1, 1).await.expect("recorded");
     assert_eq!(again.result.end, SessionEnd::Cancelled);
@@ -249,17 +254,17 @@ async fn a_session_that_is_cancelled_before_it_began_can_be_tried_again() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
 
-    let told = host
+    let outcome = host
         .attach_or_start(&key(1), Epoch(1), session(), &|_| {}, cancelled)
         .await;
 
-    assert_eq!(told, Err(SessionHostError::Cancelled(key(1))));
+    assert_eq!(outcome, Err(SessionHostError::Cancelled(key(1))));
     assert_eq!(played.received().len(), 0);
     attach(&host, 1, 1).await.expect("it runs");
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_hosts_that_are_asked_for_the_same_session_run_it_once() {
+async fn two_hosts_run_the_same_session_once() {
     let project = TempProject::new();
     let played = agents([slow("one")]);
     let (one, other) = (host(&project, &played), host(&project, &played));
@@ -272,7 +277,7 @@ async fn two_hosts_that_are_asked_for_the_same_session_run_it_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_overtaken_in_a_session_stops_and_records_nothing() {
+async fn a_host_that_is_overtaken_in_a_session_stops_and_records_nothing() {
     let project = TempProject::new();
     let stopped = agents([SessionScript::new("one").says("I begin.").hangs()]);
     let played = agents([quick("one")]);
@@ -285,7 +290,7 @@ async fn who_was_overtaken_in_a_session_stops_and_records_nothing() {
     let (older, newer) = tokio::join!(attach(&older, 1, 1), taking_over);
 
     let expected = SessionHostError::Fenced {
-        asked: Epoch(1),
+        requested: Epoch(1),
         latest: Epoch(2),
     };
     assert_eq!(older, Err(expected));
@@ -296,13 +301,13 @@ async fn who_was_overtaken_in_a_session_stops_and_records_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_overtaken_does_not_change_the_ledger() {
+async fn an_overtaken_host_does_not_change_the_ledger() {
     let project = TempProject::new();
     let create = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
     ]});
     let overtaken = agents([
-        // Shorter than it takes to be seen to be overtaken: only the fence is in its way.
+        // Shorter than the interval of takeover checks: only the fence stops it.
         SessionScript::new("one")
             .says("I begin.")
             .waits(Duration::from_secs(4))
@@ -331,7 +336,7 @@ async fn who_was_overtaken_does_not_change_the_ledger() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_tells_that_it_works_and_that_it_waits() {
+async fn a_host_sends_heartbeats_while_it_works_and_waits() {
     let project = TempProject::new();
     let played = agents([slow("one")]);
     let host = host(&project, &played);
@@ -347,10 +352,14 @@ async fn a_host_tells_that_it_works_and_that_it_waits() {
         drop(lock);
     };
 
-    let (told, ()) = tokio::join!(running, letting_go);
+    let (outcome, ()) = tokio::join!(running, letting_go);
 
-    let told = told.expect("it runs");
-    assert_eq!(told.result.duration, Duration::from_secs(60), "{told:?}");
+    let outcome = outcome.expect("it runs");
+    assert_eq!(
+        outcome.result.duration,
+        Duration::from_secs(60),
+        "{outcome:?}"
+    );
     let beats = beats.into_inner().expect("whole");
     let (waiting, working): (Vec<_>, Vec<_>) = beats.iter().partition(|at| at.iteration == 0);
     assert!(waiting.len() >= 10, "{} beats", waiting.len());
@@ -365,7 +374,7 @@ async fn a_session_has_the_text_the_messages_and_the_budget_that_it_was_given() 
         .expects_in_prompt("Build it.")
         .expects_in_prompt("The tests come first.")
         .uses_tokens(
-            autonoe_core::TokenUsage {
+            autonoe_core::agent::TokenUsage {
                 input: 200,
                 ..Default::default()
             },
@@ -374,15 +383,15 @@ async fn a_session_has_the_text_the_messages_and_the_budget_that_it_was_given() 
         .hangs()]);
     let host = host(&project, &played);
     let session = HostedSession::new(InstructionName::Coding)
-        .told("The tests come first.")
+        .message("The tests come first.")
         .budget(Budget::default().with_tokens(100));
     let never = CancellationToken::new();
 
-    let told = host
+    let outcome = host
         .attach_or_start(&key(1), Epoch(1), session, &|_| {}, never)
         .await;
 
-    let end = told.expect("recorded").result.end;
+    let end = outcome.expect("recorded").result.end;
     assert!(matches!(end, SessionEnd::BudgetSpent { .. }), "{end:?}");
     played.verify();
 }
@@ -392,21 +401,24 @@ async fn a_journal_that_cannot_be_read_starts_nothing() {
     let project = TempProject::new().file(".autonoe/journal.jsonl", "no line of ours\n");
     let played = agents([]);
 
-    let told = attach(&host(&project, &played), 1, 1).await;
+    let outcome = attach(&host(&project, &played), 1, 1).await;
 
     assert!(
-        matches!(told, Err(SessionHostError::Failed { .. })),
-        "{told:?}"
+        matches!(outcome, Err(SessionHostError::Failed { .. })),
+        "{outcome:?}"
     );
     assert_eq!(played.received().len(), 0);
     assert_eq!(project.read(".autonoe/journal.jsonl"), "no line of ours\n");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_ledger_can_be_looked_at_without_a_session() {
+async fn the_ledger_can_be_read_without_a_session() {
     let project = TempProject::new();
     let host = host(&project, &agents([]));
-    assert_eq!(host.look(&key(1).run).await, Ok(LedgerView::default()));
+    assert_eq!(
+        host.ledger_view(&key(1).run).await,
+        Ok(LedgerView::default())
+    );
 
     let deliverable = |id: &str, passed: bool| {
         json!({"id": id, "description": "A thing", "acceptanceCriteria": ["It is there"],
@@ -416,7 +428,7 @@ async fn the_ledger_can_be_looked_at_without_a_session() {
         json!({"deliverables": [deliverable("DL-001", true), deliverable("DL-002", false)]});
     let project = TempProject::new().status(status);
     let host = self::host(&project, &agents([]));
-    let found = host.look(&key(1).run).await.expect("it can be read");
+    let found = host.ledger_view(&key(1).run).await.expect("it can be read");
 
     assert_eq!((found.counts.passed, found.counts.total), (1, 2));
 }
@@ -426,7 +438,7 @@ async fn a_ledger_that_cannot_be_read_is_no_empty_one() {
     let project = TempProject::new().file(".autonoe/status.json", "no ledger of ours\n");
     let host = host(&project, &agents([]));
 
-    let found = host.look(&key(1).run).await;
+    let found = host.ledger_view(&key(1).run).await;
 
     assert!(found.is_err(), "{found:?}");
 }
@@ -448,9 +460,9 @@ async fn agents_delete_files_only_where_they_may() {
         let played = agents([script.ends()]);
         let host = host(&project, &played).destructive(destructive);
 
-        let told = attach(&host, 1, 1).await;
+        let outcome = attach(&host, 1, 1).await;
 
-        assert!(told.expect("it runs").result.end.is_completed());
+        assert!(outcome.expect("it runs").result.end.is_completed());
         played.verify();
     }
 }
@@ -458,7 +470,7 @@ async fn agents_delete_files_only_where_they_may() {
 #[tokio::test(start_paused = true)]
 async fn a_session_of_a_sync_run_is_refused_by_a_host_for_run_mode() {
     let project = TempProject::new();
-    let played = Arc::new(ScriptedAgents::new([]));
+    let played = Arc::new(ScriptedBackend::new([]));
     let mut machine = RunMachine::new(RunLimits::new(Mode::Sync));
     let ledger = LedgerView::default();
     let action = machine.apply(RunFact::Started {

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{
-    FlowExit, FlowStart, PerformedSession, ProjectError, ProjectGround, ProjectRunError,
-    RunControl, SessionOrder,
-};
+use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError};
+use autonoe_core::run::FlowExit;
+use autonoe_core::session::{FlowStart, PerformedSession};
+use autonoe_core::{RunControl, SessionOrder};
 use autonoe_testkit::{
-    Expectation, ScriptedAgents, SessionScript, TempProject, ToolUse, VirtualClock,
+    Expectation, ScriptedBackend, SessionScript, TempProject, ToolUse, VirtualClock,
 };
 use serde_json::json;
 
 /// Runs one session that follows `script`.
-async fn ask(project: &TempProject, script: SessionScript) -> PerformedSession {
-    let agents = Arc::new(ScriptedAgents::new([script]));
-    let (lock, builder) = ProjectGround::of(project.project())
+async fn run_session(project: &TempProject, script: SessionScript) -> PerformedSession {
+    let agents = Arc::new(ScriptedBackend::new([script]));
+    let (lock, builder) = OpenProject::options(project.project())
         .clock(VirtualClock::new())
         .sessions(agents)
         .expect("the project is free");
@@ -54,7 +54,7 @@ async fn a_single_session_leaves_ledger_and_journal_as_they_are() {
     std::fs::write(project.project().journal_path(), "not a journal").expect("writable");
     let before = files(&state);
 
-    let performed = ask(&project, SessionScript::new("why").says("A typo.").ends()).await;
+    let performed = run_session(&project, SessionScript::new("why").says("A typo.").ends()).await;
 
     assert!(performed.result.end.is_completed(), "{performed:?}");
     assert_eq!(performed.answer, "A typo.");
@@ -82,7 +82,7 @@ async fn the_gate_of_a_single_session_is_that_of_a_run() {
         ))
         .ends();
 
-    let performed = ask(&project, script).await;
+    let performed = run_session(&project, script).await;
 
     assert!(performed.result.end.is_completed(), "{performed:?}");
 }
@@ -90,9 +90,9 @@ async fn the_gate_of_a_single_session_is_that_of_a_run() {
 #[tokio::test(start_paused = true)]
 async fn a_single_session_does_not_start_while_a_run_holds_the_lock() {
     let project = TempProject::new();
-    let ground = ProjectGround::of(project.project()).take().await;
+    let ground = OpenProject::options(project.project()).open().await;
 
-    let refused = ProjectGround::of(project.project()).sessions(ScriptedAgents::new([]));
+    let refused = OpenProject::options(project.project()).sessions(ScriptedBackend::new([]));
 
     assert!(
         matches!(

@@ -1,58 +1,94 @@
-//! Writers in processes of their own, which tell what was acknowledged to them.
+//! [`Writer`], a writer in another process that reports its acknowledged updates.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    Durability, Epoch, FileDeliverableRepository, FileJournal, InstructionName, JournalLine,
-    LedgerBook, Project, RunId, RunJournal, SessionKey, SystemClock, ToolContext, Toolbox,
-    deliverable_tools,
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{LedgerStore, deliverable_tools};
+use autonoe_core::project::{
+    AppendLog, FileDeliverableRepository, FileJournal, LogEntry, LogWriters,
 };
+use autonoe_core::run::{Durability, JournalLine, RunJournal};
+use autonoe_core::time::{Epoch, SessionKey, SystemClock};
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{Project, RunId, ToolContext};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// The environment variables that turn this test program into a writer.
+/// The environment variables that make this test program a writer.
 const DIR: &str = "AUTONOE_TEST_WRITER_DIR";
 const NAME: &str = "AUTONOE_TEST_WRITER_NAME";
 
-/// What a writer does, by the name of the test that does it.
+/// The tasks of a writer, by the names of the tests that perform them.
 pub(crate) const CREATES_DELIVERABLES: &str =
     "project::writer::creates_deliverables_when_it_is_told_to";
 pub(crate) const APPENDS_TO_THE_JOURNAL: &str =
     "project::writer::appends_to_the_journal_when_it_is_told_to";
 
-/// Returns the project and the name, in a process that is to write.
-fn told() -> Option<(Project, String)> {
+pub(crate) const APPENDS_TO_A_SHARED_LOG: &str =
+    "project::writer::appends_to_a_shared_log_when_it_is_told_to";
+
+/// An entry of a log that several writers share.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SharedEntry {
+    pub(crate) id: String,
+}
+
+impl LogEntry for SharedEntry {
+    const STARTS: &'static [&'static [u8]] = &[b"{\"id\":"];
+}
+
+/// Returns the path of the shared log.
+pub(crate) fn shared_log(project: &Project) -> PathBuf {
+    project.root().join("shared.jsonl")
+}
+
+/// Fails if an acknowledged entry of the shared log is missing, or a line is not whole.
+pub(crate) fn assert_no_shared_entry_is_lost(project: &Project, acknowledged: &[String]) {
+    let entries = AppendLog::<SharedEntry>::read(&shared_log(project)).expect("whole lines");
+    let present: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    let lost: Vec<_> = acknowledged
+        .iter()
+        .filter(|id| !present.contains(id.as_str()))
+        .collect();
+    assert!(lost.is_empty(), "acknowledged entries are lost: {lost:?}");
+}
+
+/// Returns the project and the name, if this process is a writer.
+fn writer_task() -> Option<(Project, String)> {
     let (dir, name) = (std::env::var_os(DIR)?, std::env::var(NAME).ok()?);
     let project = Project::find(dir.as_ref(), None).expect("it is there");
     Some((project, name))
 }
 
-fn tell(id: &str) {
+fn print_id(id: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "done {id}")
         .and_then(|()| out.flush())
         .expect("somebody listens");
 }
 
-/// Runs in a process of its own: creates deliverables one after another and
-/// tells each one on standard output once the tool said that it is created.
+/// Runs in another process: creates deliverables one after another and prints each one to standard
+/// output once the tool has created it.
 #[test]
 fn creates_deliverables_when_it_is_told_to() {
-    let Some((project, name)) = told() else {
+    let Some((project, name)) = writer_task() else {
         return;
     };
     let repository = FileDeliverableRepository::open(&project).expect("writable");
-    let book = LedgerBook::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
+    let book = LedgerStore::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
     let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");
     for number in 0.. {
-        // Whoever started this is gone, and its folder with it.
+        // The process that started this one has exited, and its folder is deleted.
         if !project.root().exists() {
             return;
         }
@@ -64,21 +100,21 @@ fn creates_deliverables_when_it_is_told_to() {
             run: RunId::new("run"),
             number: 1,
         });
-        // Others save in between all the time; that is no loss.
+        // Other writers save concurrently; that is no loss.
         if runtime
             .block_on(tools.call("create", input, context))
             .is_ok()
         {
-            tell(&id);
+            print_id(&id);
         }
     }
 }
 
-/// Runs in a process of its own: appends numbered lines and tells those that are synced, every
-/// third one, until one cannot be kept.
+/// Runs in another process: appends numbered lines and prints the synced ones, every third one,
+/// until a line cannot be written.
 #[test]
 fn appends_to_the_journal_when_it_is_told_to() {
-    let Some((project, name)) = told() else {
+    let Some((project, name)) = writer_task() else {
         return;
     };
     let journal = FileJournal::open(&project).expect("writable");
@@ -98,12 +134,30 @@ fn appends_to_the_journal_when_it_is_told_to() {
             return;
         }
         if durability == Durability::Synced {
-            tell(&format!("{name}-{number}"));
+            print_id(&format!("{name}-{number}"));
         }
     }
 }
 
-/// A writer, and what was acknowledged to it so far.
+/// Runs in another process: appends entries to a log that other processes append to, and prints
+/// them, until one cannot be written.
+#[test]
+fn appends_to_a_shared_log_when_it_is_told_to() {
+    let Some((project, name)) = writer_task() else {
+        return;
+    };
+    let log = AppendLog::open_for(LogWriters::Several, &shared_log(&project)).expect("writable");
+    for number in 0.. {
+        let id = format!("{name}-{number}");
+        let entry = SharedEntry { id: id.clone() };
+        if log.append(&entry, Durability::Synced).is_err() {
+            return;
+        }
+        print_id(&id);
+    }
+}
+
+/// A writer process, and its acknowledged updates so far.
 pub(crate) struct Writer {
     child: Child,
     acknowledged: Arc<Mutex<Vec<String>>>,
@@ -111,7 +165,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts a process that does `what` in `project` under a name that no other one has.
+    /// Starts a process that does `what` in `project` under a unique name.
     pub(crate) fn start(what: &str, project: &Project, name: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
             .args([what, "--exact", "--nocapture"])
@@ -122,11 +176,11 @@ impl Writer {
             .expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let acknowledged: Arc<Mutex<Vec<String>>> = Arc::default();
-        let told = acknowledged.clone();
+        let updates = acknowledged.clone();
         let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if let Some((_, id)) = line.split_once("done ") {
-                    told.lock().expect("not poisoned").push(id.to_owned());
+                    updates.lock().expect("not poisoned").push(id.to_owned());
                 }
             }
         });
@@ -137,12 +191,12 @@ impl Writer {
         }
     }
 
-    /// Returns what was acknowledged to it so far.
+    /// Returns the acknowledged updates so far.
     pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.acknowledged.lock().expect("not poisoned").clone()
     }
 
-    /// Kills it and returns everything that was acknowledged to it.
+    /// Kills it and returns all its acknowledged updates.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("ours");
         self.child.wait().expect("ours");
@@ -160,7 +214,8 @@ impl Drop for Writer {
     }
 }
 
-/// Waits until `count` more updates were acknowledged: a blow without one in between shows nothing.
+/// Waits until `count` more updates were acknowledged: a kill without one in between proves
+/// nothing.
 pub(crate) fn wait_for_updates(writers: &[Writer], count: usize) {
     let count_of = |writer: &Writer| writer.acknowledged.lock().expect("not poisoned").len();
     let updates = || writers.iter().map(count_of).sum::<usize>();

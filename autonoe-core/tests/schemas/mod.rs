@@ -1,6 +1,6 @@
-//! The JSON Schemas of everything that others read, compared with the committed ones.
+//! JSON Schemas of everything that other programs read, compared with the committed ones.
 //!
-//! `cargo xtask schemas` writes them anew.
+//! `cargo xtask schemas` regenerates them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
 }
 
-/// Every schema of this crate with its file name, without the ending.
+/// Returns every schema of this crate with its file name, without the extension.
 fn schemas() -> impl Iterator<Item = (String, Value)> {
     let all = autonoe_core::schemas().into_iter();
-    // Specs of other crates are theirs to describe.
+    // Other crates describe their own specs.
     all.filter(|(name, _)| name.starts_with("hook.core-") || !name.starts_with("hook."))
         .filter(|(name, _)| !name.starts_with("backend."))
-        // Tests of this binary register a port of their own.
+        // Tests of this binary register their own port.
         .filter(|(name, _)| !name.starts_with("cake."))
-        // It names backends, and the command has all of them.
+        // It lists backends, and the command has all of them.
         .filter(|(name, _)| name != "agent-config")
 }
 
 fn written(schema: &Value) -> String {
-    // In one order, whatever keeps maps in the order of their making.
+    // Sorted, so that the order of creation does not matter.
     let mut schema = schema.clone();
     schema.sort_all_objects();
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
@@ -63,8 +63,8 @@ fn no_schema_is_left_over() {
             .file_name()
             .to_string_lossy()
             .into_owned();
-        // What the command prints and reads, and what flows, tasks and views hold, is theirs to
-        // describe.
+        // The output and input of the command, and the content of flows, tasks and views, are
+        // described by other crates.
         let is_of_others = ["output.", "flow.", "harness.", "dashboard."]
             .iter()
             .any(|theirs| name.starts_with(theirs));

@@ -1,12 +1,14 @@
-//! Facts on their way to a host, and what its machine makes of them.
+//! Delivery of facts to a simulated host and its machine.
 
-use autonoe_core::{ExitReason, JournalLine, RunAction, RunFact, SessionEnd};
+use autonoe_core::ExitReason;
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::run::{JournalLine, RunAction, RunFact};
 use autonoe_testkit::simulation::{Fenced, HOSTS};
 
 use crate::simulation::local::{Event, Hosts};
 
-/// Sends a fact on its way. It may come late, twice, not at all, or to another host as well.
-pub(crate) fn tell(world: &mut Hosts, host: usize, fact: &RunFact) {
+/// Sends a fact. It may arrive late, twice, not at all, or at another host as well.
+pub(crate) fn send(world: &mut Hosts, host: usize, fact: &RunFact) {
     let copies = world.random.between(1, 4) / 4 + 1;
     world.tally.duplicates += copies - 1;
     for _ in 0..copies {
@@ -18,17 +20,17 @@ pub(crate) fn tell(world: &mut Hosts, host: usize, fact: &RunFact) {
         world.soon(
             to,
             6000,
-            Event::Told {
+            Event::FactReceived {
                 fact: Box::new(fact.clone()),
             },
         );
     }
 }
 
-/// Tells the machine of a host a fact and writes down what it decides.
+/// Applies a fact to the machine of a host and records the decision.
 pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
     let it = &mut world.hosts[host];
-    let Some(drive) = &mut it.hands.drive else {
+    let Some(drive) = &mut it.state.drive else {
         return;
     };
     let (epoch, Some(machine)) = (drive.epoch, &mut drive.machine) else {
@@ -46,11 +48,11 @@ pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
         action,
     };
     if world.store.append(epoch, line) == Err(Fenced) {
-        return it.hands.give_up(epoch);
+        return it.state.give_up(epoch);
     }
     match fact {
         RunFact::Cancelled => world.cancelled = is_cancelled,
-        // Whoever wanted it stopped has got that.
+        // A pending cancellation is fulfilled: the session is gone.
         RunFact::SessionLost { .. } => world.cancelled = false,
         RunFact::SessionEnded { number, result, .. } if result.end != SessionEnd::Cancelled => {
             world.told.insert(number);
@@ -59,6 +61,6 @@ pub(crate) fn apply(world: &mut Hosts, host: usize, fact: RunFact) {
     }
     if fits {
         let life = it.life;
-        world.soon(host, 500, Event::Look { life });
+        world.soon(host, 500, Event::Check { life });
     }
 }

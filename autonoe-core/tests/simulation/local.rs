@@ -1,19 +1,20 @@
-//! Hosts that drive the run themselves, whoever holds the lock.
+//! Hosts that drive the run themselves, one of which holds the lock.
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{Epoch, JournalLine, RunFact, RunMachine};
-use autonoe_testkit::simulation::{Driver, Host, Random, Rules, Store, Tally, Violation, World};
+use autonoe_core::run::{JournalLine, RunFact, RunMachine};
+use autonoe_core::time::Epoch;
+use autonoe_testkit::simulation::{Driver, Host, Random, Rules, Stats, Store, Violation, World};
 
-use crate::simulation::persons::{self, Wish};
-use crate::simulation::{driving, facts, sessions};
+use crate::simulation::operator::{self, OperatorRequest};
+use crate::simulation::{driver, facts, sessions};
 
 /// Plays the schedule of `seed` with hosts that drive the run themselves.
-pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Tally, Violation> {
+pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Stats, Violation> {
     let local = Local::default();
     let played = autonoe_testkit::simulation::simulate(seed, rules, local, |world| {
-        // Another row of numbers than that of the world.
-        persons::plan(world, Random::new(!seed));
+        // A sequence of random numbers that is independent of the world's.
+        operator::plan(world, Random::new(!seed));
     });
     played.map(|(tally, _)| tally)
 }
@@ -21,43 +22,43 @@ pub(crate) fn simulate(seed: u64, rules: Rules) -> Result<Tally, Violation> {
 /// A run that is driven by the host that holds its lock.
 #[derive(Debug, Default)]
 pub(crate) struct Local {
-    /// Whether a journal did not give the decisions again that it holds.
+    /// Whether a replayed journal led to other decisions than the recorded ones.
     pub(crate) diverged: bool,
     /// The sessions that were ended because the run is cancelled; their agents are gone.
     pub(crate) stopped: BTreeSet<(Epoch, u32)>,
-    /// The session that began although the run is cancelled.
+    /// The session that started although the run is cancelled.
     pub(crate) begun_after_cancel: Option<u32>,
 }
 
 /// The world of such a run.
 pub(crate) type Hosts = World<Local>;
 
-/// Something that happens to a host.
+/// An event at a host.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// It looks what there is to do, again and again.
-    Beat { life: u32 },
-    /// It looks what there is to do, once.
-    Look { life: u32 },
-    /// An agent is done; what it did is yet to be written.
+    /// It checks for pending actions, repeatedly.
+    Heartbeat { life: u32 },
+    /// It checks for pending actions, once.
+    Check { life: u32 },
+    /// An agent has finished; its result is not written yet.
     SessionOver {
         life: u32,
         epoch: Epoch,
         number: u32,
     },
-    /// It is told a fact, late or twice perhaps, and perhaps one of another host.
-    Told { fact: Box<RunFact> },
-    /// A person wants something.
-    Wished(Wish),
+    /// A fact arrives, possibly late, twice, or from another host.
+    FactReceived { fact: Box<RunFact> },
+    /// The operator sends a request.
+    Requested(OperatorRequest),
 }
 
-/// What a host has in its hands: nothing, or the run.
+/// The state of a host: nothing, or the run that it drives.
 #[derive(Debug, Default)]
-pub(crate) struct Hands {
+pub(crate) struct HostState {
     pub(crate) drive: Option<Drive>,
 }
 
-/// The run in the hands of a host. Whether it still is the latest, only the store knows.
+/// The run as driven by a host. Only the store knows whether the host is still the latest.
 #[derive(Debug)]
 pub(crate) struct Drive {
     pub(crate) epoch: Epoch,
@@ -73,8 +74,8 @@ pub(crate) enum Session {
     Over { number: u32, ended: Box<RunFact> },
 }
 
-impl Hands {
-    /// Gives the run up, having learnt that another host has it.
+impl HostState {
+    /// Gives the run up, after another host has taken it over.
     pub(crate) fn give_up(&mut self, epoch: Epoch) {
         let drive = self.drive.as_ref();
         if drive.is_some_and(|drive| drive.epoch == epoch) {
@@ -95,56 +96,56 @@ impl Drive {
 
 impl Driver for Local {
     type Event = Event;
-    type Hands = Hands;
+    type HostState = HostState;
 
     fn first(life: u32) -> Event {
-        Event::Beat { life }
+        Event::Heartbeat { life }
     }
 
-    fn sees(host: &Host<Hands>, event: &Event) -> bool {
+    fn receives(host: &Host<HostState>, event: &Event) -> bool {
         match event {
-            Event::Beat { life } | Event::Look { life } => host.lives(*life),
-            Event::SessionOver { life, .. } => host.agent_lives(*life),
-            Event::Told { .. } | Event::Wished(_) => host.is_up(),
+            Event::Heartbeat { life } | Event::Check { life } => host.is_current_life(*life),
+            Event::SessionOver { life, .. } => host.is_agent_running(*life),
+            Event::FactReceived { .. } | Event::Requested(_) => host.is_up(),
         }
     }
 
-    fn needs_no_touch(event: &Event) -> bool {
-        matches!(event, Event::Beat { .. })
+    fn reaches_isolated_host(event: &Event) -> bool {
+        matches!(event, Event::Heartbeat { .. })
     }
 
-    fn happen(world: &mut Hosts, host: usize, event: Event) {
+    fn apply(world: &mut Hosts, host: usize, event: Event) {
         match event {
-            Event::Beat { life } => {
+            Event::Heartbeat { life } => {
                 let is_cut_off = world.is_cut_off(host);
                 if !is_cut_off {
-                    driving::beat(world, host);
+                    driver::heartbeat(world, host);
                 }
                 if world.store.ended.is_none() || is_cut_off {
                     let at = world.now + world.random.between(2000, 6000);
-                    world.plan(at, host, Event::Beat { life });
+                    world.plan(at, host, Event::Heartbeat { life });
                 }
             }
             Event::SessionOver { epoch, number, .. } => {
                 sessions::session_over(world, host, epoch, number);
             }
-            Event::Told { fact } => facts::apply(world, host, *fact),
-            Event::Wished(wish) => persons::hear(world, host, wish),
-            Event::Look { .. } => driving::look(world, host),
+            Event::FactReceived { fact } => facts::apply(world, host, *fact),
+            Event::Requested(wish) => operator::apply_request(world, host, wish),
+            Event::Check { .. } => driver::perform_pending(world, host),
         }
     }
 
-    fn happen_elsewhere(world: &mut Hosts, event: Event) {
+    fn apply_global(world: &mut Hosts, event: Event) {
         match event {
-            Event::Wished(wish) => persons::wish(world, wish),
+            Event::Requested(wish) => operator::send_request(world, wish),
             other => unreachable!("{other:?} happens to a host"),
         }
     }
 
-    fn crash(hands: &mut Hands, orphan: Option<u32>, store: &mut Store) {
-        // The agent that lives on keeps the lock, until the lease is over.
+    fn crash(hands: &mut HostState, orphan: Option<u32>, store: &mut Store) {
+        // The surviving agent keeps the lock until the lease ends.
         if let (Some(drive), None) = (hands.drive.take(), orphan) {
-            store.free_lock(drive.epoch);
+            store.release_lock(drive.epoch);
         }
     }
 
@@ -160,7 +161,7 @@ impl Driver for Local {
 
     fn violation(&self) -> Option<Violation> {
         let begun = self.begun_after_cancel;
-        let begun = begun.map(|number| Violation::BegunAfterCancel { number });
+        let begun = begun.map(|number| Violation::StartedAfterCancel { number });
         begun.or(self.diverged.then_some(Violation::Diverged))
     }
 }

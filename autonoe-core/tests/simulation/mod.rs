@@ -1,23 +1,23 @@
-//! A run on several hosts that crash, sleep and lose touch: every session takes effect exactly once.
-//! Persons pause it, resume it and cancel it.
+//! Simulation of a run on several hosts that crash, sleep and lose their connection: every session
+//! takes effect exactly once. The operator pauses, resumes and cancels it.
 //!
-//! The machine, its facts and its journal lines are the real ones; the hosts, the
-//! clock and the project are the model of `autonoe_testkit::simulation`.
+//! The machine, its facts and its journal lines are the real ones; the hosts, the clock and the
+//! project are the model of `autonoe_testkit::simulation`.
 
-mod driving;
+mod driver;
 mod facts;
 mod local;
-mod persons;
+mod operator;
 mod sessions;
 
 use std::ops::Range;
 
-use autonoe_testkit::simulation::{Rules, Tally, Violation};
+use autonoe_testkit::simulation::{Rules, Stats, Violation};
 use local::simulate;
 
 /// Plays each schedule of `seeds`; panics with the first one that breaks a rule.
-fn all_hold(seeds: Range<u64>) -> Tally {
-    let mut sum = Tally::default();
+fn all_hold(seeds: Range<u64>) -> Stats {
+    let mut sum = Stats::default();
     for seed in seeds {
         let tally = simulate(seed, Rules::All)
             .unwrap_or_else(|violation| panic!("seed {seed}: {violation:?}"));
@@ -39,14 +39,14 @@ fn repeating(seeds: Range<u64>, rules: Rules) -> usize {
         .count()
 }
 
-/// Half of the schedules, so that two can be played at once.
+/// Half of the schedules, so that two tests can run in parallel.
 const HALF: u64 = 10_000;
 
 #[test]
 fn every_session_takes_effect_exactly_once_in_ten_thousand_schedules() {
     let happened = all_hold(0..HALF);
 
-    // Schedules without these would show nothing.
+    // Schedules without these events would prove nothing.
     assert!(happened.takeovers > 2 * HALF, "{happened:?}");
     assert!(happened.duplicates > 2 * HALF, "{happened:?}");
     assert!(happened.refused > HALF / 10, "{happened:?}");

@@ -1,34 +1,35 @@
-//! The sessions of a run: started once, and written down before they are reported.
+//! Sessions of a simulated run: started once, and recorded before they are reported.
 
-use autonoe_core::{
-    Epoch, ExitReason, RunFact, RunMachine, SessionEnd, SessionPlan, SessionResult,
-};
+use autonoe_core::ExitReason;
+use autonoe_core::agent::{SessionEnd, SessionReport};
+use autonoe_core::run::{RunFact, RunMachine, SessionPlan};
+use autonoe_core::time::Epoch;
 use autonoe_testkit::simulation::{Fenced, Script};
 use jiff::Timestamp;
 
 use crate::simulation::facts;
 use crate::simulation::local::{Event, Hosts, Session};
 
-/// Starts the session of `plan`, unless it is under way or over.
+/// Starts the session of `plan`, unless it is running or over.
 pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: &SessionPlan) {
     let planned = plan.number;
     let it = &mut world.hosts[host];
-    let Some(drive) = &mut it.hands.drive else {
+    let Some(drive) = &mut it.state.drive else {
         return;
     };
     match &drive.session {
         Some(Session::Working { number }) if *number == planned => {}
         Some(Session::Over { number, ended }) if *number == planned => {
             let ended = ended.clone();
-            facts::tell(world, host, &ended);
+            facts::send(world, host, &ended);
         }
         _ => match world.store.outcome(planned).cloned() {
             Some(ended) => {
                 world.tally.records_used += 1;
-                facts::tell(world, host, &ended);
+                facts::send(world, host, &ended);
             }
             None => {
-                // Who was overtaken may not know, and cannot write.
+                // An overtaken host may not know of the cancellation, and cannot write.
                 if world.cancelled && epoch.next() == Some(world.store.next_epoch()) {
                     world.driver.begun_after_cancel = Some(planned);
                 }
@@ -38,14 +39,14 @@ pub(crate) fn start_session(world: &mut Hosts, host: usize, epoch: Epoch, plan: 
                     epoch,
                     number: planned,
                 };
-                let at = world.now + world.script.takes(planned);
+                let at = world.now + world.script.duration(planned);
                 world.plan(at, host, over);
             }
         },
     }
 }
 
-/// Writes what a session did, through the fence, and reports it after that.
+/// Writes the effect of a session, through the fence, and then reports it.
 pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number: u32) {
     if world.driver.stopped.contains(&(epoch, number)) {
         return;
@@ -61,9 +62,9 @@ pub(crate) fn session_over(world: &mut Hosts, host: usize, epoch: Epoch, number:
     over(world, host, epoch, &ended);
 }
 
-/// Ends the session under way because the run is cancelled, unless it is over.
+/// Ends the running session because the run is cancelled, unless it is over.
 pub(crate) fn stop_session(world: &mut Hosts, host: usize, epoch: Epoch) {
-    let drive = world.hosts[host].hands.drive.as_ref();
+    let drive = world.hosts[host].state.drive.as_ref();
     let Some(machine) = drive.and_then(|drive| drive.machine.as_ref()) else {
         return;
     };
@@ -73,20 +74,20 @@ pub(crate) fn stop_session(world: &mut Hosts, host: usize, epoch: Epoch) {
         _ => world.store.outcome(planned).cloned(),
     };
     if let Some(ended) = known {
-        return facts::tell(world, host, &ended);
+        return facts::send(world, host, &ended);
     }
     let number = planned;
     world.driver.stopped.insert((epoch, number));
     let ended = RunFact::SessionEnded {
         at: world.at(),
         number,
-        result: SessionResult::new(SessionEnd::Cancelled),
+        result: SessionReport::new(SessionEnd::Cancelled),
         ledger: Ok(world.store.ledger()),
     };
     over(world, host, epoch, &ended);
 }
 
-/// Returns the number of the last session that was asked for.
+/// Returns the number of the last requested session.
 pub(crate) fn last(machine: &RunMachine) -> u32 {
     let report = machine.report(
         &Script::run(),
@@ -96,7 +97,7 @@ pub(crate) fn last(machine: &RunMachine) -> u32 {
     report.sessions
 }
 
-/// Writes how a session ended, through the fence, and reports it after that.
+/// Writes the end of a session, through the fence, and then reports it.
 fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
     let RunFact::SessionEnded {
         number,
@@ -109,13 +110,13 @@ fn over(world: &mut Hosts, host: usize, epoch: Epoch, ended: &RunFact) {
     let written = world.store.end_session(epoch, *number, *ledger, ended);
     let it = &mut world.hosts[host];
     if written == Err(Fenced) {
-        return it.hands.give_up(epoch);
+        return it.state.give_up(epoch);
     }
-    if let Some(drive) = it.hands.drive.as_mut().filter(|drive| drive.epoch == epoch) {
+    if let Some(drive) = it.state.drive.as_mut().filter(|drive| drive.epoch == epoch) {
         drive.session = Some(Session::Over {
             number: *number,
             ended: Box::new(ended.clone()),
         });
     }
-    facts::tell(world, host, ended);
+    facts::send(world, host, ended);
 }

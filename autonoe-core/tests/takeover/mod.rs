@@ -1,4 +1,4 @@
-//! A writer that was stopped and overtaken: once it goes on, it cannot write any more.
+//! Writers that were stopped and overtaken: after they continue, they cannot write any more.
 #![cfg(all(feature = "project", target_os = "linux"))]
 
 use std::fs::{self, File, TryLockError};
@@ -9,23 +9,24 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableRepository, Epoch, FileDeliverableRepository,
-    LedgerBook, Mode, Project, SystemClock, UpdateError, take_over,
-};
+use autonoe_core::ledger::{DeliverableId, LedgerStore, UpdateError};
+use autonoe_core::project::FileDeliverableRepository;
+use autonoe_core::run::take_over;
+use autonoe_core::time::{Epoch, SystemClock};
+use autonoe_core::{Deliverable, DeliverableRepository, Mode, Project};
 use tokio::runtime::Runtime;
 
-/// The environment variables that turn this test program into a writer.
+/// The environment variables that make this test program a writer.
 const DIR: &str = "AUTONOE_TEST_OVERTAKEN_DIR";
 const EPOCH: &str = "AUTONOE_TEST_OVERTAKEN_EPOCH";
 
-/// How many rounds a torture run wants.
+/// The number of rounds of a torture run.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
 /// Longer than anything here takes, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn create(book: &LedgerBook, id: &str) -> Result<(), UpdateError> {
+async fn create(book: &LedgerStore, id: &str) -> Result<(), UpdateError> {
     let id = DeliverableId::new(id).expect("an id");
     book.update(|state, today| {
         let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
@@ -47,7 +48,7 @@ fn repository(project: &Project) -> Arc<dyn DeliverableRepository> {
     Arc::new(FileDeliverableRepository::open(project).expect("writable"))
 }
 
-/// Runs in a process of its own: writes until it cannot, and tells each write and the end.
+/// Runs in another process: writes until it cannot, and prints each write and the end.
 #[test]
 fn writes_until_it_is_overtaken_when_it_is_told_to() {
     let (Some(dir), Ok(epoch)) = (std::env::var_os(DIR), std::env::var(EPOCH)) else {
@@ -55,7 +56,7 @@ fn writes_until_it_is_overtaken_when_it_is_told_to() {
     };
     let project = Project::find(dir.as_ref(), None).expect("it is there");
     let epoch = Epoch(epoch.parse().expect("a number"));
-    let book = LedgerBook::new(repository(&project), Arc::new(SystemClock), epoch);
+    let book = LedgerStore::new(repository(&project), Arc::new(SystemClock), epoch);
     let runtime = runtime();
     let mut out = std::io::stdout().lock();
     for number in 0.. {
@@ -63,7 +64,7 @@ fn writes_until_it_is_overtaken_when_it_is_told_to() {
         let begun = Instant::now();
         match runtime.block_on(create(&book, &id)) {
             Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
-            // The one that takes over saves in between; that is no loss.
+            // The new owner saves concurrently; that is no loss.
             Err(UpdateError::Repository(error)) if error.is_retryable() => {}
             Err(UpdateError::Repository(error)) => {
                 writeln!(out, "done with {}", error.code()).expect("somebody listens");
@@ -77,10 +78,10 @@ fn writes_until_it_is_overtaken_when_it_is_told_to() {
     }
 }
 
-/// A writer in a process of its own, killed at the latest when it is dropped.
+/// A writer in another process, killed at the latest when it is dropped.
 struct Writer {
     process: Child,
-    told: Receiver<String>,
+    output_lines: Receiver<String>,
 }
 
 impl Writer {
@@ -98,18 +99,21 @@ impl Writer {
             .spawn()
             .expect("it starts");
         let output = process.stdout.take().expect("piped");
-        let (tell, told) = channel();
+        let (sender, output_lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 let Some((_, what)) = line.split_once("done ") else {
                     continue;
                 };
-                if tell.send(what.to_owned()).is_err() {
+                if sender.send(what.to_owned()).is_err() {
                     return;
                 }
             }
         });
-        Self { process, told }
+        Self {
+            process,
+            output_lines,
+        }
     }
 
     fn signal(&self, signal: &str) {
@@ -120,7 +124,7 @@ impl Writer {
         assert!(status.success(), "{signal} did not reach the writer");
     }
 
-    /// Stops it where it is, and returns once it stands still.
+    /// Stops it, and returns once all its threads are stopped.
     fn stop(&self) {
         self.signal("-STOP");
         let tasks = format!("/proc/{}/task", self.process.id());
@@ -131,32 +135,32 @@ impl Writer {
         }
     }
 
-    /// Waits for what it tells next.
+    /// Waits for its next output line.
     fn next(&self) -> String {
-        let told = self.told.recv_timeout(DEADLINE);
-        told.expect("the writer goes on")
+        let line = self.output_lines.recv_timeout(DEADLINE);
+        line.expect("the writer goes on")
     }
 
-    /// Waits until it ends by itself, and returns what it had told.
+    /// Waits until it ends by itself, and returns its remaining output.
     fn ended(mut self) -> Vec<String> {
         let begun = Instant::now();
         while self.process.try_wait().expect("ours").is_none() {
             assert!(begun.elapsed() < DEADLINE, "the writer does not end");
             thread::sleep(Duration::from_millis(1));
         }
-        self.told.iter().collect()
+        self.output_lines.iter().collect()
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // It may have exited already, which is fine.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Tells whether every thread in the folder `tasks` of the system is stopped.
+/// Returns whether every thread in the folder `tasks` of the system is stopped.
 fn all_stopped(tasks: &str) -> bool {
     let stats = fs::read_dir(tasks).expect("the writer lives").map(|task| {
         let path = task.expect("readable").path().join("stat");
@@ -168,15 +172,16 @@ fn all_stopped(tasks: &str) -> bool {
     })
 }
 
-/// Whether the takeover happened while the old writer stood still.
+/// Whether the takeover happened while the old writer was stopped.
 #[derive(PartialEq, Eq)]
 enum Takeover {
     WhileStopped,
-    /// The old one was stopped in the middle of a write: nobody can take over until it is done.
+    /// The old writer was stopped in the middle of a write: no other one can take over until it is
+    /// done.
     AfterItsWrite,
 }
 
-/// Tells whether a process holds the lock under which the ledger of `project` is written.
+/// Returns whether a process holds the write lock of the ledger of `project`.
 fn is_being_written(project: &Project) -> bool {
     let lock = File::open(project.state_dir().join("status.lock")).expect("it is there");
     match lock.try_lock() {
@@ -197,13 +202,14 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     thread::sleep(Duration::from_micros(number * 7919 % 3000));
 
     old.stop();
-    let takeover = match is_being_written(&project) {
-        true => Takeover::AfterItsWrite,
-        false => Takeover::WhileStopped,
+    let takeover = if is_being_written(&project) {
+        Takeover::AfterItsWrite
+    } else {
+        Takeover::WhileStopped
     };
     let taking = runtime.spawn(take_over(repository.clone(), SystemClock, Mode::Run));
     if takeover == Takeover::AfterItsWrite {
-        // Most of the time, the takeover waits for the lock when the old writer goes on.
+        // Most of the time, the takeover waits for the lock when the old writer continues.
         thread::sleep(Duration::from_millis(50));
         old.signal("-CONT");
     }
@@ -256,7 +262,7 @@ fn who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends() {
     let runtime = runtime();
 
     let (mut done, mut stopped) = (0, 0);
-    // A stop hits a write by chance. If each stop has, more rounds follow.
+    // A stop may hit a write by chance. If every stop did, more rounds follow.
     while done < rounds || (stopped == 0 && done < 10 * rounds) {
         if round(&runtime, done) == Takeover::WhileStopped {
             stopped += 1;

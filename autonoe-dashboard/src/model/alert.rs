@@ -1,4 +1,4 @@
-//! Alerts, as views show them.
+//! [`AlertLine`]: an alert in a snapshot.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use serde::{Deserialize, Serialize};
 
 use super::MemberId;
 
-/// One alert.
+/// An alert of a member or of the coordinator.
 ///
 /// ```
 /// use autonoe_dashboard::{AlertLine, AlertSeverity};
 ///
 /// let at = "2026-01-31T18:00:05Z".parse()?;
 /// let alert = AlertLine::new(AlertSeverity::Warning, "no_progress", "two iterations without any", at)
-///     .of("backend");
+///     .member("backend");
 ///
-/// assert_eq!(alert.harness.as_ref().map(|id| id.as_str()), Some("backend"));
+/// assert_eq!(alert.member.as_ref().map(|id| id.as_str()), Some("backend"));
 /// # Ok::<(), jiff::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AlertLine {
-    /// How bad it is.
+    /// Severity.
     pub severity: AlertSeverity,
-    /// What kind of alert, for example `no_progress`.
+    /// Kind of the alert, for example `no_progress`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whose alert; `None` if it is the coordinator's.
+    /// Member that raised the alert; `None` for the coordinator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harness: Option<MemberId>,
-    /// What is to be said.
+    pub member: Option<MemberId>,
+    /// Text of the alert.
     pub message: String,
-    /// When it was raised.
+    /// Time when the alert was raised.
     pub timestamp: Timestamp,
 }
 
 impl AlertLine {
-    /// Makes an alert of the coordinator.
+    /// Creates an alert of the coordinator.
     pub fn new(
         severity: AlertSeverity,
         kind: impl Into<String>,
@@ -49,33 +49,33 @@ impl AlertLine {
         Self {
             severity,
             kind: kind.into(),
-            harness: None,
+            member: None,
             message: message.into(),
             timestamp,
         }
     }
 
-    /// Says whose alert it is.
+    /// Sets the member that raised the alert.
     #[must_use]
-    pub fn of(mut self, harness: impl Into<MemberId>) -> Self {
-        self.harness = Some(harness.into());
+    pub fn member(mut self, harness: impl Into<MemberId>) -> Self {
+        self.member = Some(harness.into());
         self
     }
 }
 
-/// How bad an alert is.
+/// Severity of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum AlertSeverity {
-    /// Good to know.
+    /// Informational.
     Info,
-    /// May become worse.
+    /// Could get worse.
     Warning,
-    /// A person should look at once.
+    /// Needs a human immediately.
     Critical,
-    /// Something came out well.
+    /// Reports a success.
     Success,
-    /// Something did not work.
+    /// Reports a failure.
     Error,
 }
 

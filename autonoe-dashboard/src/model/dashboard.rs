@@ -1,19 +1,19 @@
-//! The whole fleet at one moment.
+//! [`Dashboard`]: snapshot of a fleet.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::plain_schema;
+use autonoe_core::tool::plain_schema;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{AlertLine, Member, MemberId, Totals};
-use crate::FleetIntent;
+use crate::{FleetIntent, RunIntent, RunView};
 
-/// The whole fleet at one moment, as views show it.
+/// Snapshot of a fleet, as displayed by views.
 ///
 /// ```
 /// use autonoe_dashboard::{Dashboard, Member, MemberStatus};
@@ -29,29 +29,30 @@ use crate::FleetIntent;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Dashboard {
-    /// What the fleet is for.
+    /// Goal of the fleet.
     pub objective: String,
-    /// How its members work together, for example `race`.
+    /// Strategy of the fleet, for example `race`.
     pub strategy: String,
-    /// What it does.
+    /// Current phase.
     pub phase: FleetPhase,
-    /// When it began; `None` before.
+    /// Start time; `None` before the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// How long it has been at work.
+    /// Time since the start.
     #[serde(rename = "elapsedMs", with = "millis")]
     #[schemars(with = "u64")]
     pub elapsed: Duration,
-    /// The agents, in the order of the fleet.
+    /// Members, in the order of the fleet.
     pub members: Vec<Member>,
-    /// What they come to together. It may be more than their sum: a coordinator spends too.
+    /// Totals of all members. May exceed the sum of the members, because a coordinator also uses
+    /// tokens and money.
     pub totals: Totals,
-    /// Alerts, the most recent first. Those worth showing: they travel with every snapshot.
+    /// Alerts, most recent first. Include only those worth showing: every snapshot contains them.
     pub alerts: Vec<AlertLine>,
 }
 
 impl Dashboard {
-    /// Makes a fleet without members that has not begun.
+    /// Creates the snapshot of a fleet that has no members and has not started.
     pub fn new(objective: impl Into<String>, strategy: impl Into<String>) -> Self {
         Self {
             objective: objective.into(),
@@ -69,39 +70,39 @@ impl Dashboard {
     #[must_use]
     pub fn with_members(mut self, members: Vec<Member>) -> Self {
         self.members = members;
-        self.sum_up();
+        self.update_totals();
         self
     }
 
     /// Sets the totals to the sum of the members.
-    pub fn sum_up(&mut self) {
-        self.totals = Totals::of(&self.members);
+    pub fn update_totals(&mut self) {
+        self.totals = Totals::from_members(&self.members);
     }
 
-    /// Returns a member by its name.
+    /// Returns the member with this ID.
     pub fn member(&self, id: &MemberId) -> Option<&Member> {
         self.members.iter().find(|member| member.id == *id)
     }
 }
 
-/// What a fleet does.
+/// Phase of a fleet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FleetPhase {
-    /// It has not begun.
+    /// Not started.
     #[default]
     Waiting,
-    /// It works.
+    /// Running.
     Running,
-    /// It is held.
+    /// Paused.
     Paused,
-    /// It was told to end, and has not ended yet.
+    /// Stopping, but not ended yet.
     Stopping,
-    /// It ended, and its work is done.
+    /// Ended with its work done.
     Succeeded,
-    /// It ended, and its work is not done.
+    /// Ended with its work not done.
     Failed,
-    /// It was ended from outside.
+    /// Stopped from outside.
     Stopped,
 }
 
@@ -119,7 +120,7 @@ impl fmt::Display for FleetPhase {
     }
 }
 
-/// A duration as whole milliseconds.
+/// Serializes a duration as whole milliseconds.
 mod millis {
     use std::time::Duration;
 
@@ -140,7 +141,7 @@ mod millis {
     }
 }
 
-/// Returns the JSON Schemas of snapshots and of what persons ask for, by name.
+/// Returns the JSON Schemas of snapshots and intents, by name.
 ///
 /// ```
 /// assert!(autonoe_dashboard::schemas().contains_key("dashboard"));
@@ -149,6 +150,8 @@ pub fn schemas() -> BTreeMap<String, Value> {
     [
         ("dashboard", plain_schema::<Dashboard>()),
         ("dashboard.intent", plain_schema::<FleetIntent>()),
+        ("dashboard.run", plain_schema::<RunView>()),
+        ("dashboard.run-intent", plain_schema::<RunIntent>()),
     ]
     .map(|(name, schema)| (name.to_owned(), schema.to_value()))
     .into()

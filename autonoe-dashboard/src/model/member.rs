@@ -1,14 +1,14 @@
-//! One agent of the fleet.
+//! [`Member`]: one agent of the fleet in a snapshot.
 
 use std::fmt;
 
-use autonoe_core::{CostTotal, TokenUsage};
+use autonoe_core::agent::{CostTotal, TokenUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AlertLine, Progress};
 
-/// Names one agent of the fleet; no two of a snapshot share it.
+/// Identifies a member. Unique within a snapshot.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -16,12 +16,12 @@ use super::{AlertLine, Progress};
 pub struct MemberId(String);
 
 impl MemberId {
-    /// Takes `text` as the id of a member.
+    /// Creates an ID from its text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the id as text.
+    /// Returns the ID as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,27 +39,27 @@ impl fmt::Display for MemberId {
     }
 }
 
-/// How a member stands.
+/// Status of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberStatus {
-    /// It has not begun.
+    /// Not started.
     #[default]
     Pending,
-    /// It works.
+    /// Running.
     Running,
-    /// It is held until it is resumed.
+    /// Paused until resumed.
     Paused,
-    /// Its work is done.
+    /// Ended with its work done.
     Completed,
-    /// Its work is not done, and it will not go on.
+    /// Ended with its work not done. It will not be retried.
     Failed,
-    /// It was ended from outside.
+    /// Stopped from outside.
     Stopped,
 }
 
 impl MemberStatus {
-    /// Tells whether it will not change any more.
+    /// Returns whether the status is final.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Stopped)
     }
@@ -78,60 +78,60 @@ impl fmt::Display for MemberStatus {
     }
 }
 
-/// One agent of the fleet, as views show it.
+/// One agent of the fleet, as displayed by views.
 ///
 /// ```
 /// use autonoe_dashboard::{Member, MemberStatus, Progress};
 ///
 /// let mut member = Member::new("api", "codex");
 /// member.status = MemberStatus::Running;
-/// member.progress = Progress::of(0.4);
+/// member.progress = Progress::new(0.4);
 /// member.task = Some("Write the handlers".to_owned());
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Member {
-    /// Its name.
+    /// Unique ID.
     pub id: MemberId,
-    /// Which backend it works on.
+    /// Name of its backend.
     pub backend: String,
-    /// Which model it works with, if that is known.
+    /// Name of its model, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How it stands.
+    /// Current status.
     pub status: MemberStatus,
-    /// How far it has come.
+    /// Share of its work that is done.
     pub progress: Progress,
-    /// What it works on.
+    /// Current task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The number of its iteration; 0 before the first.
+    /// Number of the current iteration; 0 before the first.
     pub iteration: u32,
-    /// What it cost, as far as that is known.
+    /// Cost, as far as known.
     pub cost: CostTotal,
-    /// The tokens that it used.
+    /// Tokens used.
     pub tokens: TokenUsage,
-    /// Its most recent alert.
+    /// Most recent alert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_alert: Option<AlertLine>,
-    /// Why it failed.
+    /// Reason of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The question that it waits for a person to answer.
+    /// Question that waits for a human's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// Why nobody can ask it for anything now, although it has not ended. It is for servers, which
-    /// refuse with it, and does not travel.
+    /// Reason why the member cannot be controlled now, although it has not ended. Servers refuse
+    /// intents with this message. Not serialized.
     #[serde(skip)]
     pub unreachable: Option<String>,
-    /// The end of its log, oldest line first. A few lines: they travel with every snapshot.
+    /// Last lines of its log, oldest first. Keep them few: every snapshot contains them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
 }
 
 impl Member {
-    /// Makes a member that has not begun.
+    /// Creates a member that has not started.
     pub fn new(id: impl Into<MemberId>, backend: impl Into<String>) -> Self {
         Self {
             id: id.into(),

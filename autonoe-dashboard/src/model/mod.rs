@@ -1,15 +1,15 @@
-//! What views show: a snapshot of a fleet, as data.
+//! Data model of the views: a snapshot of a fleet.
 
 mod alert;
 mod dashboard;
+mod format;
 mod member;
 mod progress;
 mod totals;
-mod words;
 
 pub use alert::{AlertLine, AlertSeverity};
 pub use dashboard::{Dashboard, FleetPhase, schemas};
+pub use format::{format_cost, format_tokens};
 pub use member::{Member, MemberId, MemberStatus};
 pub use progress::Progress;
 pub use totals::Totals;
-pub use words::{cost_words, token_words};

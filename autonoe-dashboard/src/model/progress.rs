@@ -1,18 +1,18 @@
-//! How far something has come.
+//! [`Progress`]: share of work that is done.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far something has come: a number from 0 to 1.
+/// Share of work that is done: a number from 0 to 1.
 ///
 /// ```
 /// use autonoe_dashboard::Progress;
 ///
-/// assert_eq!(Progress::of(0.999).to_string(), "99%");
-/// assert_eq!(Progress::of(7.0), Progress::DONE);
-/// assert_eq!(Progress::of(f64::NAN), Progress::NONE);
+/// assert_eq!(Progress::new(0.999).to_string(), "99%");
+/// assert_eq!(Progress::new(7.0), Progress::DONE);
+/// assert_eq!(Progress::new(f64::NAN), Progress::NONE);
 /// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
@@ -22,16 +22,18 @@ use serde::{Deserialize, Serialize};
 pub struct Progress(f64);
 
 impl Progress {
-    /// Nothing yet.
+    /// Nothing is done.
     pub const NONE: Self = Self(0.0);
-    /// All of it.
+    /// Everything is done.
     pub const DONE: Self = Self(1.0);
 
-    /// Takes a number; what is beyond the ends is at the end, and what is no number is nothing.
-    pub fn of(share: f64) -> Self {
-        match share.is_nan() {
-            true => Self::NONE,
-            false => Self(share.clamp(0.0, 1.0)),
+    /// Creates a progress. Values outside of the range are clamped, and NaN becomes
+    /// [`NONE`](Self::NONE).
+    pub fn new(share: f64) -> Self {
+        if share.is_nan() {
+            Self::NONE
+        } else {
+            Self(share.clamp(0.0, 1.0))
         }
     }
 
@@ -40,16 +42,16 @@ impl Progress {
         self.0
     }
 
-    /// Returns whole percents, rounded down: 100 only when it is done.
+    /// Returns whole percents, rounded down: 100 only if everything is done.
     pub fn percent(self) -> u8 {
-        // From 0 to 100, so that nothing is lost.
+        // The value is between 0 and 100, so the cast is lossless.
         (self.0 * 100.0).floor() as u8
     }
 }
 
 impl From<f64> for Progress {
     fn from(share: f64) -> Self {
-        Self::of(share)
+        Self::new(share)
     }
 }
 
@@ -82,7 +84,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_number_is_from_0_to_1_and_100_only_when_it_is_done(number in any::<f64>()) {
-            let progress = Progress::of(number);
+            let progress = Progress::new(number);
 
             prop_assert!((0.0..=1.0).contains(&progress.share()));
             prop_assert_eq!(progress.percent() == 100, progress == Progress::DONE);

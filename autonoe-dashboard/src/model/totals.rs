@@ -1,31 +1,31 @@
-//! What all members come to together.
+//! [`Totals`]: sums over all members of a fleet.
 
-use autonoe_core::{CostTotal, TokenUsage};
+use autonoe_core::agent::{CostTotal, TokenUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Member, MemberStatus};
 
-/// What all members come to together.
+/// Sums over all members of a fleet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Totals {
-    /// What was spent, as far as that is known.
+    /// Cost, as far as known.
     pub cost: CostTotal,
-    /// The tokens that were used.
+    /// Tokens used.
     pub tokens: TokenUsage,
-    /// How many members did their work.
+    /// Number of members that completed their work.
     pub done: u32,
-    /// How many failed or were stopped.
+    /// Number of members that failed or were stopped.
     pub lost: u32,
-    /// How many there are.
+    /// Number of members.
     pub total: u32,
 }
 
 impl Totals {
-    /// Sums up members.
-    pub fn of(members: &[Member]) -> Self {
+    /// Sums up `members`.
+    pub fn from_members(members: &[Member]) -> Self {
         let mut totals = Self::default();
         for member in members {
             totals.cost.merge(member.cost);

@@ -1,4 +1,4 @@
-//! Which columns there is room for.
+//! Columns of the member table by available width, and the colours of the view.
 
 use Column::{Backend, Cost, Iteration, Member, Progress, Status, Task, Tokens};
 use ratatui::layout::Constraint;
@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::{AlertSeverity, FleetPhase, MemberStatus};
 
-/// A column of the table of members.
+/// Column of the member table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Member,
@@ -19,7 +19,8 @@ pub(super) enum Column {
     Task,
 }
 
-/// Returns the columns for a table so many cells wide, those first that are missed most.
+/// Returns the columns for a table of this width in cells. Narrow tables keep the most important
+/// ones.
 pub(super) fn columns(width: u16) -> &'static [Column] {
     match width {
         0..20 => &[Member],
@@ -63,7 +64,7 @@ impl Column {
     }
 }
 
-/// Returns how wide a bar with its percents is.
+/// Returns the width of a progress bar including its percents.
 pub(super) fn progress_width(width: u16) -> u16 {
     match width {
         0..48 => 10,
@@ -73,11 +74,11 @@ pub(super) fn progress_width(width: u16) -> u16 {
 }
 
 pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
-pub(super) const QUIET: Style = Style::new().fg(Color::DarkGray);
-pub(super) const ASKS: Style = Style::new().fg(Color::Yellow);
+pub(super) const DIM: Style = Style::new().fg(Color::DarkGray);
+pub(super) const QUESTION: Style = Style::new().fg(Color::Yellow);
 pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
 
-pub(super) fn of_status(status: MemberStatus) -> Style {
+pub(super) fn status_style(status: MemberStatus) -> Style {
     Style::new().fg(match status {
         MemberStatus::Pending => Color::DarkGray,
         MemberStatus::Running => Color::Cyan,
@@ -88,7 +89,7 @@ pub(super) fn of_status(status: MemberStatus) -> Style {
     })
 }
 
-pub(super) fn of_phase(phase: FleetPhase) -> Style {
+pub(super) fn phase_style(phase: FleetPhase) -> Style {
     Style::new().fg(match phase {
         FleetPhase::Waiting => Color::DarkGray,
         FleetPhase::Running => Color::Cyan,
@@ -99,7 +100,7 @@ pub(super) fn of_phase(phase: FleetPhase) -> Style {
     })
 }
 
-pub(super) fn of_severity(severity: AlertSeverity) -> Style {
+pub(super) fn severity_style(severity: AlertSeverity) -> Style {
     match severity {
         AlertSeverity::Info => Style::new().fg(Color::Blue),
         AlertSeverity::Warning => Style::new().fg(Color::Yellow),

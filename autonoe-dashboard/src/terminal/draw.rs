@@ -1,4 +1,4 @@
-//! The whole view.
+//! [`draw`]: renders a snapshot into a frame.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
@@ -7,10 +7,10 @@ use super::state::{Pane, ViewState};
 use super::{members, panes};
 use crate::Dashboard;
 
-/// Draws the fleet. The same fleet in the same view on the same area gives the same picture.
+/// Draws the fleet. Deterministic: the same snapshot, state and area give the same picture.
 ///
-/// Nothing that an agent wrote reaches the terminal but as letters: what a terminal would obey is
-/// replaced. What there is no room for is left out, the members last.
+/// Control characters in text from agents are replaced, so agents cannot send commands to the
+/// terminal. On a small terminal, parts are left out, the members last.
 ///
 /// ```
 /// use autonoe_dashboard::terminal::{ViewState, draw};
@@ -29,7 +29,7 @@ use crate::Dashboard;
 /// ```
 pub fn draw(frame: &mut Frame<'_>, dashboard: &Dashboard, state: &ViewState) {
     let area = frame.area();
-    let rows = Rows::of(area.height, &state.pane, dashboard);
+    let rows = Rows::new(area.height, &state.pane, dashboard);
     let [objective, standing, totals, table, pane, keys] = Layout::vertical([
         Constraint::Length(rows.objective),
         Constraint::Length(rows.standing),
@@ -41,7 +41,7 @@ pub fn draw(frame: &mut Frame<'_>, dashboard: &Dashboard, state: &ViewState) {
     .areas(area);
 
     frame.render_widget(members::objective(dashboard), objective);
-    frame.render_widget(members::standing(dashboard), standing);
+    frame.render_widget(members::status_line(dashboard), standing);
     frame.render_widget(members::totals(dashboard), totals);
     members::draw(frame, table, dashboard, state);
     match (&state.pane, state.member(dashboard)) {
@@ -55,7 +55,7 @@ pub fn draw(frame: &mut Frame<'_>, dashboard: &Dashboard, state: &ViewState) {
     }
 }
 
-/// How many rows each part gets; the table has the rest.
+/// Height of each part in rows. The table gets the remaining rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rows {
     objective: u16,
@@ -66,22 +66,22 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(height: u16, pane: &Pane, dashboard: &Dashboard) -> Self {
-        let from = |least: u16| u16::from(height >= least);
+    fn new(height: u16, pane: &Pane, dashboard: &Dashboard) -> Self {
+        let shown_from = |least: u16| u16::from(height >= least);
         let alerts = u16::try_from(dashboard.alerts.len()).unwrap_or(u16::MAX);
         let pane = match (pane, height) {
-            // Who asked for them wants to see them.
+            // The user opened this pane explicitly.
             (Pane::Details, _) => (height * 3 / 5).min(height.saturating_sub(6)),
             (Pane::Help, _) => 11.min(height.saturating_sub(5)),
             (_, 0..14) => 0,
             (_, _) => (alerts.clamp(1, 8) + 1).min(height / 3),
         };
         Self {
-            objective: from(6),
-            standing: from(8),
-            totals: from(4),
+            objective: shown_from(6),
+            standing: shown_from(8),
+            totals: shown_from(4),
             pane,
-            keys: from(5),
+            keys: shown_from(5),
         }
     }
 }

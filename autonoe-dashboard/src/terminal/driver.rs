@@ -1,4 +1,4 @@
-//! The loop between a terminal, its keys and the fleet.
+//! [`show`]: event loop between a terminal, its keys and the fleet.
 
 use std::time::Duration;
 
@@ -14,37 +14,37 @@ use super::keys::{Key, Reaction, press};
 use super::state::ViewState;
 use crate::{DashboardSource, FleetIntent};
 
-/// How long a picture stands at least when only the fleet changes. Keys are answered at once.
+/// Minimum time between two redraws for changes of the fleet. Keys redraw at once.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// What comes from the terminal.
+/// Input event of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewInput {
     /// A key was pressed.
     Key(Key),
-    /// The terminal has another size now.
+    /// The terminal was resized.
     Resized,
 }
 
-/// Why a view was closed.
+/// Reason that a view was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewEnd {
-    /// A person closed it.
+    /// The user closed it.
     Quit,
-    /// No more input comes.
+    /// The input stream ended.
     InputEnded,
 }
 
-/// Shows a fleet until somebody closes the view.
+/// Shows a fleet until the user closes the view.
 ///
-/// The terminal and its input are the caller's, and so is putting the terminal back in order
-/// afterwards. What a person asks for goes to `intents`; when nobody takes it, the view says so.
-/// When the source is gone, the last snapshot stays until the view is closed.
+/// The caller owns the terminal and its input, and restores the terminal afterwards. The user's
+/// requests are sent to `intents`; a note in the view says if they cannot be delivered. When the
+/// source is dropped, the last snapshot stays visible until the view is closed.
 ///
 /// # Errors
 ///
-/// The terminal cannot be drawn on.
+/// Drawing on the terminal failed.
 pub async fn show<B, I>(
     terminal: &mut Terminal<B>,
     source: &dyn DashboardSource,
@@ -59,9 +59,9 @@ where
     let mut is_live = true;
     let mut view = ViewState::default();
     loop {
-        // What is seen is what keys are about.
-        let seen = fleet.borrow_and_update().clone();
-        terminal.draw(|frame| draw(frame, &seen, &view))?;
+        // Keys apply to the snapshot that is visible.
+        let snapshot = fleet.borrow_and_update().clone();
+        terminal.draw(|frame| draw(frame, &snapshot, &view))?;
         let next_frame = Instant::now() + FRAME;
         tokio::select! {
             biased;
@@ -69,11 +69,11 @@ where
                 None => return Ok(ViewEnd::InputEnded),
                 Some(ViewInput::Resized) => {}
                 Some(ViewInput::Key(key)) => {
-                    let (next, reaction) = press(key, &seen, &view);
+                    let (next, reaction) = press(key, &snapshot, &view);
                     view = match reaction {
                         Reaction::Nothing => next,
                         Reaction::Quit => return Ok(ViewEnd::Quit),
-                        Reaction::Intent(intent) => hand_over(intents, intent, next),
+                        Reaction::Intent(intent) => send_intent(intents, intent, next),
                     };
                 }
             },
@@ -82,20 +82,22 @@ where
                 fleet.changed().await
             }, if is_live => if changed.is_err() {
                 is_live = false;
-                view = view.with_note("no more news of this fleet");
+                view = view.with_note("no further updates of this fleet");
             },
         }
     }
 }
 
-fn hand_over(
+fn send_intent(
     intents: &mpsc::Sender<FleetIntent>,
     intent: FleetIntent,
     view: ViewState,
 ) -> ViewState {
     match intents.try_send(intent) {
         Ok(()) => view,
-        Err(TrySendError::Full(_)) => view.with_note("not asked: too much is asked for already"),
-        Err(TrySendError::Closed(_)) => view.with_note("not asked: nobody carries it out"),
+        Err(TrySendError::Full(_)) => view.with_note("not sent: too many requests are waiting"),
+        Err(TrySendError::Closed(_)) => {
+            view.with_note("not sent: the fleet accepts no more requests")
+        }
     }
 }

@@ -1,16 +1,16 @@
-//! What a key means.
+//! [`press`]: key bindings of the terminal view.
 
 use super::state::{Pane, ViewState};
 use crate::{Dashboard, FleetAction, FleetIntent, Member};
 
-/// How many members a page is.
+/// Number of members that page up and page down skip.
 const PAGE: usize = 10;
 
-/// A key that a person pressed.
+/// Key pressed by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Key {
-    /// One that writes a character.
+    /// A key that produces a character.
     Char(char),
     /// Cursor up.
     Up,
@@ -20,40 +20,40 @@ pub enum Key {
     PageUp,
     /// A page down.
     PageDown,
-    /// To the first.
+    /// Jump to the first member.
     Home,
-    /// To the last.
+    /// Jump to the last member.
     End,
     /// Return.
     Enter,
     /// Escape.
     Escape,
-    /// Control-C, which in a terminal that hands over every key is one of them.
+    /// Control-C, which arrives as a key in raw mode.
     Interrupt,
 }
 
-/// What follows from a key beside a changed view.
+/// Effect of a key beyond the changed view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// Nothing.
+    /// No effect.
     Nothing,
-    /// The view is to be closed. The fleet goes on.
+    /// Close the view. The fleet keeps running.
     Quit,
-    /// Somebody is to do this.
+    /// Send this intent to the fleet.
     Intent(FleetIntent),
 }
 
-/// Says what a key means for somebody who looks at `dashboard` in the view `state`.
+/// Handles a key for a user who sees `dashboard` in the view `state`.
 ///
-/// | key | what it does |
+/// | key | effect |
 /// | --- | --- |
 /// | `q`, Control-C | closes the view |
 /// | up, down, page up, page down, home, end | select a member |
 /// | `p`, `r`, `s` | pause, resume, stop the member |
 /// | `k`, then `y` | kill it |
-/// | enter | details and log of the member, and back |
-/// | `?` | the keys, and back |
-/// | escape | back |
+/// | enter | toggles details and log of the member |
+/// | `?` | toggles the key help |
+/// | escape | closes the pane |
 ///
 /// ```
 /// use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
@@ -80,23 +80,23 @@ pub fn press(key: Key, dashboard: &Dashboard, state: &ViewState) -> (ViewState, 
         Pane::ConfirmKill(_) => confirm(key, dashboard, state),
         Pane::Help => match key {
             Key::Char('q') => (state, Reaction::Quit),
-            _ => quietly(to(state, Pane::Fleet)),
+            _ => no_reaction(show_pane(state, Pane::Fleet)),
         },
-        Pane::Fleet | Pane::Details => look(key, dashboard, state),
+        Pane::Fleet | Pane::Details => navigate(key, dashboard, state),
     }
 }
 
-fn look(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Reaction) {
+fn navigate(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Reaction) {
     let last = dashboard.members.len().saturating_sub(1);
-    let place = state.place(dashboard).unwrap_or_default();
+    let place = state.selected_index(dashboard).unwrap_or_default();
     match key {
         Key::Char('q') => (state, Reaction::Quit),
-        Key::Up => quietly(select(state, dashboard, place.saturating_sub(1))),
-        Key::Down => quietly(select(state, dashboard, (place + 1).min(last))),
-        Key::PageUp => quietly(select(state, dashboard, place.saturating_sub(PAGE))),
-        Key::PageDown => quietly(select(state, dashboard, (place + PAGE).min(last))),
-        Key::Home => quietly(select(state, dashboard, 0)),
-        Key::End => quietly(select(state, dashboard, last)),
+        Key::Up => no_reaction(select(state, dashboard, place.saturating_sub(1))),
+        Key::Down => no_reaction(select(state, dashboard, (place + 1).min(last))),
+        Key::PageUp => no_reaction(select(state, dashboard, place.saturating_sub(PAGE))),
+        Key::PageDown => no_reaction(select(state, dashboard, (place + PAGE).min(last))),
+        Key::Home => no_reaction(select(state, dashboard, 0)),
+        Key::End => no_reaction(select(state, dashboard, last)),
         Key::Char('p') => act(FleetAction::Pause, dashboard, state),
         Key::Char('r') => act(FleetAction::Resume, dashboard, state),
         Key::Char('s') => act(FleetAction::Stop, dashboard, state),
@@ -104,57 +104,61 @@ fn look(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Reacti
         Key::Enter => match (&state.pane, state.member(dashboard)) {
             (Pane::Fleet, Some(_)) => {
                 let state = select(state, dashboard, place);
-                quietly(to(state, Pane::Details))
+                no_reaction(show_pane(state, Pane::Details))
             }
-            _ => quietly(to(state, Pane::Fleet)),
+            _ => no_reaction(show_pane(state, Pane::Fleet)),
         },
-        Key::Char('?') => quietly(to(state, Pane::Help)),
-        Key::Escape => quietly(to(state, Pane::Fleet)),
-        _ => quietly(state),
+        Key::Char('?') => no_reaction(show_pane(state, Pane::Help)),
+        Key::Escape => no_reaction(show_pane(state, Pane::Fleet)),
+        _ => no_reaction(state),
     }
 }
 
 fn act(action: FleetAction, dashboard: &Dashboard, state: ViewState) -> (ViewState, Reaction) {
     let Some(member) = state.member(dashboard) else {
-        return quietly(state.with_note("there is no member"));
+        return no_reaction(state.with_note("this fleet has no members"));
     };
     if let Some(why) = refusal(&action, member) {
-        return quietly(state.with_note(why));
+        return no_reaction(state.with_note(why));
     }
     match action {
         FleetAction::Kill => {
             let member = member.id.clone();
-            quietly(to(state, Pane::ConfirmKill(member)))
+            no_reaction(show_pane(state, Pane::ConfirmKill(member)))
         }
-        action => ask(action, member, state),
+        action => request(action, member, state),
     }
 }
 
 fn confirm(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Reaction) {
     let Pane::ConfirmKill(id) = &state.pane else {
-        return quietly(state);
+        return no_reaction(state);
     };
     let member = dashboard.member(id);
     match (key, member) {
         (Key::Char('y' | 'Y'), Some(member)) => match refusal(&FleetAction::Kill, member) {
-            Some(why) => quietly(to(state, Pane::Fleet).with_note(why)),
-            None => ask(FleetAction::Kill, member, to(state.clone(), Pane::Fleet)),
+            Some(why) => no_reaction(show_pane(state, Pane::Fleet).with_note(why)),
+            None => request(
+                FleetAction::Kill,
+                member,
+                show_pane(state.clone(), Pane::Fleet),
+            ),
         },
         (Key::Char('y' | 'Y'), None) => {
-            quietly(to(state, Pane::Fleet).with_note("there is no such member any more"))
+            no_reaction(show_pane(state, Pane::Fleet).with_note("this member no longer exists"))
         }
-        _ => quietly(to(state, Pane::Fleet).with_note("not killed")),
+        _ => no_reaction(show_pane(state, Pane::Fleet).with_note("not killed")),
     }
 }
 
-/// Returns why an action makes no sense.
+/// Returns the reason why an action makes no sense for a member.
 fn refusal(action: &FleetAction, member: &Member) -> Option<String> {
     let Member { id, status, .. } = member;
-    (!action.fits(*status)).then(|| format!("{id} is {status}: nothing to {action}"))
+    (!action.is_valid_for(*status)).then(|| format!("cannot {action} {id}: it is {status}"))
 }
 
-fn ask(action: FleetAction, member: &Member, state: ViewState) -> (ViewState, Reaction) {
-    let note = format!("asked {} to {action}", member.id);
+fn request(action: FleetAction, member: &Member, state: ViewState) -> (ViewState, Reaction) {
+    let note = format!("sent to {}: {action}", member.id);
     let intent = FleetIntent {
         member: member.id.clone(),
         action,
@@ -170,10 +174,10 @@ fn select(state: ViewState, dashboard: &Dashboard, place: usize) -> ViewState {
     }
 }
 
-fn to(state: ViewState, pane: Pane) -> ViewState {
+fn show_pane(state: ViewState, pane: Pane) -> ViewState {
     ViewState { pane, ..state }
 }
 
-fn quietly(state: ViewState) -> (ViewState, Reaction) {
+fn no_reaction(state: ViewState) -> (ViewState, Reaction) {
     (state, Reaction::Nothing)
 }

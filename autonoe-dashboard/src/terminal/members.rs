@@ -1,34 +1,35 @@
-//! The table of members.
+//! Member table, summary lines and key line of the terminal view.
 
 use std::iter;
 
-use autonoe_core::format_duration;
+use autonoe_core::time::format_duration;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
 
-use super::columns::{ASKS, QUIET, SELECTED, TITLE, of_phase, of_status};
 use super::columns::{Column, columns, progress_width};
-use super::harmless::harmless;
+use super::columns::{DIM, QUESTION, SELECTED, TITLE, phase_style, status_style};
+use super::sanitize::sanitize;
 use super::state::{Pane, ViewState};
-use crate::{Dashboard, Member, Progress, cost_words, token_words};
+use crate::{Dashboard, Member, Progress, format_cost, format_tokens};
 
-/// Draws as many members as there is room for, with the selected one among them.
+/// Draws as many members as fit, including the selected one.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, dashboard: &Dashboard, state: &ViewState) {
     let columns = columns(area.width);
-    let selected = state.place(dashboard);
+    let selected = state.selected_index(dashboard);
     let rows_high = usize::from(area.height.saturating_sub(1));
     let first = first_row(dashboard.members.len(), rows_high, selected.unwrap_or(0));
-    let shown = dashboard.members.iter().enumerate();
-    let rows = shown.skip(first).take(rows_high).map(|(place, member)| {
+    let visible = dashboard.members.iter().enumerate();
+    let rows = visible.skip(first).take(rows_high).map(|(place, member)| {
         let cells = columns
             .iter()
             .map(|column| cell(*column, member, area.width));
-        let (mark, style) = match selected == Some(place) {
-            true => ("▸", SELECTED),
-            false => (" ", Style::new()),
+        let (mark, style) = if selected == Some(place) {
+            ("▸", SELECTED)
+        } else {
+            (" ", Style::new())
         };
         Row::new(iter::once(Cell::from(mark)).chain(cells)).style(style)
     });
@@ -37,12 +38,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, dashboard: &Dashboard, sta
     let widths = columns.iter().map(|column| column.constraint(area.width));
     let widths = iter::once(Constraint::Length(1)).chain(widths);
     let table = Table::new(rows, widths)
-        .header(Row::new(titles).style(QUIET))
+        .header(Row::new(titles).style(DIM))
         .column_spacing(1);
     frame.render_widget(table, area);
 }
 
-/// Returns which member comes first so that the selected one is in the middle, where it can be.
+/// Returns the index of the first visible member, which centres the selected one where possible.
 fn first_row(members: usize, rows: usize, selected: usize) -> usize {
     let last_first = members.saturating_sub(rows);
     selected.saturating_sub(rows / 2).min(last_first)
@@ -50,77 +51,77 @@ fn first_row(members: usize, rows: usize, selected: usize) -> usize {
 
 fn cell(column: Column, member: &Member, width: u16) -> Cell<'static> {
     match column {
-        Column::Member => Cell::from(harmless(member.id.as_str())),
-        Column::Status => Cell::from(member.status.to_string()).style(of_status(member.status)),
+        Column::Member => Cell::from(sanitize(member.id.as_str())),
+        Column::Status => Cell::from(member.status.to_string()).style(status_style(member.status)),
         Column::Progress => {
             let bar = bar(member.progress, progress_width(width));
-            Cell::from(bar).style(of_status(member.status))
+            Cell::from(bar).style(status_style(member.status))
         }
-        Column::Cost => Cell::from(Line::from(cost_words(&member.cost)).right_aligned()),
+        Column::Cost => Cell::from(Line::from(format_cost(&member.cost)).right_aligned()),
         Column::Iteration => Cell::from(Line::from(member.iteration.to_string()).right_aligned()),
         Column::Tokens => {
-            let tokens = token_words(member.tokens.total());
+            let tokens = format_tokens(member.tokens.total());
             Cell::from(Line::from(tokens).right_aligned())
         }
         Column::Backend => {
             let model = member.model.iter().map(String::as_str);
             let parts: Vec<_> = iter::once(member.backend.as_str()).chain(model).collect();
-            Cell::from(harmless(&parts.join(" ")))
+            Cell::from(sanitize(&parts.join(" ")))
         }
         Column::Task => {
-            // A question waits for a person, and an error matters more than the task.
+            // A question needs a human, and an error is more important than the task.
             if let Some(question) = &member.question {
-                return Cell::from(format!("asks: {}", harmless(question))).style(ASKS);
+                return Cell::from(format!("asks: {}", sanitize(question))).style(QUESTION);
             }
             let text = member.error.as_ref().or(member.task.as_ref());
-            Cell::from(harmless(text.map(String::as_str).unwrap_or_default()))
+            Cell::from(sanitize(text.map(String::as_str).unwrap_or_default()))
         }
     }
 }
 
-/// Writes a bar with its percents, so many cells wide.
+/// Formats a progress bar with percents, `width` cells wide.
 pub(super) fn bar(progress: Progress, width: u16) -> String {
     let cells = usize::from(width.saturating_sub(5));
-    // Like the percents, it is full only when it is done.
+    // Rounded down like the percents: full only if everything is done.
     let full = (progress.share() * cells as f64).floor() as usize;
     let full = full.min(cells);
     let (full, rest) = ("█".repeat(full), "░".repeat(cells - full));
     format!("{full}{rest} {progress:>4}")
 }
 
-/// What the fleet is for.
+/// Returns the line with the fleet's objective.
 pub(super) fn objective(dashboard: &Dashboard) -> Line<'static> {
-    Line::styled(harmless(&dashboard.objective), TITLE)
+    Line::styled(sanitize(&dashboard.objective), TITLE)
 }
 
-/// How it goes about it.
-pub(super) fn standing(dashboard: &Dashboard) -> Line<'static> {
-    let phase = Span::styled(dashboard.phase.to_string(), of_phase(dashboard.phase));
-    let strategy = harmless(&dashboard.strategy);
+/// Returns the line with phase, elapsed time and strategy.
+pub(super) fn status_line(dashboard: &Dashboard) -> Line<'static> {
+    let phase = Span::styled(dashboard.phase.to_string(), phase_style(dashboard.phase));
+    let strategy = sanitize(&dashboard.strategy);
     let elapsed = format_duration(dashboard.elapsed);
     Line::from(vec![
         phase,
         Span::raw(format!(" · {elapsed} · ")),
-        Span::styled(strategy, QUIET),
+        Span::styled(strategy, DIM),
     ])
 }
 
-/// What it came to.
+/// Returns the line with the totals.
 pub(super) fn totals(dashboard: &Dashboard) -> Line<'static> {
     let totals = &dashboard.totals;
     let mut parts = vec![format!("{} of {} done", totals.done, totals.total)];
     if totals.lost > 0 {
         parts.push(format!("{} lost", totals.lost));
     }
-    parts.push(cost_words(&totals.cost));
-    parts.push(format!("{} tokens", token_words(totals.tokens.total())));
+    parts.push(format_cost(&totals.cost));
+    parts.push(format!("{} tokens", format_tokens(totals.tokens.total())));
     Line::styled(parts.join(" · "), TITLE)
 }
 
-/// Which keys there are, or what came of the last one.
+/// Returns the last line: the keys, or the note about the last key.
 pub(super) fn last_line(state: &ViewState) -> Line<'static> {
     if let Some(note) = &state.note {
-        return Line::styled(harmless(note), TITLE);
+        return Line::styled(sanitize(note), TITLE);
     }
     let keys = match &state.pane {
         Pane::Fleet => {
@@ -128,9 +129,9 @@ pub(super) fn last_line(state: &ViewState) -> Line<'static> {
         }
         Pane::Details => "⏎ back · q quit · ↑↓ select · p pause · r resume · s stop · k kill",
         Pane::Help => "any key: back · q quit",
-        Pane::ConfirmKill(_) => "y: kill it · any other key: do not",
+        Pane::ConfirmKill(_) => "y: kill it · any other key: cancel",
     };
-    Line::styled(keys, QUIET)
+    Line::styled(keys, DIM)
 }
 
 #[cfg(test)]
@@ -139,13 +140,13 @@ mod tests {
 
     #[test]
     fn a_bar_is_full_only_when_it_is_done() {
-        for (share, shown) in [
+        for (share, visible) in [
             (0.0, "░░░░░   0%"),
             (0.5, "██░░░  50%"),
             (0.9999, "████░  99%"),
             (1.0, "█████ 100%"),
         ] {
-            assert_eq!(bar(Progress::of(share), 10), shown);
+            assert_eq!(bar(Progress::new(share), 10), visible);
         }
         assert_eq!(bar(Progress::DONE, 0), " 100%");
     }

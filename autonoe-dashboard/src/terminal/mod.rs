@@ -1,22 +1,23 @@
-//! The view in a terminal.
+//! Terminal view of a fleet.
 //!
-//! [`draw`] and [`press`] are pure: a picture of a snapshot, and what a key means. [`show`] is the
-//! loop around them, on a terminal and keys that the caller brings. With the feature `terminal`
-//! there is `FullScreen`, a real terminal.
+//! [`draw`] and [`press`] are pure: they render a snapshot and handle a key. [`show`] is the event
+//! loop around them, on a terminal and key input of the caller. The feature `terminal` adds
+//! `FullScreen`, a real terminal.
 
 mod columns;
 mod draw;
 mod driver;
-mod harmless;
 mod keys;
 mod members;
 mod panes;
+mod sanitize;
 #[cfg(feature = "terminal")]
 mod screen;
 mod state;
 
 pub use draw::draw;
 pub use driver::{ViewEnd, ViewInput, show};
+#[doc(hidden)]
 pub use keys::{Key, Reaction, press};
 #[cfg(feature = "terminal")]
 pub use screen::FullScreen;

@@ -1,27 +1,27 @@
-//! What is shown beside the members: alerts, details, keys, a question.
+//! Panes beside the member table: alerts, details, key help and the kill confirmation.
 
-use autonoe_core::format_time;
+use autonoe_core::time::format_time;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 
-use super::columns::{ASKS, QUIET, TITLE, of_severity, of_status};
-use super::harmless::harmless;
+use super::columns::{DIM, QUESTION, TITLE, severity_style, status_style};
 use super::members::bar;
-use crate::{AlertLine, Dashboard, Member, MemberId, cost_words, token_words};
+use super::sanitize::sanitize;
+use crate::{AlertLine, Dashboard, Member, MemberId, format_cost, format_tokens};
 
 const KEYS: [(&str, &str); 10] = [
-    ("q, ctrl-c", "close this view; the fleet goes on"),
+    ("q, ctrl-c", "close this view; the fleet keeps running"),
     ("↑ ↓", "select a member"),
     ("pgup pgdn", "ten members up or down"),
     ("home end", "first and last member"),
-    ("enter", "details and log, and back"),
+    ("enter", "show or hide details and log"),
     ("p", "pause the member"),
     ("r", "resume it"),
-    ("s", "stop it in order"),
-    ("k, then y", "kill it with all that it started"),
-    ("?", "these keys, and back"),
+    ("s", "stop it gracefully"),
+    ("k, then y", "kill it and all its processes"),
+    ("?", "show or hide these keys"),
 ];
 
 /// Draws the most recent alerts.
@@ -29,32 +29,33 @@ pub(super) fn alerts(frame: &mut Frame<'_>, area: Rect, dashboard: &Dashboard) {
     let title = format!("Alerts ({})", dashboard.alerts.len());
     let block = Block::new().borders(Borders::TOP).title(title);
     let rows = usize::from(block.inner(area).height);
-    let lines: Vec<_> = match dashboard.alerts.is_empty() {
-        true => vec![Line::styled("none", QUIET)],
-        false => dashboard.alerts.iter().take(rows).map(alert).collect(),
+    let lines: Vec<_> = if dashboard.alerts.is_empty() {
+        vec![Line::styled("none", DIM)]
+    } else {
+        dashboard.alerts.iter().take(rows).map(alert).collect()
     };
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 fn alert(alert: &AlertLine) -> Line<'static> {
-    let whose = alert.harness.as_ref().map(MemberId::as_str);
-    let said = format!(
+    let member = alert.member.as_ref().map(MemberId::as_str);
+    let text = format!(
         " {}{}: {}",
-        harmless(&alert.kind),
-        whose.map_or(String::new(), |id| format!(" ({})", harmless(id))),
-        harmless(&alert.message),
+        sanitize(&alert.kind),
+        member.map_or(String::new(), |id| format!(" ({})", sanitize(id))),
+        sanitize(&alert.message),
     );
     Line::from(vec![
-        Span::styled(format_time(alert.timestamp), QUIET),
+        Span::styled(format_time(alert.timestamp), DIM),
         Span::raw(" "),
-        Span::styled(alert.severity.to_string(), of_severity(alert.severity)),
-        Span::raw(said),
+        Span::styled(alert.severity.to_string(), severity_style(alert.severity)),
+        Span::raw(text),
     ])
 }
 
-/// Draws all that is known of a member, and the end of its log.
+/// Draws all fields of a member and the end of its log.
 pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
-    let title = harmless(member.id.as_str());
+    let title = sanitize(member.id.as_str());
     let block = Block::new().borders(Borders::TOP).title(title);
     let inner = block.inner(area);
     let mut lines = facts(member, usize::from(inner.width));
@@ -63,7 +64,7 @@ pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
         lines.push(Line::styled("Log", TITLE));
         let old = member.log.len().saturating_sub(room);
         let log = member.log.iter().skip(old);
-        lines.extend(log.map(|line| Line::from(harmless(line))));
+        lines.extend(log.map(|line| Line::from(sanitize(line))));
     }
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
@@ -71,48 +72,48 @@ pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
 fn facts(member: &Member, width: usize) -> Vec<Line<'static>> {
     let fact = |name: &'static str, text: String| {
         Line::from(vec![
-            Span::styled(format!("{name:<9} "), QUIET),
+            Span::styled(format!("{name:<9} "), DIM),
             Span::raw(text),
         ])
     };
     let tokens = &member.tokens;
     let mut lines = vec![
         Line::from(vec![
-            Span::styled(format!("{:<9} ", "status"), QUIET),
-            Span::styled(member.status.to_string(), of_status(member.status)),
+            Span::styled(format!("{:<9} ", "status"), DIM),
+            Span::styled(member.status.to_string(), status_style(member.status)),
             Span::raw(format!("  {}", bar(member.progress, 25))),
         ]),
-        fact("backend", harmless(&member.backend)),
+        fact("backend", sanitize(&member.backend)),
         fact("model", optional(member.model.as_deref())),
         fact("task", optional(member.task.as_deref())),
         fact("iteration", member.iteration.to_string()),
-        fact("cost", cost_words(&member.cost)),
+        fact("cost", format_cost(&member.cost)),
         fact(
             "tokens",
             format!(
                 "{} in, {} out",
-                token_words(tokens.prompt()),
-                token_words(tokens.completion())
+                format_tokens(tokens.prompt()),
+                format_tokens(tokens.completion())
             ),
         ),
     ];
     if let Some(error) = &member.error {
-        lines.push(fact("error", harmless(error)));
+        lines.push(fact("error", sanitize(error)));
     }
     if let Some(question) = &member.question {
         let names = std::iter::once("asks").chain(std::iter::repeat(""));
-        let parts = wrap(&harmless(question), width.saturating_sub(10));
+        let parts = wrap(&sanitize(question), width.saturating_sub(10));
         lines.extend(
             names
                 .zip(parts)
-                .map(|(name, part)| fact(name, part).style(ASKS)),
+                .map(|(name, part)| fact(name, part).style(QUESTION)),
         );
     }
     lines.extend(member.last_alert.as_ref().map(alert));
     lines
 }
 
-/// Breaks a text between words into lines of at most `width` characters, where its words allow it.
+/// Wraps a text at whitespace into lines of at most `width` characters. Longer words stay whole.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -128,17 +129,17 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 fn optional(text: Option<&str>) -> String {
-    text.map_or_else(|| "not known".to_owned(), harmless)
+    text.map_or_else(|| "not known".to_owned(), sanitize)
 }
 
-/// Draws the keys.
+/// Draws the key help.
 pub(super) fn help(frame: &mut Frame<'_>, area: Rect) {
     let lines = KEYS.map(|(key, meaning)| Line::from(format!("{key:<10} {meaning}")));
     let block = Block::new().borders(Borders::TOP).title("Keys");
     frame.render_widget(Paragraph::new(lines.to_vec()).block(block), area);
 }
 
-/// Asks whether a member is really to be killed, over everything else.
+/// Draws the confirmation of a kill, over everything else.
 pub(super) fn question(frame: &mut Frame<'_>, area: Rect, member: &MemberId) {
     let width = area.width.min(56);
     let height = area.height.min(5);
@@ -149,14 +150,14 @@ pub(super) fn question(frame: &mut Frame<'_>, area: Rect, member: &MemberId) {
         height,
     };
     let text = format!(
-        "Kill {} with all that it started? What it has not saved is lost. y = yes",
-        harmless(member.as_str())
+        "Kill {} and all its processes? Unsaved work is lost. y = yes",
+        sanitize(member.as_str())
     );
     let block = Block::bordered().title("Kill");
-    let asked = Paragraph::new(text)
+    let confirmation = Paragraph::new(text)
         .wrap(Wrap { trim: true })
         .block(block)
         .style(TITLE);
     frame.render_widget(Clear, place);
-    frame.render_widget(asked, place);
+    frame.render_widget(confirmation, place);
 }

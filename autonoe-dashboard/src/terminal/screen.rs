@@ -1,4 +1,4 @@
-//! A real terminal.
+//! [`FullScreen`]: the alternate screen of a real terminal.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,9 +14,9 @@ use ratatui::backend::CrosstermBackend;
 
 use super::{Key, ViewInput};
 
-/// The whole screen of a terminal, until this is dropped: then it is as it was before.
+/// Raw mode and alternate screen of a terminal. Dropping it restores the terminal.
 ///
-/// The writer is the caller's, and keys come from where it says:
+/// The caller provides the writer and the key input:
 ///
 /// ```no_run
 /// use autonoe_dashboard::terminal::{FullScreen, ViewInput, show};
@@ -27,7 +27,7 @@ use super::{Key, ViewInput};
 /// let feed = DashboardFeed::new(Dashboard::new("Build the shop", "parallel"));
 /// let (intents, _carried_out) = tokio::sync::mpsc::channel(16);
 /// let events = crossterm::event::EventStream::new();
-/// let inputs = events.filter_map(|event| async { ViewInput::of(&event.ok()?) });
+/// let inputs = events.filter_map(|event| async { ViewInput::from_event(&event.ok()?) });
 ///
 /// let mut screen = FullScreen::enter(std::io::stderr())?;
 /// show(screen.terminal(), &feed, Box::pin(inputs), &intents).await?;
@@ -39,11 +39,11 @@ pub struct FullScreen<W: Write> {
 }
 
 impl<W: Write> FullScreen<W> {
-    /// Takes the screen of the terminal that `writer` writes to.
+    /// Switches the terminal behind `writer` to raw mode and the alternate screen.
     ///
     /// # Errors
     ///
-    /// It is no terminal, or cannot be written to.
+    /// `writer` is no terminal, or cannot be written to.
     pub fn enter(mut writer: W) -> io::Result<Self> {
         enable_raw_mode()?;
         let entered = execute!(writer, EnterAlternateScreen)
@@ -57,7 +57,7 @@ impl<W: Write> FullScreen<W> {
         }
     }
 
-    /// Returns what can be drawn on.
+    /// Returns the terminal to draw on.
     pub fn terminal(&mut self) -> &mut Terminal<CrosstermBackend<W>> {
         &mut self.terminal
     }
@@ -65,7 +65,7 @@ impl<W: Write> FullScreen<W> {
 
 impl<W: Write> Drop for FullScreen<W> {
     fn drop(&mut self) {
-        // A terminal that is gone needs no order.
+        // Errors are ignored: a terminal that is gone needs no cleanup.
         let _ = disable_raw_mode();
         let backend = self.terminal.backend_mut();
         let _ = queue!(backend, LeaveAlternateScreen, Show);
@@ -80,8 +80,8 @@ impl<W: Write> fmt::Debug for FullScreen<W> {
 }
 
 impl ViewInput {
-    /// Returns what an event of a terminal means to a view; `None` if nothing.
-    pub fn of(event: &Event) -> Option<Self> {
+    /// Converts a terminal event, or returns `None` for an event that views ignore.
+    pub fn from_event(event: &Event) -> Option<Self> {
         match event {
             Event::Resize(..) => Some(Self::Resized),
             Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key).map(Self::Key),
@@ -94,7 +94,7 @@ fn key_of(key: &KeyEvent) -> Option<Key> {
     let held = key.modifiers - KeyModifiers::SHIFT;
     match key.code {
         KeyCode::Char('c') if held == KeyModifiers::CONTROL => Some(Key::Interrupt),
-        // What is meant for something else, such as Control-K, kills nobody.
+        // Combinations with other modifiers, such as Control-K, must not trigger an action.
         _ if !held.is_empty() => None,
         KeyCode::Char(letter) => Some(Key::Char(letter)),
         KeyCode::Up => Some(Key::Up),
@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn keys_are_understood_and_others_mean_nothing() {
-        let key = |code, modifiers| ViewInput::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        let key =
+            |code, modifiers| ViewInput::from_event(&Event::Key(KeyEvent::new(code, modifiers)));
         let none = KeyModifiers::NONE;
         for (code, held, meant) in [
             (KeyCode::Char('q'), none, Some(Key::Char('q'))),
@@ -143,11 +144,11 @@ mod tests {
             );
         }
         let released = KeyEvent::new_with_kind(KeyCode::Char('q'), none, KeyEventKind::Release);
-        assert_eq!(ViewInput::of(&Event::Key(released)), None);
+        assert_eq!(ViewInput::from_event(&Event::Key(released)), None);
         assert_eq!(
-            ViewInput::of(&Event::Resize(8, 2)),
+            ViewInput::from_event(&Event::Resize(8, 2)),
             Some(ViewInput::Resized)
         );
-        assert_eq!(ViewInput::of(&Event::FocusLost), None);
+        assert_eq!(ViewInput::from_event(&Event::FocusLost), None);
     }
 }

@@ -1,54 +1,55 @@
-//! What a person has chosen to look at.
+//! [`ViewState`]: selection and open pane of the terminal view.
 
 use crate::{Dashboard, Member, MemberId};
 
-/// What a person has chosen to look at. It is changed by [`press`](super::press) only.
+/// Selection, open pane and note of the terminal view. Only [`press`](super::press) changes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewState {
-    /// Who is selected, and the place where that one was.
+    /// Selected member and its last known index.
     pub(super) selected: Option<(MemberId, usize)>,
     pub(super) pane: Pane,
-    /// What came of the last key, in a few words.
+    /// Short note about the last key.
     pub(super) note: Option<String>,
 }
 
-/// What is shown beside or over the members.
+/// Pane beside or over the members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Pane {
     /// Alerts.
     #[default]
     Fleet,
-    /// All that is known of the selected member, with the end of its log.
+    /// All fields of the selected member and the end of its log.
     Details,
-    /// The keys.
+    /// Key help.
     Help,
-    /// Whether this one is really to be killed.
+    /// Confirmation to kill this member.
     ConfirmKill(MemberId),
 }
 
 impl ViewState {
-    /// Returns the place of the selected member: the first at the beginning, and the one that
-    /// moved to its place when it is gone. `None` if there is no member.
-    pub(super) fn place(&self, dashboard: &Dashboard) -> Option<usize> {
+    /// Returns the index of the selected member. Without a selection this is the first member. If
+    /// the selected member is gone, it is the member at its former index. `None` without members.
+    pub(super) fn selected_index(&self, dashboard: &Dashboard) -> Option<usize> {
         let last = dashboard.members.len().checked_sub(1)?;
         let Some((id, place)) = &self.selected else {
             return Some(0);
         };
         let is_it = |member: &Member| member.id == *id;
         let known = dashboard.members.get(*place).is_some_and(is_it);
-        let found = match known {
-            true => Some(*place),
-            false => dashboard.members.iter().position(is_it),
+        let found = if known {
+            Some(*place)
+        } else {
+            dashboard.members.iter().position(is_it)
         };
         Some(found.unwrap_or((*place).min(last)))
     }
 
     /// Returns the selected member.
     pub(super) fn member<'d>(&self, dashboard: &'d Dashboard) -> Option<&'d Member> {
-        dashboard.members.get(self.place(dashboard)?)
+        dashboard.members.get(self.selected_index(dashboard)?)
     }
 
-    /// Says something in the last line until the next key.
+    /// Shows a note in the last line until the next key.
     pub(super) fn with_note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
@@ -71,11 +72,11 @@ mod tests {
             ..ViewState::default()
         };
 
-        assert_eq!(state.place(&fleet(&["a", "b", "c"])), Some(1));
-        assert_eq!(state.place(&fleet(&["new", "a", "b"])), Some(2));
-        assert_eq!(state.place(&fleet(&["a", "c"])), Some(1));
-        assert_eq!(state.place(&fleet(&["a"])), Some(0));
-        assert_eq!(state.place(&fleet(&[])), None);
-        assert_eq!(ViewState::default().place(&fleet(&["a"])), Some(0));
+        assert_eq!(state.selected_index(&fleet(&["a", "b", "c"])), Some(1));
+        assert_eq!(state.selected_index(&fleet(&["new", "a", "b"])), Some(2));
+        assert_eq!(state.selected_index(&fleet(&["a", "c"])), Some(1));
+        assert_eq!(state.selected_index(&fleet(&["a"])), Some(0));
+        assert_eq!(state.selected_index(&fleet(&[])), None);
+        assert_eq!(ViewState::default().selected_index(&fleet(&["a"])), Some(0));
     }
 }

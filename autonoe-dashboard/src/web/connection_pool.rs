@@ -1,4 +1,4 @@
-//! Room for connections, most of it for those that have shown the token.
+//! [`ConnectionPool`]: connection limits, mostly reserved for authenticated connections.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// The connections of a server.
+/// Connections of a server.
 ///
-/// Nothing is known of a connection before its first request. Such connections share a small room of their own, in
-/// which a new one takes the place of the oldest: connections that send nothing keep nobody out.
+/// A connection is anonymous until its first request. Anonymous connections share a small pool, in
+/// which a new connection evicts the oldest one. Idle connections therefore cannot block others.
 #[derive(Debug)]
 pub(super) struct ConnectionPool {
-    /// The connections that have not shown the token, oldest first.
+    /// Unauthenticated connections, oldest first.
     unauthenticated: Mutex<VecDeque<Entry>>,
     most_unauthenticated: usize,
     authenticated: Arc<Semaphore>,
@@ -27,7 +27,7 @@ struct Entry {
     evicted: CancellationToken,
 }
 
-/// The place of one connection, until it is dropped.
+/// Slot of one connection, released on drop.
 #[derive(Debug)]
 pub(super) struct PooledConnection {
     pool: Arc<ConnectionPool>,
@@ -37,7 +37,7 @@ pub(super) struct PooledConnection {
 }
 
 impl ConnectionPool {
-    /// Makes room for so many connections of each kind, at least one.
+    /// Creates a pool with these limits for each kind of connection, at least one.
     pub(super) fn new(unauthenticated: usize, authenticated: usize) -> Arc<Self> {
         Arc::new(Self {
             unauthenticated: Mutex::default(),
@@ -47,7 +47,7 @@ impl ConnectionPool {
         })
     }
 
-    /// Adds a new connection, and evicts the oldest one that has not authenticated if there are too many.
+    /// Adds a new connection. If there are too many unauthenticated ones, evicts the oldest.
     pub(super) fn add(self: &Arc<Self>) -> PooledConnection {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let evicted = CancellationToken::new();
@@ -74,7 +74,7 @@ impl ConnectionPool {
         locked.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a connection from those that have not authenticated; tells whether it was there.
+    /// Removes an unauthenticated connection. Returns whether it was there.
     fn remove(&self, id: u64) -> bool {
         let mut waiting = self.unauthenticated();
         let place = waiting.iter().position(|entry| entry.id == id);
@@ -83,7 +83,8 @@ impl ConnectionPool {
 }
 
 impl PooledConnection {
-    /// Gives the connection a place among those that have authenticated; `false` if there is none.
+    /// Moves the connection to the authenticated ones. Returns `false` if these are at their limit
+    /// or the connection was evicted.
     pub(super) fn authenticate(&self) -> bool {
         if self.is_authenticated() {
             return true;
@@ -100,7 +101,7 @@ impl PooledConnection {
         self.permit.get().is_some()
     }
 
-    /// Waits until a newer connection has taken its place.
+    /// Waits until a newer connection evicts this one.
     pub(super) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
@@ -112,7 +113,7 @@ impl Drop for PooledConnection {
     }
 }
 
-/// How much a [`DashboardServer`](super::DashboardServer) takes, and how long it waits.
+/// Size, count and time limits of a [`DashboardServer`](super::DashboardServer).
 ///
 /// ```
 /// use autonoe_dashboard::web::ServeLimits;
@@ -123,30 +124,33 @@ impl Drop for PooledConnection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// How long the body of a request may be. 64 KiB.
+    /// Maximum length of a request body in bytes. Default: 64 KiB.
     pub body_bytes: usize,
-    /// How long the head of a request may be. 16 KiB, and at least 8 KiB.
+    /// Maximum length of a request head in bytes. Default: 16 KiB; values below 8 KiB act as 8 KiB.
     pub head_bytes: usize,
-    /// How many headers a request may have. 64.
+    /// Maximum number of headers of a request. Default: 64.
     pub headers: usize,
-    /// How many connections that have shown the token there may be at a time; others get 503. 128.
+    /// Maximum number of concurrent authenticated connections; further ones get 503. Default: 128.
     pub connections: usize,
-    /// How many other connections there may be at a time. A new one closes the oldest. 64.
+    /// Maximum number of concurrent unauthenticated connections. A new one closes the oldest.
+    /// Default: 64.
     pub unauthenticated: usize,
-    /// How many pages may watch at a time; others are told to come back. 32.
+    /// Maximum number of pages that watch concurrently; further ones are told to retry. Default:
+    /// 32.
     pub streams: usize,
-    /// How long a connection may take to show the token. 5 seconds.
+    /// Maximum time for a connection to authenticate. Default: 5 seconds.
     pub head_time: Duration,
-    /// How long a request may take to arrive, and a connection that has shown the token may be idle. 30 seconds.
+    /// Maximum time for a request to arrive, and for an authenticated connection to be idle.
+    /// Default: 30 seconds.
     pub read_time: Duration,
-    /// How long the other side may read nothing of what is sent. 30 seconds.
+    /// Maximum time without the client reading any sent data. Default: 30 seconds.
     pub write_time: Duration,
-    /// How often a page hears that the server is alive. 10 seconds; pages give up after 35.
+    /// Interval of heartbeats to pages. Default: 10 seconds. Pages give up after 35.
     pub heartbeat: Duration,
-    /// How long at least lies between two snapshots of a page. 200 milliseconds.
-    pub pace: Duration,
-    /// How long connections may take to end when the server does. 2 seconds.
-    pub closing: Duration,
+    /// Minimum time between two snapshots to a page. Default: 200 milliseconds.
+    pub snapshot_interval: Duration,
+    /// Grace period for connections on shutdown. Default: 2 seconds.
+    pub shutdown_grace: Duration,
 }
 
 impl Default for ServeLimits {
@@ -162,8 +166,8 @@ impl Default for ServeLimits {
             read_time: Duration::from_secs(30),
             write_time: Duration::from_secs(30),
             heartbeat: Duration::from_secs(10),
-            pace: Duration::from_millis(200),
-            closing: Duration::from_secs(2),
+            snapshot_interval: Duration::from_millis(200),
+            shutdown_grace: Duration::from_secs(2),
         }
     }
 }

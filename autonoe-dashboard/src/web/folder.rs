@@ -1,18 +1,18 @@
-//! The folder of addresses that the cookie is for.
+//! URL folder that scopes the session cookie.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::ViewToken;
 
-/// The name of the cookie.
+/// Name of the cookie.
 pub(super) const NAME: &str = "autonoe-dashboard";
 
-/// Returns the folder of addresses that the cookie is for, for example `/v/0a1b..`.
+/// Returns the URL folder that the cookie is valid for, for example `/v/0a1b..`.
 ///
-/// Browsers send a cookie to all ports of a host, and on the other ports of this machine are
-/// servers of the very agents that are watched here. None of them can have a browser ask for
-/// addresses in a folder that it cannot guess, so that none of them gets to see the cookie.
+/// Browsers send a cookie to all ports of a host, and the watched agents may run servers on other
+/// ports of this machine. The folder is unguessable, so none of these servers can make a browser
+/// request an address in it and receive the cookie.
 pub(super) fn folder(token: &ViewToken) -> String {
     let digest = Sha256::digest(format!("the folder of {}", token.reveal()));
     let name: String = digest
@@ -23,7 +23,7 @@ pub(super) fn folder(token: &ViewToken) -> String {
     format!("/v/{name}")
 }
 
-/// Returns the path within the folder; `None` if it is elsewhere.
+/// Returns the path relative to the folder, or `None` if it lies outside.
 pub(super) fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     let (head, rest) = path.split_at_checked(folder.len())?;
     let is_it: bool = head.as_bytes().ct_eq(folder.as_bytes()).into();

@@ -1,7 +1,6 @@
-//! Responses that are whole at once.
+//! HTTP responses with complete bodies: the page, JSON and refusals.
 
 use std::convert::Infallible;
-use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,29 +15,51 @@ use hyper::header::{
 use hyper::{Response, StatusCode};
 use sha2::{Digest, Sha256};
 
-/// What responses carry.
+/// Body of every response.
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Sends the page, and a cookie with it at the first visit.
-pub(super) fn page(folder: &str, cookie: Option<HeaderValue>) -> Response<Body> {
-    let kind = "text/html; charset=utf-8";
-    let mut response = whole(StatusCode::OK, kind, page_in(folder));
-    let headers = response.headers_mut();
-    if let Ok(policy) = HeaderValue::try_from(POLICY.as_str()) {
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
-    }
-    if let Some(cookie) = cookie {
-        headers.insert(SET_COOKIE, cookie);
-    }
-    response
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The page of a site, with its content security policy.
+pub(super) struct Page {
+    text: String,
+    policy: String,
 }
 
-/// Sends JSON.
+impl Page {
+    /// Creates the page with the style sheet of the documents of runs; empty if there are none.
+    pub(super) fn new(style: &str) -> Self {
+        let text = PAGE.replace("%STYLE%", style);
+        let policy = policy(&text, !style.is_empty());
+        Self { text, policy }
+    }
+
+    /// Returns the page for a cookie that is valid in `folder`, with a cookie on the first visit.
+    pub(super) fn respond(&self, folder: &str, cookie: Option<HeaderValue>) -> Response<Body> {
+        let text = self.text.replace("%FOLDER%", folder);
+        let mut response = whole(StatusCode::OK, HTML, text);
+        let headers = response.headers_mut();
+        if let Ok(policy) = HeaderValue::try_from(self.policy.as_str()) {
+            headers.insert(CONTENT_SECURITY_POLICY, policy);
+        }
+        if let Some(cookie) = cookie {
+            headers.insert(SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+/// Returns the document of a run. On its own it is shown without styles, and runs nothing.
+pub(super) fn document(text: String) -> Response<Body> {
+    whole(StatusCode::OK, HTML, text)
+}
+
+/// Returns a JSON response.
 pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
     whole(status, "application/json", text)
 }
 
-/// Refuses a request, and talks no more on this connection: what follows in it is not read.
+/// Refuses a request and closes the connection. Further bytes of the connection are not read.
 pub(super) fn refusal(status: StatusCode, why: &str) -> Response<Body> {
     let mut response = whole(status, "text/plain; charset=utf-8", why.to_owned());
     let headers = response.headers_mut();
@@ -58,9 +79,9 @@ pub(super) fn refusal(status: StatusCode, why: &str) -> Response<Body> {
     response
 }
 
-/// Says what holds for everything that is sent: nobody keeps it, guesses what it is, frames it or
-/// is told where it came from.
-pub(super) fn guard(headers: &mut HeaderMap) {
+/// Sets the security headers of every response: no caching, no content sniffing, no framing and no
+/// referrer.
+pub(super) fn set_security_headers(headers: &mut HeaderMap) {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -77,30 +98,33 @@ fn whole(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Resp
     let mut response = Response::new(Full::new(text.into()).boxed_unsync());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    guard(headers);
+    set_security_headers(headers);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
-/// The page: one file, without anything from elsewhere. `%FOLDER%` stands for where its cookie is for.
+/// Source of the page: one file without external resources. `%FOLDER%` is replaced by the folder of
+/// the cookie, and `%STYLE%` by the style sheet of the documents of runs.
 const PAGE: &str = include_str!("page.html");
 
-/// Returns the page for a browser whose cookie is for `folder`.
-pub(super) fn page_in(folder: &str) -> String {
-    PAGE.replace("%FOLDER%", folder)
-}
-
-/// What a browser may do with the page: its one script and its one style, by their hashes, and
-/// requests to this server. Nothing that gets into the page by mistake runs.
-pub(super) static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let script = hash(within(PAGE, "<script>", "</script>"));
-    let style = hash(within(PAGE, "<style>", "</style>"));
+/// Returns the content security policy of a page. It allows its one script and its one style, by
+/// their hashes, and requests to this server. Injected scripts do not run.
+///
+/// The figures in documents of runs have style attributes, which cannot load anything either.
+fn policy(page: &str, has_documents: bool) -> String {
+    let script = hash(within(page, "<script>", "</script>"));
+    let style = hash(within(page, "<style>", "</style>"));
+    let attributes = if has_documents {
+        " style-src-attr 'unsafe-inline';"
+    } else {
+        ""
+    };
     format!(
-        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; \
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}';{attributes} \
          connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-});
+}
 
 fn within<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
     let after = page.split_once(from).map_or("", |(_, after)| after);
@@ -120,6 +144,7 @@ mod tests {
         for (part, count) in [
             ("<script", 1),
             ("%FOLDER%", 1),
+            ("%STYLE%", 1),
             ("<style", 1),
             ("http:", 0),
             ("https:", 0),

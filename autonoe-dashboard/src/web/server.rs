@@ -1,9 +1,9 @@
-//! The port, and the connections to it.
+//! [`DashboardServer`]: listener of the web view and its connections.
 
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,32 +19,33 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_pool::{ConnectionPool, PooledConnection};
-use super::exchange::{Desk, answer};
 use super::folder::folder;
-use super::{ServeLimits, ViewToken};
+use super::handler::{ServerState, answer};
+use super::response::Page;
+use super::{Exposure, ServeLimits, Site, ViewToken};
 use crate::{DashboardSource, FleetIntent};
 
-/// How long it waits when the system has no more room for connections.
-const BREATH: Duration = Duration::from_millis(50);
+/// Delay before the next `accept` after a failure, such as too many open files.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// The least that the library takes for a head.
-const LEAST_HEAD: usize = 8 * 1024;
+/// Minimum buffer size for a request head that hyper allows.
+const MIN_HEAD_BYTES: usize = 8 * 1024;
 
-/// Why nothing is served.
+/// Error of [`serve`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Others than this machine could reach it.
+    /// Other machines could reach the listener.
     #[error("the dashboard is for this machine only, and {0} is not a loopback address")]
     NotLoopback(SocketAddr),
-    /// The port cannot be asked where it is.
+    /// The local address of the listener cannot be read.
     #[error("the port of the dashboard cannot be used")]
     Port(#[source] io::Error),
 }
 
-/// Serves the page on a port of this machine, until the returned server is dropped or shut down.
+/// Serves the page on a loopback port until the returned server is dropped or shut down.
 ///
-/// What a person asks for goes to `intents`. It must be called in a runtime of tokio.
+/// The user's requests are sent to `intents`. Must be called in a Tokio runtime.
 ///
 /// ```
 /// use autonoe_dashboard::web::{ViewToken, serve};
@@ -73,39 +74,52 @@ pub fn serve(
     source: impl DashboardSource + 'static,
     intents: mpsc::Sender<FleetIntent>,
 ) -> Result<DashboardServer, ServeError> {
-    serve_within(ServeLimits::default(), listener, token, source, intents)
+    serve_with_limits(ServeLimits::default(), listener, token, source, intents)
 }
 
-/// The same with limits of the caller.
+/// Like [`serve`], with limits of the caller.
 ///
 /// # Errors
 ///
-/// As [`serve`].
-pub fn serve_within(
+/// Same as [`serve`].
+pub fn serve_with_limits(
     limits: ServeLimits,
     listener: TcpListener,
     token: ViewToken,
     source: impl DashboardSource + 'static,
     intents: mpsc::Sender<FleetIntent>,
 ) -> Result<DashboardServer, ServeError> {
+    let site = Site::new().fleet(source, intents);
+    start(site, listener, token, Exposure::Loopback, limits)
+}
+
+/// Starts serving `site`.
+pub(super) fn start(
+    site: Site,
+    listener: TcpListener,
+    token: ViewToken,
+    exposure: Exposure,
+    limits: ServeLimits,
+) -> Result<DashboardServer, ServeError> {
     let address = listener.local_addr().map_err(ServeError::Port)?;
-    if !address.ip().is_loopback() {
+    if exposure == Exposure::Loopback && !address.ip().is_loopback() {
         return Err(ServeError::NotLoopback(address));
     }
     let ending = CancellationToken::new();
     let server = DashboardServer {
         address,
         token: token.clone(),
-        closing: limits.closing,
+        closing: limits.shutdown_grace,
         connections: TaskTracker::new(),
         ending: ending.clone(),
         over: CancellationToken::new(),
     };
-    let desk = Arc::new(Desk {
+    let desk = Arc::new(ServerState {
         folder: folder(&token),
         token,
-        source: Arc::new(source),
-        intents,
+        page: Page::new(&site.style),
+        site,
+        exposure,
         streams: Arc::new(Semaphore::new(limits.streams)),
         limits,
         ending,
@@ -120,32 +134,46 @@ pub fn serve_within(
     Ok(server)
 }
 
-/// A served page. Dropping it ends it at once.
+/// A running web server. Dropping it stops it at once.
 #[derive(Debug)]
 pub struct DashboardServer {
     address: SocketAddr,
     token: ViewToken,
     closing: Duration,
     connections: TaskTracker,
-    /// Nothing new begins, and streams end.
+    /// Stops accepting connections and ends streams.
     ending: CancellationToken,
-    /// Everything ends.
+    /// Aborts all connections.
     over: CancellationToken,
 }
 
 impl DashboardServer {
-    /// Returns where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the address for a browser, with the secret in it: to be shown to its user only.
+    /// Returns the URL for a browser. It contains the token: show it to its user only.
+    ///
+    /// A server that listens on all addresses has the loopback address in its URL.
     pub fn url(&self) -> String {
-        format!("http://{}/?token={}", self.address, self.token.reveal())
+        let mut address = self.address;
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("http://{address}/?token={}", self.token.reveal())
     }
 
-    /// Ends it: the port is closed, pages that watch hear the end of their streams, and requests
-    /// under way are answered, as long as that does not take too long.
+    /// Returns the URL for a browser that addresses the server as `host`, a name or an address.
+    pub fn url_for(&self, host: &str) -> String {
+        let (port, token) = (self.address.port(), self.token.reveal());
+        format!("http://{host}:{port}/?token={token}")
+    }
+
+    /// Shuts down gracefully: closes the port, ends the event streams of watching pages and answers
+    /// running requests. Connections that exceed the grace period are aborted.
     pub async fn shutdown(self) {
         self.ending.cancel();
         self.connections.close();
@@ -168,7 +196,7 @@ impl Drop for DashboardServer {
 
 async fn accept(
     listener: TcpListener,
-    desk: Arc<Desk>,
+    desk: Arc<ServerState>,
     connections: TaskTracker,
     over: CancellationToken,
 ) {
@@ -177,31 +205,31 @@ async fn accept(
     while let Some(accepted) = desk.ending.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((connection, _)) => {
-                let talk = talk(connection, desk.clone(), pool.add());
+                let connection = handle_connection(connection, desk.clone(), pool.add());
                 let over = over.clone();
                 connections.spawn(async move {
-                    over.run_until_cancelled(talk).await;
+                    over.run_until_cancelled(connection).await;
                 });
             }
             Err(error) => {
                 tracing::debug!(%error, "a connection could not be accepted");
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
 }
 
-async fn talk(connection: TcpStream, desk: Arc<Desk>, place: PooledConnection) {
+async fn handle_connection(connection: TcpStream, desk: Arc<ServerState>, place: PooledConnection) {
     tokio::select! {
-        () = converse(connection, &desk, &place) => {}
+        () = serve_requests(connection, &desk, &place) => {}
         () = wait_to_refuse(&desk, &place) => {
-            tracing::debug!("a connection for the dashboard has not shown the token in time");
+            tracing::debug!("a connection for the dashboard did not send the token in time");
         }
     }
 }
 
-/// Waits until a connection that has not shown the token must go.
-async fn wait_to_refuse(desk: &Desk, place: &PooledConnection) {
+/// Waits until an unauthenticated connection must be closed.
+async fn wait_to_refuse(desk: &ServerState, place: &PooledConnection) {
     if timeout(desk.limits.head_time, place.evicted())
         .await
         .is_ok()
@@ -213,9 +241,9 @@ async fn wait_to_refuse(desk: &Desk, place: &PooledConnection) {
     }
 }
 
-async fn converse(connection: TcpStream, desk: &Desk, place: &PooledConnection) {
+async fn serve_requests(connection: TcpStream, desk: &ServerState, place: &PooledConnection) {
     let limits = &desk.limits;
-    // Small events would wait for the other side's confirmation of the one before.
+    // Without this, Nagle's algorithm and delayed ACKs hold back small events.
     let _ = connection.set_nodelay(true);
     let mut connection = TimeoutStream::new(connection);
     connection.set_write_timeout(Some(limits.write_time));
@@ -228,7 +256,7 @@ async fn converse(connection: TcpStream, desk: &Desk, place: &PooledConnection) 
             .timer(TokioTimer::new())
             .header_read_timeout(limits.read_time)
             .max_headers(limits.headers)
-            .max_buf_size(limits.head_bytes.max(LEAST_HEAD))
+            .max_buf_size(limits.head_bytes.max(MIN_HEAD_BYTES))
             .serve_connection(TokioIo::new(Box::pin(connection)), service)
     );
     let ended = match desk.ending.run_until_cancelled(served.as_mut()).await {
@@ -239,7 +267,7 @@ async fn converse(connection: TcpStream, desk: &Desk, place: &PooledConnection) 
         }
     };
     if let Err(error) = ended {
-        // Clients may leave at any time.
+        // Clients may disconnect at any time.
         tracing::debug!(%error, "a connection for the dashboard ended early");
     }
 }

@@ -1,4 +1,4 @@
-//! Snapshots as they come.
+//! Server-sent event stream of snapshots.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,51 +8,56 @@ use http_body_util::{BodyExt, StreamBody};
 use hyper::Response;
 use hyper::body::Frame;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::ServeLimits;
-use super::response::{Body, guard};
-use crate::Dashboard;
+use super::response::{Body, set_security_headers};
+use super::{ServeLimits, Site};
+use crate::{Dashboard, RunView};
 
-/// One page that watches.
+/// Event stream to one page.
 ///
-/// A page that reads slowly holds up nobody: a piece is made when there is room for it, of the
-/// snapshot that is the newest then.
+/// A slow page delays no one: an event is built when the page can receive it, from the snapshot
+/// that is the newest at that time.
 struct Watcher {
-    fleet: watch::Receiver<Arc<Dashboard>>,
+    /// `None` if the site has no fleet, or its last snapshot was sent.
+    fleet: Option<watch::Receiver<Arc<Dashboard>>>,
+    /// `None` if the site has no run, or its last snapshot was sent.
+    run: Option<watch::Receiver<Arc<RunView>>>,
     ending: CancellationToken,
     heartbeat: Duration,
     pace: Duration,
     next_at: Instant,
-    stage: Stage,
+    state: StreamState,
     _permit: OwnedSemaphorePermit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Nothing was sent.
+enum StreamState {
+    /// Nothing has been sent.
     First,
     Live,
-    /// No more snapshots come.
+    /// No more snapshots follow.
     Over,
 }
 
-/// Sends snapshots until the page or the server ends.
+/// Streams snapshots until the page disconnects or the server shuts down.
 pub(super) fn respond(
-    fleet: watch::Receiver<Arc<Dashboard>>,
+    site: &Site,
     ending: CancellationToken,
     limits: &ServeLimits,
     permit: OwnedSemaphorePermit,
 ) -> Response<Body> {
     let watcher = Watcher {
-        fleet,
+        fleet: site.fleet.as_ref().map(|fleet| fleet.source.watch()),
+        run: site.run.as_ref().map(|run| run.view.clone()),
         ending,
         heartbeat: limits.heartbeat,
-        pace: limits.pace,
+        pace: limits.snapshot_interval,
         next_at: Instant::now(),
-        stage: Stage::First,
+        state: StreamState::First,
         _permit: permit,
     };
     let pieces = futures::stream::unfold(watcher, async |mut watcher| {
@@ -61,46 +66,80 @@ pub(super) fn respond(
     });
     let mut response = Response::new(StreamBody::new(pieces).boxed_unsync());
     let headers = response.headers_mut();
-    guard(headers);
+    set_security_headers(headers);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
 }
 
-impl Watcher {
-    /// Returns what to send next; `None` when the server ends.
-    async fn next(&mut self) -> Option<Bytes> {
-        if self.stage == Stage::First {
-            self.stage = Stage::Live;
-            return Some(self.snapshot());
+/// News for a page.
+enum Change {
+    Fleet,
+    Run,
+    /// All sources are gone.
+    Over,
+}
+
+/// Event with the newest snapshot of a source; empty without a source.
+fn event<T: Serialize>(name: &str, source: Option<&mut watch::Receiver<Arc<T>>>) -> String {
+    let Some(source) = source else {
+        return String::new();
+    };
+    let newest = source.borrow_and_update().clone();
+    match serde_json::to_string(&*newest) {
+        // JSON escapes line breaks, so one `data` line is enough.
+        Ok(json) => format!("event: {name}\ndata: {json}\n\n"),
+        Err(error) => {
+            tracing::warn!(%error, "a snapshot cannot be written as JSON");
+            "event: alive\ndata: {}\n\n".to_owned()
         }
+    }
+}
+
+/// Waits for a new snapshot of a source. Returns `false`, and drops the source, if there is none
+/// or no more will follow.
+async fn changed<T>(source: &mut Option<watch::Receiver<T>>) -> bool {
+    let Some(open) = source else { return false };
+    if open.changed().await.is_ok() {
+        return true;
+    }
+    *source = None;
+    false
+}
+
+impl Watcher {
+    /// Returns the next event, or `None` when the server shuts down.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.state == StreamState::First {
+            self.state = StreamState::Live;
+            self.next_at = Instant::now() + self.pace;
+            let mut first = event("run", self.run.as_mut());
+            first.push_str(&event("snapshot", self.fleet.as_mut()));
+            return Some(first.into());
+        }
+        let (fleet, run) = (&mut self.fleet, &mut self.run);
         let news = async {
             sleep_until(self.next_at).await;
-            self.fleet.changed().await
+            tokio::select! {
+                true = changed(fleet) => Change::Fleet,
+                true = changed(run) => Change::Run,
+                else => Change::Over,
+            }
         };
         tokio::select! {
             biased;
             () = self.ending.cancelled() => None,
-            changed = news, if self.stage == Stage::Live => Some(match changed {
-                Ok(()) => self.snapshot(),
-                Err(_) => {
-                    self.stage = Stage::Over;
-                    Bytes::from_static(b"event: end\ndata: {}\n\n")
-                }
-            }),
-            () = sleep(self.heartbeat) => Some(Bytes::from_static(b"event: alive\ndata: {}\n\n")),
-        }
-    }
-
-    fn snapshot(&mut self) -> Bytes {
-        self.next_at = Instant::now() + self.pace;
-        let newest = self.fleet.borrow_and_update().clone();
-        match serde_json::to_string(&*newest) {
-            // JSON has no line breaks that are not escaped.
-            Ok(json) => Bytes::from(format!("event: snapshot\ndata: {json}\n\n")),
-            Err(error) => {
-                tracing::warn!(%error, "a snapshot cannot be written as JSON");
-                Bytes::from_static(b"event: alive\ndata: {}\n\n")
+            changed = news, if self.state == StreamState::Live => {
+                self.next_at = Instant::now() + self.pace;
+                Some(match changed {
+                    Change::Fleet => event("snapshot", self.fleet.as_mut()).into(),
+                    Change::Run => event("run", self.run.as_mut()).into(),
+                    Change::Over => {
+                        self.state = StreamState::Over;
+                        Bytes::from_static(b"event: end\ndata: {}\n\n")
+                    }
+                })
             }
+            () = sleep(self.heartbeat) => Some(Bytes::from_static(b"event: alive\ndata: {}\n\n")),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! The secret that lets browsers in.
+//! [`ViewToken`]: secret for access to the web view.
 
 use std::fmt;
 
 use subtle::ConstantTimeEq;
 
-/// How many random bytes a secret has.
+/// Number of random bytes of a secret.
 const BYTES: usize = 32;
 
-/// The fewest characters that a secret of the caller may have.
-const LEAST: usize = 16;
+/// Minimum length of a caller's secret in characters.
+const MIN_CHARS: usize = 16;
 
-/// The secret that lets browsers in. It is shown nowhere but where [`reveal`](Self::reveal) is called.
+/// Secret for access to the web view. Only [`reveal`](Self::reveal) exposes it.
 ///
 /// ```
 /// use autonoe_dashboard::web::ViewToken;
@@ -25,11 +25,11 @@ const LEAST: usize = 16;
 pub struct ViewToken(String);
 
 impl ViewToken {
-    /// Makes one that nobody can guess.
+    /// Generates an unguessable token.
     ///
     /// # Errors
     ///
-    /// The system has no randomness.
+    /// The system's random source failed.
     pub fn random() -> Result<Self, InvalidToken> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|_| InvalidToken::NoRandomness)?;
@@ -38,26 +38,28 @@ impl ViewToken {
         ))
     }
 
-    /// Takes a secret of the caller, for example one that outlives the server.
+    /// Uses the caller's secret, for example one that outlives the server.
     ///
     /// # Errors
     ///
-    /// It has fewer than 16 characters, or others than letters, digits, `-` and `_`.
+    /// The secret has fewer than 16 characters, or characters other than letters, digits, `-` and
+    /// `_`.
     pub fn new(secret: impl Into<String>) -> Result<Self, InvalidToken> {
         let secret = secret.into();
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        match secret.len() >= LEAST && secret.bytes().all(fits) {
-            true => Ok(Self(secret)),
-            false => Err(InvalidToken::Unfit),
+        if secret.len() >= MIN_CHARS && secret.bytes().all(fits) {
+            Ok(Self(secret))
+        } else {
+            Err(InvalidToken::Malformed)
         }
     }
 
-    /// Tells whether `said` is the secret. That takes as long for any text of its length.
-    pub(super) fn is(&self, said: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(said).into()
+    /// Returns whether `presented` is the secret, in constant time for a given length.
+    pub(super) fn matches(&self, presented: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(presented).into()
     }
 
-    /// Returns the secret itself, for who is let in.
+    /// Returns the secret itself, to pass it to the user.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -69,15 +71,15 @@ impl fmt::Debug for ViewToken {
     }
 }
 
-/// Why there is no secret.
+/// Reason that there is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidToken {
-    /// It could be guessed, or does not fit in an address.
+    /// The token is too short, or does not fit in a URL.
     #[error("a token has at least 16 letters, digits, - or _")]
-    Unfit,
-    /// The system has no randomness.
-    #[error("there is no randomness for a token")]
+    Malformed,
+    /// The system's random source failed.
+    #[error("no random bytes are available for a token")]
     NoRandomness,
 }
 
@@ -91,9 +93,9 @@ mod tests {
         let other = ViewToken::random().expect("there is randomness");
         let text = token.reveal();
 
-        assert!(token.is(text.as_bytes()));
+        assert!(token.matches(text.as_bytes()));
         for wrong in ["", &text[1..], &format!("{text}0"), other.reveal()] {
-            assert!(!token.is(wrong.as_bytes()));
+            assert!(!token.matches(wrong.as_bytes()));
         }
     }
 

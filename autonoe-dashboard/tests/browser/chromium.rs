@@ -1,4 +1,4 @@
-//! A real browser, driven over its DevTools protocol, that reaches this machine only.
+//! Headless Chromium, driven over its DevTools protocol, with access to this machine only.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long anything may take on a busy machine.
+/// Time limit of each step on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A browser without a window, with one page. It ends when this is dropped.
+/// Headless browser with one page. Dropping it ends the browser.
 pub(crate) struct Chromium {
     process: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     sent: u64,
     session: Option<String>,
-    /// What the browser told while something else was waited for.
+    /// Events that arrived while waiting for something else.
     told: Vec<Value>,
     _profile: TempDir,
 }
@@ -37,8 +37,8 @@ fn program() -> PathBuf {
 impl Chromium {
     pub(crate) fn start() -> Self {
         let profile = tempfile::tempdir().expect("a directory can be made");
-        // The protocol is spoken on the descriptors 3 and 4, which only a shell can hand over
-        // without unsafe code. No name is resolved, so that nothing can be fetched.
+        // The protocol uses the file descriptors 3 and 4, which only a shell can pass without
+        // unsafe code. Name resolution is off, so that nothing can be fetched.
         let mut command = Command::new("sh");
         command
             .args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null"#, "sh"])
@@ -81,16 +81,16 @@ impl Chromium {
     }
 
     fn open_page(&mut self) {
-        let target = self.ask("Target.createTarget", &json!({"url": "about:blank"}));
+        let target = self.call("Target.createTarget", &json!({"url": "about:blank"}));
         let attach = json!({"targetId": target["targetId"], "flatten": true});
-        let attached = self.ask("Target.attachToTarget", &attach);
+        let attached = self.call("Target.attachToTarget", &attach);
         self.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            self.ask(&format!("{domain}.enable"), &json!({}));
+            self.call(&format!("{domain}.enable"), &json!({}));
         }
     }
 
-    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.sent += 1;
         let id = self.sent;
         let mut request = json!({"id": id, "method": method, "params": params});
@@ -124,18 +124,18 @@ impl Chromium {
         }
     }
 
-    /// Opens an address and waits until it is loaded.
+    /// Opens a URL and waits until it is loaded.
     pub(crate) fn open(&mut self, address: &str) {
         self.told.clear();
-        let opened = self.ask("Page.navigate", &json!({ "url": address }));
+        let opened = self.call("Page.navigate", &json!({ "url": address }));
         assert!(opened["errorText"].is_null(), "{opened}");
         self.wait_for(|message| message["method"] == "Page.loadEventFired");
     }
 
-    /// Returns what an expression of JavaScript comes to; of a promise, what it brings.
+    /// Returns the value of a JavaScript expression; of a promise, its result.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.ask("Runtime.evaluate", &asked);
+        let answer = self.call("Runtime.evaluate", &asked);
         assert!(answer["exceptionDetails"].is_null(), "{answer}");
         answer["result"]["value"].clone()
     }
@@ -158,13 +158,13 @@ impl Chromium {
         self.until(&format!("document.body.innerText.includes({text})"));
     }
 
-    /// Returns all that is to be read in the page.
+    /// Returns the visible text of the page.
     pub(crate) fn text(&mut self) -> String {
         let text = self.evaluate("document.body.innerText");
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Clicks with the mouse on what a selector finds.
+    /// Clicks on the element of a selector.
     pub(crate) fn click(&mut self, selector: &str) {
         let selector = Value::from(selector);
         let place = self.evaluate(&format!(
@@ -178,11 +178,11 @@ impl Chromium {
         );
         for kind in ["mousePressed", "mouseReleased"] {
             let mouse = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.ask("Input.dispatchMouseEvent", &mouse);
+            self.call("Input.dispatchMouseEvent", &mouse);
         }
     }
 
-    /// Returns what the browser complained of since the page was opened.
+    /// Returns the browser's errors and warnings since the page was opened.
     pub(crate) fn complaints(&self) -> Vec<&Value> {
         const COMPLAINTS: [&str; 3] = [
             "Log.entryAdded",
@@ -194,17 +194,36 @@ impl Chromium {
             .collect()
     }
 
-    /// Returns what was told by one method since the page was opened.
-    pub(crate) fn told(&self, method: &str) -> Vec<&Value> {
+    /// Returns the events of one method since the page was opened.
+    pub(crate) fn events(&self, method: &str) -> Vec<&Value> {
         let told = self.told.iter();
         told.filter(|message| message["method"] == method)
             .map(|message| &message["params"])
             .collect()
     }
 
-    /// Returns the addresses that were asked for since the page was opened.
+    /// Waits until there are `count` events of one method that `is_wanted` accepts, or for too long.
+    /// The browser sends events about a request independently of the response to the page.
+    pub(crate) fn until_events(
+        &mut self,
+        method: &str,
+        count: usize,
+        is_wanted: impl Fn(&Value) -> bool,
+    ) {
+        let deadline = Instant::now() + PATIENCE;
+        let found = |browser: &Self| {
+            let events = browser.events(method).into_iter();
+            events.filter(|event| is_wanted(event)).count()
+        };
+        while found(self) < count && Instant::now() < deadline {
+            self.evaluate("true");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Returns the requested URLs since the page was opened.
     pub(crate) fn requests(&self) -> Vec<&str> {
-        let requests = self.told("Network.requestWillBeSent").into_iter();
+        let requests = self.events("Network.requestWillBeSent").into_iter();
         requests
             .map(|request| request["request"]["url"].as_str().unwrap_or("?"))
             .collect()
@@ -213,7 +232,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It ends in order when nobody talks to it any more.
+        // The browser exits when the connection is closed.
         drop(self.input.take());
         let deadline = Instant::now() + Duration::from_secs(20);
         while Instant::now() < deadline {

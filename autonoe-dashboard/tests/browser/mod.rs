@@ -1,10 +1,10 @@
-//! The page in a real browser: Debian's Chromium without a window.
+//! Tests of the page in a real browser: Debian's Chromium in headless mode.
 
-mod acting;
+mod accessibility;
+mod actions;
 mod chromium;
-mod foreign;
-mod living;
-mod readable;
+mod fixture;
 #[path = "../shared/sample.rs"]
 mod sample;
-mod setting;
+mod security;
+mod updates;

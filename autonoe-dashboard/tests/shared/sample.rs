@@ -1,23 +1,24 @@
-//! A fleet to look at.
+//! Sample fleet for tests.
 
 use std::time::Duration;
 
-use autonoe_core::{CostTotal, CostUsd, TokenUsage};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{CostTotal, TokenUsage};
 use autonoe_dashboard::{
     AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, MemberStatus, Progress,
 };
 
-/// What an agent that means no good would write.
+/// Text that a malicious agent could write.
 pub(crate) const EVIL: &str = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>\u{1b}]0;owned\u{7}\u{1b}[2J";
 
 pub(crate) fn member(id: &str, status: MemberStatus, progress: f64) -> Member {
     let mut member = Member::new(id, "claude");
     member.status = status;
-    member.progress = Progress::of(progress);
+    member.progress = Progress::new(progress);
     member
 }
 
-/// Four members that stand differently, and two alerts.
+/// Returns four members with different statuses, and two alerts.
 pub(crate) fn fleet() -> Dashboard {
     let at = "2026-01-31T18:00:05Z".parse().expect("a time");
 
@@ -43,7 +44,7 @@ pub(crate) fn fleet() -> Dashboard {
     tests.cost = CostTotal::unknown();
     tests.error = Some("the model is gone".to_owned());
     let stuck = AlertLine::new(AlertSeverity::Critical, "stuck", "five times the same", at);
-    tests.last_alert = Some(stuck.clone().of("tests"));
+    tests.last_alert = Some(stuck.clone().member("tests"));
 
     let docs = member("docs", MemberStatus::Completed, 1.0);
 
@@ -53,6 +54,6 @@ pub(crate) fn fleet() -> Dashboard {
     fleet.started_at = Some("2026-01-31T17:00:00Z".parse().expect("a time"));
     fleet.elapsed = Duration::from_secs(3605);
     let begun = AlertLine::new(AlertSeverity::Info, "began", "four agents", at);
-    fleet.alerts = vec![stuck.of("tests"), begun];
+    fleet.alerts = vec![stuck.member("tests"), begun];
     fleet
 }

@@ -1,8 +1,9 @@
-//! Nothing that a fleet can be makes a picture fail.
+//! Property tests: any fleet can be drawn.
 
 use std::time::Duration;
 
-use autonoe_core::{CostTotal, CostUsd, TokenUsage};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{CostTotal, TokenUsage};
 use autonoe_dashboard::terminal::{Key, ViewState, draw, press};
 use autonoe_dashboard::{
     AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, MemberStatus, Progress,
@@ -31,7 +32,7 @@ fn alert() -> impl Strategy<Value = AlertLine> {
             let at = jiff::Timestamp::from_second(seconds).expect("in range");
             let alert = AlertLine::new(severity, kind, message, at);
             match whose {
-                Some(whose) => alert.of(whose),
+                Some(whose) => alert.member(whose),
                 None => alert,
             }
         },
@@ -61,7 +62,7 @@ fn a_member() -> impl Strategy<Value = Member> {
             member.error = text;
             member.log = log;
             member.status = status;
-            member.progress = Progress::of(progress);
+            member.progress = Progress::new(progress);
             member.iteration = iteration;
             member.cost = CostTotal {
                 known_usd: CostUsd::from_picos(picos),
@@ -129,7 +130,7 @@ proptest! {
     #[test]
     fn any_fleet_comes_back_from_json_as_it_was(fleet in dashboard()) {
         let mut fleet = fleet;
-        // In JSON there are whole milliseconds that fit in 64 bits.
+        // JSON has whole milliseconds that fit in 64 bits.
         fleet.elapsed = fleet.elapsed.min(Duration::from_millis(u64::MAX / 2));
 
         let json = serde_json::to_string(&fleet).expect("it serialises");

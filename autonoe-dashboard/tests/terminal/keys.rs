@@ -1,4 +1,4 @@
-//! What keys mean.
+//! Tests of key bindings.
 
 use autonoe_dashboard::terminal::{Key, Reaction, ViewState, press};
 use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberStatus};
@@ -6,7 +6,7 @@ use autonoe_dashboard::{Dashboard, FleetAction, FleetIntent, MemberStatus};
 use crate::sample::{fleet, member};
 use crate::terminal::pictures::picture;
 
-/// Presses keys one after the other, and returns what followed from the last.
+/// Presses keys one after the other, and returns the reaction to the last.
 fn after(fleet: &Dashboard, keys: &[Key]) -> Reaction {
     let mut state = ViewState::default();
     let mut reaction = Reaction::Nothing;
@@ -51,7 +51,7 @@ fn keys_become_intents_for_the_selected_member() {
         (&[Char('k'), Char('n'), Char('y')], Reaction::Nothing),
         (&[Char('k'), Escape, Char('y')], Reaction::Nothing),
         (&[Char('y')], Reaction::Nothing),
-        // What makes no sense is not asked for.
+        // Actions that make no sense are not emitted.
         (&[Char('r')], Reaction::Nothing),
         (&[Down, Char('p')], Reaction::Nothing),
         (&[End, Char('s')], Reaction::Nothing),
@@ -97,8 +97,8 @@ fn a_kill_hits_who_was_asked_about_whatever_changed_meanwhile() {
 fn the_last_line_says_why_nothing_was_asked_for() {
     let fleet = fleet();
     for (keys, said) in [
-        (&[Key::Char('r')][..], "api is running: nothing to resume"),
-        (&[Key::Char('p')], "asked api to pause"),
+        (&[Key::Char('r')][..], "cannot resume api: it is running"),
+        (&[Key::Char('p')], "sent to api: pause"),
         (&[Key::Char('k'), Key::Char('n')], "not killed"),
     ] {
         let seen = picture(&fleet, keys, (80, 24));

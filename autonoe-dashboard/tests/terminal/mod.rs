@@ -1,7 +1,7 @@
-//! The view in a terminal: pictures in several sizes, keys, the loop around them.
+//! Tests of the terminal view: snapshots in several sizes, keys, and the event loop.
 
 mod arbitrary;
-mod driving;
+mod event_loop;
 mod keys;
 mod pictures;
 #[cfg(all(unix, feature = "terminal"))]

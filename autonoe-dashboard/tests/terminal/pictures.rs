@@ -1,4 +1,4 @@
-//! What is seen, cell by cell.
+//! Snapshot tests of the terminal view, cell by cell.
 
 use autonoe_dashboard::terminal::{Key, ViewState, draw, press};
 use autonoe_dashboard::{Dashboard, MemberStatus};
@@ -7,7 +7,7 @@ use ratatui::backend::TestBackend;
 
 use crate::sample::{EVIL, fleet, member};
 
-/// Returns the picture of a fleet after some keys.
+/// Returns the view of a fleet after some keys.
 pub(crate) fn picture(fleet: &Dashboard, keys: &[Key], (width, height): (u16, u16)) -> String {
     let state = keys.iter().fold(ViewState::default(), |state, key| {
         press(*key, fleet, &state).0

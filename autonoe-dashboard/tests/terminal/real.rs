@@ -1,4 +1,4 @@
-//! The view in a real terminal, which is as it was before when the view is closed.
+//! Tests in a real terminal, which must be restored when the view is closed.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -14,10 +14,10 @@ use tokio::sync::mpsc;
 
 use crate::sample::fleet;
 
-/// Says that this process is the program in the terminal.
+/// Environment variable that makes this process the program in the terminal.
 const PROGRAM: &str = "AUTONOE_DASHBOARD_IN_TERMINAL";
 
-/// How long anything may take on a busy machine.
+/// Time limit of each step on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn size(rows: u16, cols: u16) -> PtySize {
@@ -29,7 +29,7 @@ fn size(rows: u16, cols: u16) -> PtySize {
     }
 }
 
-/// A program in a terminal, and what is on its screen.
+/// A program in a terminal, and its screen.
 struct Window {
     child: Box<dyn portable_pty::Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
@@ -38,7 +38,7 @@ struct Window {
 }
 
 impl Window {
-    /// Starts this program again, as what shows a fleet.
+    /// Starts this program again, to show a fleet.
     fn open() -> Self {
         let pair = native_pty_system()
             .openpty(size(24, 80))
@@ -52,7 +52,7 @@ impl Window {
         command.env(PROGRAM, "1");
         command.env("TERM", "xterm-256color");
         let child = pair.slave.spawn_command(command).expect("it starts");
-        // Else the end of the program is not seen.
+        // Otherwise the exit of the program would not be noticed.
         drop(pair.slave);
         let side = |length| NonZero::new(length).expect("it is not");
         let screen = vt100::Parser::new(side(24), side(80), 0);
@@ -84,7 +84,7 @@ impl Window {
         self.keyboard.flush().expect("it listens");
     }
 
-    /// Waits until what is seen is as wanted: the screen, and all that was ever written.
+    /// Waits until the screen and the whole output satisfy a condition.
     fn until(&self, what: &str, is_so: impl Fn(&vt100::Screen, &str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -134,13 +134,13 @@ fn a_person_looks_asks_and_leaves_the_terminal_as_it_was() {
     window.until_shown("Build the shop");
     window.until("another screen", |screen, _| screen.alternate_screen());
     window.press("p");
-    window.until_shown("asked api to pause");
+    window.until_shown("sent to api: pause");
     window.press("\u{1b}[B\r");
     window.until_shown("▸ pages");
     window.until_shown("backend   codex");
     window.press("q");
 
-    // In a terminal that is in order again, a line break begins at the left.
+    // In a restored terminal, a line break returns to the left edge.
     window.until("its last words", |_, all| {
         all.contains("asked: api pause\r\n")
     });
@@ -169,7 +169,7 @@ fn a_terminal_that_grows_is_filled_and_control_c_leaves() {
     assert_eq!(window.end(), 0);
 }
 
-/// The program in the terminal, when this process was started as one.
+/// Program in the terminal, if this process was started as one.
 #[test]
 fn shows_a_fleet_when_it_is_told_to() {
     if std::env::var_os(PROGRAM).is_none() {
@@ -183,7 +183,7 @@ fn shows_a_fleet_when_it_is_told_to() {
         let feed = DashboardFeed::new(fleet());
         let (intents, mut asked) = mpsc::channel(4);
         let keys = EventStream::new();
-        let inputs = keys.filter_map(|event| async { ViewInput::of(&event.ok()?) });
+        let inputs = keys.filter_map(|event| async { ViewInput::from_event(&event.ok()?) });
         let mut screen = FullScreen::enter(std::io::stdout()).expect("a terminal");
         let shown = show(screen.terminal(), &feed, Box::pin(inputs), &intents).await;
         shown.expect("it is drawn");

@@ -1,4 +1,4 @@
-//! Many clients, and slow ones.
+//! Tests with many and with slow clients.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use autonoe_dashboard::web::ServeLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::web::setting::{PATIENCE, SECRET, Setting};
+use crate::web::fixture::{Fixture, PATIENCE, SECRET};
 
-/// A request after which the connection stays open.
+/// A request that keeps the connection open.
 const KEPT_OPEN: &str = "GET /api/dashboard HTTP/1.1\r\nHost: {host}\r\n\
     Authorization: Bearer {secret}\r\nConnection: keep-alive\r\n\r\n";
 
@@ -17,7 +17,7 @@ async fn only_so_many_pages_watch_at_a_time() {
     let mut limits = ServeLimits::default();
     limits.streams = 2;
     limits.heartbeat = Duration::from_millis(20);
-    let setting = Setting::within(limits).await;
+    let setting = Fixture::within(limits).await;
     let mut first = setting.watch().await;
     let mut second = setting.watch().await;
     assert!(first.until("event: snapshot").await);
@@ -33,7 +33,7 @@ async fn only_so_many_pages_watch_at_a_time() {
         200
     );
 
-    // The place of one that left is free again, as soon as that is noticed.
+    // The slot of a disconnected page is free again, once this is noticed.
     drop(first);
     let again = async {
         while !setting.watch().await.until("event: snapshot").await {
@@ -47,11 +47,11 @@ async fn only_so_many_pages_watch_at_a_time() {
 async fn a_page_that_reads_nothing_loses_its_place() {
     let mut limits = ServeLimits::default();
     limits.streams = 1;
-    limits.pace = Duration::ZERO;
+    limits.snapshot_interval = Duration::ZERO;
     limits.heartbeat = Duration::from_millis(20);
     limits.write_time = Duration::from_millis(200);
-    let setting = Setting::within(limits).await;
-    // More than fits on the way to it.
+    let setting = Fixture::within(limits).await;
+    // More than the buffers on the way can hold.
     let long = "x".repeat(16 * 1024 * 1024);
     setting.feed.update(|fleet| fleet.objective = long);
     let mut stalled = setting.watch().await;
@@ -74,13 +74,13 @@ async fn a_page_that_reads_nothing_loses_its_place() {
 }
 
 #[tokio::test]
-async fn connections_without_the_token_keep_nobody_out() {
+async fn connections_without_the_token_block_no_other_client() {
     let mut limits = ServeLimits::default();
     // Only a newer connection closes an idle one.
     limits.head_time = Duration::from_secs(3600);
     limits.read_time = Duration::from_secs(3600);
     let (most, all) = (limits.unauthenticated, limits.connections);
-    let setting = Setting::within(limits).await;
+    let setting = Fixture::within(limits).await;
     let mut page = setting.watch().await;
     assert!(page.until("event: snapshot").await);
 
@@ -106,8 +106,8 @@ async fn connections_without_the_token_are_closed_soon() {
     let mut limits = ServeLimits::default();
     limits.head_time = Duration::from_millis(50);
     limits.read_time = Duration::from_secs(3600);
-    let setting = Setting::within(limits).await;
-    // On a busy machine, it may take longer than that to show the token.
+    let setting = Fixture::within(limits).await;
+    // On a busy machine, authentication may take longer than that.
     let known = async {
         loop {
             let mut connection = setting.send(KEPT_OPEN).await;
@@ -126,12 +126,12 @@ async fn connections_without_the_token_are_closed_soon() {
     ] {
         let mut connection = setting.send(request).await;
         let mut rest = Vec::new();
-        // It may be reset.
+        // The connection may be reset.
         let ended = timeout(PATIENCE, connection.read_to_end(&mut rest)).await;
         assert!(ended.is_ok(), "it is closed in time");
         assert!(!rest.starts_with(b"HTTP/1.1 200"), "{rest:?}");
     }
-    // One that has shown the token is older than all of them, and stays.
+    // An authenticated connection is older than all of them, and stays.
     let request = KEPT_OPEN.replace("{host}", &setting.host());
     let request = request
         .replace("{secret}", SECRET)
@@ -150,7 +150,7 @@ async fn connections_without_the_token_are_closed_soon() {
 async fn connections_with_the_token_beyond_the_limit_are_told_so() {
     let mut limits = ServeLimits::default();
     limits.connections = 1;
-    let setting = Setting::within(limits).await;
+    let setting = Fixture::within(limits).await;
     let mut page = setting.watch().await;
     assert!(page.until("event: snapshot").await);
 
@@ -164,7 +164,7 @@ async fn connections_with_the_token_beyond_the_limit_are_told_so() {
 async fn a_body_that_does_not_come_is_not_waited_for_forever() {
     let mut limits = ServeLimits::default();
     limits.read_time = Duration::from_millis(200);
-    let setting = Setting::within(limits).await;
+    let setting = Fixture::within(limits).await;
     let head = [
         "POST /api/members/api/pause HTTP/1.1",
         "Host: {host}",
@@ -172,16 +172,16 @@ async fn a_body_that_does_not_come_is_not_waited_for_forever() {
         "Content-Length: 2",
     ];
 
-    assert_eq!(setting.ask(&head, "").await.status, 408);
+    assert_eq!(setting.request(&head, "").await.status, 408);
 }
 
 #[tokio::test]
 async fn a_head_that_is_too_long_is_refused() {
-    let setting = Setting::new().await;
+    let setting = Fixture::new().await;
     let long = format!("X-Long: {}", "x".repeat(64 * 1024));
 
     let answer = setting
-        .ask(&["GET / HTTP/1.1", "Host: {host}", &long], "")
+        .request(&["GET / HTTP/1.1", "Host: {host}", &long], "")
         .await;
 
     assert_eq!(answer.status, 431);

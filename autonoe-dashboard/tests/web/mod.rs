@@ -1,9 +1,10 @@
-//! The page and its interface over HTTP, without a browser.
+//! Tests of the page and its API over HTTP, without a browser.
 
-mod acting;
-mod ending;
+mod actions;
+mod fixture;
 mod limits;
-mod refusing;
+mod refusals;
+mod responses;
+mod run;
 mod schemas;
-mod serving;
-mod setting;
+mod shutdown;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what is served and asked for.
+//! Tests of the JSON Schemas of snapshots and intents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ fn a_snapshot_is_what_its_schema_says_and_comes_back_whole() {
     );
     assert_eq!(
         json["alerts"][0],
-        json!({"severity": "CRITICAL", "type": "stuck", "harness": "tests",
+        json!({"severity": "CRITICAL", "type": "stuck", "member": "tests",
             "message": "five times the same", "timestamp": "2026-01-31T18:00:05Z"})
     );
     assert_eq!(

@@ -1,15 +1,15 @@
-//! A check by what actions gave.
+//! Checks by the outcomes of tool calls and commands.
 
 use std::time::Duration;
 
-use autonoe_core::Toolbox;
+use autonoe_core::tool::Toolbox;
 
 use super::{StepCheckResult, ToolOutcome};
-use crate::command::{CommandEnd, CommandRunner};
+use crate::command::{CommandOutcome, CommandRunner};
 use crate::definition::{ActionCheck, ActionOutcome, CommandAction, ExpectedAction, ToolAction};
 use crate::error::{FlowError, FlowErrorKind};
 
-/// Looks at what is expected in its order, until something is not as expected.
+/// Compares the expected actions in order, and stops at the first mismatch.
 pub(super) async fn check(
     check: &ActionCheck,
     performed: &[ToolOutcome],
@@ -27,10 +27,10 @@ pub(super) async fn check(
             return Ok(StepCheckResult::failed(problem));
         }
     }
-    Ok(StepCheckResult::passed("every action was as expected"))
+    Ok(StepCheckResult::passed("every expected action happened"))
 }
 
-/// Says what is not as expected of the calls of a tool.
+/// Returns how the calls of a tool differ from the expectation.
 fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<String> {
     let tool = &expected.tool;
     let of_tool = |action: &&ToolOutcome| plain(&action.tool) == plain(tool);
@@ -42,7 +42,7 @@ fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<Stri
     if last.outcome != expected.outcome {
         let ended = name(last.outcome);
         return Some(format!(
-            "the last call of the tool `{tool}` {ended}, and should have {wanted}"
+            "the last call of the tool `{tool}` {ended}, but should have {wanted}"
         ));
     }
     let all = performed.iter().filter(of_tool);
@@ -51,11 +51,15 @@ fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<Stri
         .count();
     let times = expected.times;
     let is_enough = u32::try_from(count).map_or(true, |count| count >= times);
-    (!is_enough)
-        .then(|| format!("of the calls of the tool `{tool}`, {count} {wanted} and not {times}"))
+    (!is_enough).then(|| {
+        format!(
+            "only {count} of the calls of the tool `{tool}` {wanted}; the check expects at least \
+             {times}"
+        )
+    })
 }
 
-/// Our own tools have a longer name with some backends.
+/// Returns the bare name of a tool. Some backends prefix the tools of Autonoe.
 fn plain(tool: &str) -> &str {
     let ours = tool
         .strip_prefix("mcp__")
@@ -70,10 +74,10 @@ fn name(outcome: ActionOutcome) -> &'static str {
     }
 }
 
-/// Runs a command, and says what is not as expected of its end.
+/// Runs a command and returns how its end differs from the expectation.
 ///
-/// Only an exit code is an answer. A command that was ended, by us or by a
-/// signal, is as expected to nobody, also not to who expects it to fail.
+/// Only an exit code is an answer. A command that was killed, by a timeout or by a signal, never
+/// matches, even if the check expects it to fail.
 async fn command_problem(
     expected: &CommandAction,
     commands: &dyn CommandRunner,
@@ -86,10 +90,10 @@ async fn command_problem(
         FlowError::new(FlowErrorKind::StepCheck, message).because(error)
     })?;
     let is_expected = match (end, expected.outcome) {
-        (CommandEnd::Exited { code }, ActionOutcome::Succeeded) => code == 0,
-        (CommandEnd::Exited { code }, ActionOutcome::Failed) => code != 0,
+        (CommandOutcome::Exited { code }, ActionOutcome::Succeeded) => code == 0,
+        (CommandOutcome::Exited { code }, ActionOutcome::Failed) => code != 0,
         _ => false,
     };
     let wanted = name(expected.outcome);
-    Ok((!is_expected).then(|| format!("the command `{program}` {end}, and should have {wanted}")))
+    Ok((!is_expected).then(|| format!("the command `{program}` {end}, but should have {wanted}")))
 }

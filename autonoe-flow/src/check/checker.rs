@@ -1,4 +1,4 @@
-//! The check of a step, whichever way it is judged.
+//! [`StepChecker`]: decides whether a step passed, by keyword, action or prompt.
 
 use std::fmt;
 
@@ -8,16 +8,18 @@ use super::{Judge, action};
 use crate::command::CommandRunner;
 use crate::definition::{ActionOutcome, Check, KeywordCheck, KeywordMode, PromptCheck};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::progress::{stands_in, words_in};
+use crate::progress::{contains_word, find_words};
 
-/// Finds out whether a step passed.
+/// Decides whether a step passed.
 ///
-/// A check by keyword looks at the text parts of the response alone, one by
-/// action at the results of actions alone. A check by prompt lets a model judge
-/// the whole response. A check without a result is an error and never a pass.
+/// A keyword check reads only the text parts of the response. An action check reads only the
+/// outcomes of actions. A prompt check lets a model judge the whole response. A check without a
+/// result is an error, never a pass.
 ///
 /// ```
-/// use autonoe_flow::{Check, NoCommands, NoJudge, StepCheckContext, StepChecker};
+/// use autonoe_flow::check::{NoJudge, StepCheckContext, StepChecker};
+/// use autonoe_flow::command::NoCommands;
+/// use autonoe_flow::definition::Check;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,23 +38,23 @@ pub struct StepChecker<'a> {
     commands: &'a dyn CommandRunner,
 }
 
-/// The response that a check looks at.
+/// The response that a check examines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepCheckContext<'a> {
     /// The text parts of the response.
     pub text: &'a str,
-    /// The tool calls, in their order.
+    /// The tool calls, in call order.
     pub actions: &'a [ToolOutcome],
 }
 
 impl<'a> StepCheckContext<'a> {
-    /// Makes a context of the text parts of a response.
+    /// Creates a context from the text parts of a response.
     pub fn new(text: &'a str) -> Self {
         Self { text, actions: &[] }
     }
 
-    /// Sets the tool calls, in their order.
+    /// Sets the tool calls, in call order.
     #[must_use]
     pub fn with_actions(mut self, actions: &'a [ToolOutcome]) -> Self {
         self.actions = actions;
@@ -60,12 +62,12 @@ impl<'a> StepCheckContext<'a> {
     }
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepCheckResult {
     /// Whether the step passed.
     pub passed: bool,
-    /// Why, in words for people.
+    /// The reason, for people.
     pub reason: Option<String>,
 }
 
@@ -86,17 +88,17 @@ impl StepCheckResult {
 }
 
 impl<'a> StepChecker<'a> {
-    /// Makes a checker that asks `judge` and runs `commands`.
+    /// Creates a checker that uses `judge` for prompt checks and `commands` for command actions.
     pub fn new(judge: &'a dyn Judge, commands: &'a dyn CommandRunner) -> Self {
         Self { judge, commands }
     }
 
-    /// Finds out whether a step passed that gave `answer`.
+    /// Checks the response `answer` of a step.
     ///
     /// # Errors
     ///
-    /// It could not be found out: a command was not run, the model gave no
-    /// verdict. The kind is [`FlowErrorKind::StepCheck`], or what the judge says.
+    /// The check has no result: a command could not be run, or the model returned no verdict. The
+    /// kind is [`FlowErrorKind::StepCheck`], or the kind of the judge's error.
     pub async fn check(
         &self,
         check: &Check,
@@ -136,21 +138,21 @@ impl fmt::Debug for StepChecker<'_> {
 fn find_keyword(check: &KeywordCheck, text: &str) -> StepCheckResult {
     let holds = check
         .mode
-        .holds(&check.keywords, |word| stands_in(word, text));
-    match holds {
-        true => {
-            let said: Vec<&str> = words_in(text, &check.keywords).collect();
-            StepCheckResult::passed(format!("the agent said {}", listed(&said)))
-        }
-        false => {
-            let missing = check.keywords.iter().filter(|word| !stands_in(word, text));
-            let missing: Vec<&str> = missing.map(String::as_str).collect();
-            let said = match check.mode {
-                KeywordMode::Any => "said none of",
-                KeywordMode::All => "did not say",
-            };
-            StepCheckResult::failed(format!("the agent {said} {}", listed(&missing)))
-        }
+        .holds(&check.keywords, |word| contains_word(word, text));
+    if holds {
+        let found: Vec<&str> = find_words(text, &check.keywords).collect();
+        StepCheckResult::passed(format!("the agent said {}", listed(&found)))
+    } else {
+        let missing = check
+            .keywords
+            .iter()
+            .filter(|word| !contains_word(word, text));
+        let missing: Vec<&str> = missing.map(String::as_str).collect();
+        let verb = match check.mode {
+            KeywordMode::Any => "said none of",
+            KeywordMode::All => "did not say",
+        };
+        StepCheckResult::failed(format!("the agent {verb} {}", listed(&missing)))
     }
 }
 
@@ -164,21 +166,21 @@ fn listed(words: &[&str]) -> String {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolOutcome {
-    /// The name of the tool, in the backend's spelling.
+    /// The name of the tool, as the backend spells it.
     pub tool: String,
     /// How the call ended.
     pub outcome: ActionOutcome,
-    /// The input as JSON, perhaps shortened. It is recorded for steps that a model judges.
+    /// The input as JSON, possibly shortened. It is recorded for steps that a model judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// The output that the agent received, perhaps shortened. It is recorded for steps that a model
-    /// judges.
+    /// The output that the agent received, possibly shortened. It is recorded for steps that a
+    /// model judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
 
 impl ToolOutcome {
-    /// Makes a call without its input and its output.
+    /// Creates an outcome without input and output.
     pub fn new(tool: impl Into<String>, outcome: ActionOutcome) -> Self {
         Self {
             tool: tool.into(),

@@ -1,4 +1,4 @@
-//! A model that judges.
+//! [`Judge`]: a model that judges the response of a step.
 
 use async_trait::async_trait;
 
@@ -6,17 +6,19 @@ use super::StepCheckContext;
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind};
 
-pub use autonoe_core::JudgeVerdict as Verdict;
+pub use autonoe_core::tool::JudgeVerdict as Verdict;
 
-/// Has a model judge the response of a step.
+/// Lets a model judge the response of a step.
 ///
-/// An implementation runs a session of its own with the tool `verdict` (see
-/// [`VerdictSlot`](crate::VerdictSlot)), gives the model the whole response (see
-/// [`StepCheckContext::evidence`]), and returns the verdict of that tool. The
-/// text of the model is no verdict.
+/// An implementation runs its own session with the tool `verdict` (see
+/// [`VerdictSlot`](crate::tools::VerdictSlot)), passes the whole response to the model (see
+/// [`StepCheckContext::evidence`]), and returns the verdict that the model gave through that tool.
+/// The model's text is not a verdict.
 ///
 /// ```
-/// use autonoe_flow::{FlowError, Judge, PromptRef, StepCheckContext, Verdict};
+/// use autonoe_flow::check::StepCheckContext;
+/// use autonoe_flow::definition::PromptRef;
+/// use autonoe_flow::{FlowError, Judge, Verdict};
 ///
 /// /// A judge that likes short answers.
 /// struct Short;
@@ -37,11 +39,11 @@ pub use autonoe_core::JudgeVerdict as Verdict;
 /// ```
 #[async_trait]
 pub trait Judge: Send + Sync {
-    /// Asks with `prompt`; `None` if the model came to its end and gave no verdict.
+    /// Judges `answer` with `prompt`. Returns `None` if the model finished without a verdict.
     ///
     /// # Errors
     ///
-    /// The model could not be asked.
+    /// The model could not be queried.
     async fn judge(
         &self,
         prompt: &PromptRef,
@@ -49,7 +51,7 @@ pub trait Judge: Send + Sync {
     ) -> Result<Option<Verdict>, FlowError>;
 }
 
-/// Judges nothing: where a definition has no check by prompt.
+/// Rejects every request. For definitions without prompt checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoJudge;
 
@@ -62,7 +64,7 @@ impl Judge for NoJudge {
     ) -> Result<Option<Verdict>, FlowError> {
         Err(FlowError::new(
             FlowErrorKind::DependencyResolution,
-            "there is no model that could judge the step",
+            "no model is configured to judge the step",
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a step passed.
+//! Checks of steps.
 
 mod action;
 mod checker;

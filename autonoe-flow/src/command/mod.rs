@@ -1,7 +1,7 @@
-//! Commands that a flow runs itself.
+//! Commands that a flow runs itself, for checks and completion conditions.
 
 mod port;
 mod process;
 
-pub use self::port::{CommandEnd, CommandRunner, NoCommands};
+pub use self::port::{CommandOutcome, CommandRunner, NoCommands};
 pub use self::process::ProcessCommands;

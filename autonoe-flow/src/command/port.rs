@@ -1,10 +1,10 @@
-//! Who runs the commands of checks and conditions.
+//! [`CommandRunner`]: runs the commands of checks and conditions.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-pub use autonoe_process::CommandEnd;
+pub use autonoe_process::CommandOutcome;
 
 use crate::error::{FlowError, FlowErrorKind};
 
@@ -12,15 +12,15 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Runs the commands of checks and conditions.
 ///
-/// An implementer owes that nothing of a command lives when
-/// [`run`](Self::run) returns or its future was dropped, and that a command
-/// takes no longer than its time. What a command does is looked at by its end
-/// alone, never by what it says.
+/// Implementations must guarantee that no process of a command is alive when [`run`](Self::run)
+/// returns or when its future is dropped, and that a command never runs longer than its time limit.
+/// Only the end of a command counts, never its output.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_flow::{CommandEnd, CommandRunner};
+/// use autonoe_flow::command::CommandOutcome;
+/// use autonoe_flow::CommandRunner;
 ///
 /// /// Every command succeeds.
 /// struct Fine;
@@ -31,8 +31,8 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///         &self,
 ///         _: &[String],
 ///         _: Duration,
-///     ) -> Result<CommandEnd, Box<dyn std::error::Error + Send + Sync>> {
-///         Ok(CommandEnd::Exited { code: 0 })
+///     ) -> Result<CommandOutcome, Box<dyn std::error::Error + Send + Sync>> {
+///         Ok(CommandOutcome::Exited { code: 0 })
 ///     }
 /// }
 /// ```
@@ -42,14 +42,14 @@ pub trait CommandRunner: Send + Sync {
     ///
     /// # Errors
     ///
-    /// It was not started, or nobody knows how it ended.
-    async fn run(&self, command: &[String], time: Duration) -> Result<CommandEnd, BoxError>;
+    /// The command was not started, or its end is unknown.
+    async fn run(&self, command: &[String], time: Duration) -> Result<CommandOutcome, BoxError>;
 
-    /// Tells before the start of a flow whether `command` could be run.
+    /// Checks before the start of a flow whether `command` can be run.
     ///
     /// # Errors
     ///
-    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    /// The command certainly cannot be run. The kind is [`FlowErrorKind::DependencyResolution`].
     fn resolve(&self, command: &[String]) -> Result<(), FlowError> {
         let _ = command;
         Ok(())
@@ -59,7 +59,7 @@ pub trait CommandRunner: Send + Sync {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl<R: CommandRunner + ?Sized> CommandRunner for Arc<R> {
-    async fn run(&self, command: &[String], time: Duration) -> Result<CommandEnd, BoxError> {
+    async fn run(&self, command: &[String], time: Duration) -> Result<CommandOutcome, BoxError> {
         (**self).run(command, time).await
     }
 
@@ -68,13 +68,13 @@ impl<R: CommandRunner + ?Sized> CommandRunner for Arc<R> {
     }
 }
 
-/// Runs no commands: where a definition has none, or must not have any.
+/// Rejects every command. For definitions that have none or must not have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoCommands;
 
 #[async_trait]
 impl CommandRunner for NoCommands {
-    async fn run(&self, command: &[String], _: Duration) -> Result<CommandEnd, BoxError> {
+    async fn run(&self, command: &[String], _: Duration) -> Result<CommandOutcome, BoxError> {
         Err(Box::new(refusal(command)))
     }
 

@@ -1,23 +1,24 @@
-//! Commands as child processes.
+//! [`ProcessCommands`]: runs commands as child processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_process::{Commands, OsSandbox};
+use autonoe_process::{OsSandbox, ProcessRunner};
 
-use super::{CommandEnd, CommandRunner};
+use super::{CommandOutcome, CommandRunner};
 use crate::error::{FlowError, FlowErrorKind};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs commands as child processes in a folder, as [`Commands`] do.
+/// Runs commands as child processes in a directory, like `Commands`.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_flow::{CommandEnd, CommandRunner, ProcessCommands};
+/// use autonoe_flow::command::{CommandOutcome, ProcessCommands};
+/// use autonoe_flow::CommandRunner;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -25,31 +26,31 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// let end = commands.run(&["true".to_owned()], Duration::from_secs(10)).await?;
 ///
-/// assert_eq!(end, CommandEnd::Exited { code: 0 });
+/// assert_eq!(end, CommandOutcome::Exited { code: 0 });
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct ProcessCommands(Commands);
+pub struct ProcessCommands(ProcessRunner);
 
 impl ProcessCommands {
     /// Runs commands in `directory` inside `sandbox`, with an empty environment.
     pub fn confined(directory: impl Into<PathBuf>, sandbox: OsSandbox) -> Self {
-        Self(Commands::confined(directory, sandbox))
+        Self(ProcessRunner::confined(directory, sandbox))
     }
 
-    /// Runs commands in `directory` as this program may, with an empty environment.
+    /// Runs commands in `directory` without a sandbox, with an empty environment.
     pub fn unconfined(directory: impl Into<PathBuf>) -> Self {
-        Self(Commands::unconfined(directory))
+        Self(ProcessRunner::unconfined(directory))
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         Self(self.0.env(name, value))
     }
 
-    /// Sets variables of the environment.
+    /// Sets environment variables.
     #[must_use]
     pub fn envs<N: Into<OsString>, V: Into<OsString>>(
         self,
@@ -61,17 +62,21 @@ impl ProcessCommands {
 
 #[async_trait]
 impl CommandRunner for ProcessCommands {
-    async fn run(&self, command: &[String], time: Duration) -> Result<CommandEnd, BoxError> {
+    async fn run(&self, command: &[String], time: Duration) -> Result<CommandOutcome, BoxError> {
         Ok(self.0.run(command, time).await?)
     }
 
-    /// A path may lead to what the flow has yet to make; a name of a program is looked for.
+    /// Looks up only bare program names: a path may point to a file that the flow has yet to
+    /// create.
     fn resolve(&self, command: &[String]) -> Result<(), FlowError> {
         let name = command.first().map_or("", String::as_str);
-        if self.0.program(name).is_some() {
+        if self.0.find_program(name).is_some() {
             return Ok(());
         }
-        let message = format!("there is no program {name:?} in the PATH that commands get");
+        let message = format!(
+            "the program {name:?} is not in the PATH of commands; install it there, or write its \
+             full path"
+        );
         Err(FlowError::new(FlowErrorKind::DependencyResolution, message))
     }
 }

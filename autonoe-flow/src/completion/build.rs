@@ -1,21 +1,21 @@
-//! From a definition to what tells whether the flow is complete.
+//! Builds the [`CompletionHandler`] of a definition.
 
 use std::fmt;
 use std::sync::Arc;
 
-use autonoe_core::SpecContext;
+use autonoe_core::spec::SpecContext;
 
-use super::composite::{Part, Several};
+use super::composite::{CompositeHandler, Part};
 use super::deliverables::DeliverablesPassed;
-use super::external::External;
-use super::rules::Ruled;
+use super::external::ExternalStateHandler;
+use super::rules::RuleHandler;
 use super::{ExternalStates, LedgerSource};
 use crate::command::{CommandRunner, NoCommands};
 use crate::definition::{Completion, Composite, ExternalStateSource};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::CompletionHandler;
 
-/// What conditions need beside the flow itself.
+/// Dependencies of completion conditions, beside the flow itself.
 #[derive(Clone)]
 pub struct CompletionDependencies {
     specs: SpecContext,
@@ -25,7 +25,7 @@ pub struct CompletionDependencies {
 }
 
 impl CompletionDependencies {
-    /// Has no states, no commands and no ledger; `specs` is for conditions of the embedder's own.
+    /// Creates dependencies without states, commands or a ledger; `specs` is for custom conditions.
     pub fn new(specs: SpecContext) -> Self {
         Self {
             specs,
@@ -35,21 +35,21 @@ impl CompletionDependencies {
         }
     }
 
-    /// Sets the states that the embedder knows.
+    /// Sets the external states that the embedder provides.
     #[must_use]
     pub fn with_states(mut self, states: ExternalStates) -> Self {
         self.states = states;
         self
     }
 
-    /// Sets who runs commands.
+    /// Sets the runner of commands.
     #[must_use]
     pub fn with_commands(mut self, commands: impl CommandRunner + 'static) -> Self {
         self.commands = Arc::new(commands);
         self
     }
 
-    /// Sets where the deliverables are.
+    /// Sets the source of the deliverables.
     #[must_use]
     pub fn with_ledger(mut self, ledger: impl LedgerSource + 'static) -> Self {
         self.ledger = Some(Arc::new(ledger));
@@ -66,18 +66,20 @@ impl fmt::Debug for CompletionDependencies {
     }
 }
 
-/// Makes what tells whether a flow is complete.
+/// Builds the handler that decides whether a flow is complete.
 ///
 /// # Errors
 ///
-/// Something that a condition names is not there; the kind is
-/// [`FlowErrorKind::DependencyResolution`], and the sentence names it.
+/// A dependency of a condition is missing. The kind is [`FlowErrorKind::DependencyResolution`], and
+/// the message names the dependency.
 ///
 /// ```
-/// use autonoe_core::{ProjectPaths, SpecContext};
-/// use autonoe_flow::{
-///     Behavior, CompletionContext, CompletionDependencies, FlowProgress, build_completion,
-/// };
+/// use autonoe_core::gate::ProjectPaths;
+/// use autonoe_core::spec::SpecContext;
+/// use autonoe_flow::completion::{CompletionDependencies, build_completion};
+/// use autonoe_flow::definition::Behavior;
+/// use autonoe_flow::port::CompletionContext;
+/// use autonoe_flow::progress::FlowProgress;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,12 +91,12 @@ impl fmt::Debug for CompletionDependencies {
 ///
 /// let step = "draft".parse()?;
 /// let mut progress = FlowProgress::default();
-/// progress.note_iteration();
+/// progress.record_iteration();
 /// let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
 /// completion.check(&now).await?;
 ///
 /// assert!(completion.is_complete());
-/// assert_eq!(completion.reason(), "the iterations so far: 1");
+/// assert_eq!(completion.reason(), "iterations so far: 1");
 /// # Ok(())
 /// # }
 /// ```
@@ -103,21 +105,22 @@ pub fn build_completion(
     needed: &CompletionDependencies,
 ) -> Result<Box<dyn CompletionHandler>, FlowError> {
     Ok(match completion {
-        Completion::StepMachine(rule) => Box::new(Ruled::by(*rule)),
-        Completion::IterationBudget(rule) => Box::new(Ruled::by(*rule)),
-        Completion::CheckBudget(rule) => Box::new(Ruled::by(*rule)),
-        Completion::KeywordSignal(rule) => Box::new(Ruled::by(rule.clone())),
-        Completion::StructuredSignal(rule) => Box::new(Ruled::by(rule.clone())),
-        Completion::PhaseCompletion(rule) => Box::new(Ruled::by(rule.clone())),
+        Completion::StepMachine(rule) => Box::new(RuleHandler::new(*rule)),
+        Completion::IterationBudget(rule) => Box::new(RuleHandler::new(*rule)),
+        Completion::CheckBudget(rule) => Box::new(RuleHandler::new(*rule)),
+        Completion::KeywordSignal(rule) => Box::new(RuleHandler::new(rule.clone())),
+        Completion::StructuredSignal(rule) => Box::new(RuleHandler::new(rule.clone())),
+        Completion::PhaseCompletion(rule) => Box::new(RuleHandler::new(rule.clone())),
         Completion::ExternalState(state) => Box::new(external(&state.source, needed)?),
         Completion::Deliverables(wanted) => {
             let source = needed.ledger.clone();
-            let source = source.ok_or_else(|| unresolved("there is no ledger of deliverables"))?;
+            let source =
+                source.ok_or_else(|| unresolved("the project has no ledger of deliverables"))?;
             Box::new(DeliverablesPassed::new(wanted.clone(), source))
         }
         Completion::Composite(composite) => Box::new(several(composite, needed)?),
         Completion::Custom(spec) => spec.build(&needed.specs).map_err(|error| {
-            unresolved("a condition of your own could not be built").because(error)
+            unresolved("the custom condition could not be built").because(error)
         })?,
     })
 }
@@ -125,28 +128,35 @@ pub fn build_completion(
 fn external(
     source: &ExternalStateSource,
     needed: &CompletionDependencies,
-) -> Result<External, FlowError> {
+) -> Result<ExternalStateHandler, FlowError> {
     match source {
         ExternalStateSource::Command(command) => {
             needed.commands.resolve(&command.command)?;
-            Ok(External::command(command, Arc::clone(&needed.commands)))
+            Ok(ExternalStateHandler::command(
+                command,
+                Arc::clone(&needed.commands),
+            ))
         }
         ExternalStateSource::Named(state) => {
             let name = &state.name;
             let probe = needed.states.get(name).ok_or_else(|| {
                 let known: Vec<&str> = needed.states.names().collect();
-                let known = match known.is_empty() {
-                    true => "none is registered".to_owned(),
-                    false => format!("registered are `{}`", known.join("`, `")),
+                let known = if known.is_empty() {
+                    "no state is registered".to_owned()
+                } else {
+                    format!("known states: `{}`", known.join("`, `"))
                 };
-                unresolved(format!("there is no state `{name}`; {known}"))
+                unresolved(format!("the state `{name}` is not registered; {known}"))
             })?;
-            Ok(External::named(name, Arc::clone(probe)))
+            Ok(ExternalStateHandler::named(name, Arc::clone(probe)))
         }
     }
 }
 
-fn several(composite: &Composite, needed: &CompletionDependencies) -> Result<Several, FlowError> {
+fn several(
+    composite: &Composite,
+    needed: &CompletionDependencies,
+) -> Result<CompositeHandler, FlowError> {
     let parts = composite.conditions.iter().map(|condition| {
         Ok(Part {
             name: condition.name.clone(),
@@ -154,7 +164,7 @@ fn several(composite: &Composite, needed: &CompletionDependencies) -> Result<Sev
         })
     });
     let parts: Result<Vec<Part>, FlowError> = parts.collect();
-    Ok(Several::new(composite.mode, parts?))
+    Ok(CompositeHandler::new(composite.mode, parts?))
 }
 
 fn unresolved(message: impl Into<String>) -> FlowError {

@@ -1,21 +1,21 @@
-//! Several conditions, of which one or all must hold.
+//! Composite completion conditions at run time: any or all of several parts.
 
 use async_trait::async_trait;
 
-use super::rules::Reached;
+use super::rules::LastResult;
 use crate::definition::CompositeMode;
 use crate::error::FlowError;
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult, ConditionStates};
 
-/// Several conditions, asked in their order.
+/// Several conditions, checked in order.
 ///
-/// With `any`, what comes after the first that holds is not asked, and keeps the state that
-/// it had. With `all`, every one is asked, so that the state of each is known. A condition
-/// that cannot tell ends the check with its error.
-pub(super) struct Several {
+/// With `any`, conditions after the first that holds are not checked and keep their previous state.
+/// With `all`, every condition is checked, so that the state of each is known. A condition that
+/// fails ends the check with its error.
+pub(super) struct CompositeHandler {
     mode: CompositeMode,
     parts: Vec<Part>,
-    last: Reached,
+    last: LastResult,
 }
 
 pub(super) struct Part {
@@ -23,41 +23,41 @@ pub(super) struct Part {
     pub(super) handler: Box<dyn CompletionHandler>,
 }
 
-impl Several {
+impl CompositeHandler {
     pub(super) fn new(mode: CompositeMode, parts: Vec<Part>) -> Self {
         Self {
             mode,
             parts,
-            last: Reached::default(),
+            last: LastResult::default(),
         }
     }
 
-    /// Says why all hold, if they do.
+    /// Returns the reason if all conditions hold.
     fn all(&self) -> Option<String> {
         let mut parts = self.parts.iter();
         let hold = !self.parts.is_empty() && parts.all(|part| part.handler.is_complete());
         hold.then(|| {
-            let told: Vec<String> = self.parts.iter().map(Part::told).collect();
-            told.join("; ")
+            let reasons: Vec<String> = self.parts.iter().map(Part::reason).collect();
+            reasons.join("; ")
         })
     }
 }
 
 impl Part {
-    fn told(&self) -> String {
+    fn reason(&self) -> String {
         format!("{}: {}", self.name, self.handler.reason())
     }
 }
 
 #[async_trait]
-impl CompletionHandler for Several {
+impl CompletionHandler for CompositeHandler {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.forget();
+        self.last.reset();
         let mut first = None;
         for part in &mut self.parts {
             part.handler.check(now).await?;
             if self.mode == CompositeMode::Any && part.handler.is_complete() {
-                first = Some(part.told());
+                first = Some(part.reason());
                 break;
             }
         }
@@ -65,7 +65,7 @@ impl CompletionHandler for Several {
             CompositeMode::Any => first,
             CompositeMode::All => self.all(),
         };
-        Ok(self.last.found(reason))
+        Ok(self.last.set(reason))
     }
 
     fn is_complete(&self) -> bool {

@@ -1,21 +1,22 @@
-//! The condition that deliverables have passed.
+//! The completion condition that deliverables have passed.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{DeliverableStatus, Ledger, LedgerBook};
+use autonoe_core::DeliverableStatus;
+use autonoe_core::ledger::{Ledger, LedgerStore};
 
-use super::rules::Reached;
+use super::rules::LastResult;
 use crate::definition::Deliverables;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Gives the ledger as it is now. A [`LedgerBook`] does.
+/// Provides the current ledger. [`LedgerStore`] implements it.
 #[async_trait]
 pub trait LedgerSource: Send + Sync {
-    /// Reads the ledger; `None` if nothing has been saved.
+    /// Reads the ledger. Returns `None` if nothing has been saved.
     async fn ledger(&self) -> Result<Option<Ledger>, BoxError>;
 }
 
@@ -28,7 +29,7 @@ impl<S: LedgerSource + ?Sized> LedgerSource for Arc<S> {
 }
 
 #[async_trait]
-impl LedgerSource for LedgerBook {
+impl LedgerSource for LedgerStore {
     async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {
         Ok(self.read().await?.map(|state| state.ledger))
     }
@@ -38,7 +39,7 @@ impl LedgerSource for LedgerBook {
 pub(super) struct DeliverablesPassed {
     wanted: Deliverables,
     source: Arc<dyn LedgerSource>,
-    last: Reached,
+    last: LastResult,
 }
 
 impl DeliverablesPassed {
@@ -46,7 +47,7 @@ impl DeliverablesPassed {
         Self {
             wanted,
             source,
-            last: Reached::default(),
+            last: LastResult::default(),
         }
     }
 }
@@ -54,13 +55,13 @@ impl DeliverablesPassed {
 #[async_trait]
 impl CompletionHandler for DeliverablesPassed {
     async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.forget();
+        self.last.reset();
         let ledger = self.source.ledger().await.map_err(|error| {
-            let message = "the ledger of the deliverables could not be read";
+            let message = "cannot read the ledger";
             FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
         })?;
         let reason = ledger.and_then(|ledger| passed(&self.wanted, &ledger));
-        Ok(self.last.found(reason))
+        Ok(self.last.set(reason))
     }
 
     fn is_complete(&self) -> bool {
@@ -72,18 +73,18 @@ impl CompletionHandler for DeliverablesPassed {
     }
 }
 
-/// Says which deliverables have passed, if they are those that are wanted.
+/// Returns which deliverables have passed, if all wanted ones have.
 fn passed(wanted: &Deliverables, ledger: &Ledger) -> Option<String> {
     if wanted.ids.is_empty() {
         let counts = ledger.counts();
         return counts.all_achievable_passed().then(|| {
             format!(
-                "{} of {} deliverables have passed, and no other can",
+                "{} of {} deliverables have passed, and the others cannot pass",
                 counts.passed, counts.total
             )
         });
     }
-    // A deliverable that does not count any more has not passed.
+    // An inactive deliverable has not passed.
     let has_passed = |id| {
         let known = ledger.get(id);
         known.is_some_and(|it| it.is_active() && it.status() == DeliverableStatus::Passed)

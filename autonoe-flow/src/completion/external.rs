@@ -1,4 +1,4 @@
-//! Conditions outside of a flow.
+//! Completion conditions on states outside of a flow.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::rules::Reached;
-use crate::command::{CommandEnd, CommandRunner};
+use super::rules::LastResult;
+use crate::command::{CommandOutcome, CommandRunner};
 use crate::definition::StateCommand;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tells whether something outside of a flow is reached.
+/// Probes whether a state outside of a flow is reached.
 ///
-/// An implementer must answer in bounded time. When it cannot tell, that is an
-/// error: no answer is not an answer. The smallest is a closure: [`probe_fn`].
+/// Implementations must answer in bounded time and return an error if the state cannot be
+/// determined. The simplest implementation is a closure: [`probe_fn`].
 #[async_trait]
 pub trait StateProbe: Send + Sync {
-    /// Looks now.
+    /// Probes the state now.
     async fn is_reached(&self) -> Result<bool, BoxError>;
 }
 
@@ -33,10 +33,10 @@ impl<P: StateProbe + ?Sized> StateProbe for Arc<P> {
     }
 }
 
-/// Makes a probe of a closure.
+/// Creates a probe from a closure.
 ///
 /// ```
-/// use autonoe_flow::{ExternalStates, probe_fn};
+/// use autonoe_flow::completion::{ExternalStates, probe_fn};
 ///
 /// let states = ExternalStates::default().with("released", probe_fn(|| true));
 ///
@@ -55,12 +55,12 @@ impl<F: Fn() -> bool + Send + Sync> StateProbe for Closure<F> {
     }
 }
 
-/// The states that an embedder knows, by the names that definitions use.
+/// External states of an embedder, by the names that definitions use.
 #[derive(Clone, Default)]
 pub struct ExternalStates(BTreeMap<String, Arc<dyn StateProbe>>);
 
 impl ExternalStates {
-    /// Adds a state; of two with one name, the later counts.
+    /// Adds a state. A later state replaces an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, probe: impl StateProbe + 'static) -> Self {
         self.0.insert(name.into(), Arc::new(probe));
@@ -83,46 +83,46 @@ impl fmt::Debug for ExternalStates {
     }
 }
 
-/// A condition that asks outside, anew each time.
-pub(super) struct External {
-    /// How it is named in reasons and errors.
+/// A condition that probes an external state on each check.
+pub(super) struct ExternalStateHandler {
+    /// Its description in reasons and errors.
     name: String,
     probe: Arc<dyn StateProbe>,
-    last: Reached,
+    last: LastResult,
 }
 
-impl External {
+impl ExternalStateHandler {
     pub(super) fn named(name: &str, probe: Arc<dyn StateProbe>) -> Self {
         Self {
             name: format!("the state `{name}`"),
             probe,
-            last: Reached::default(),
+            last: LastResult::default(),
         }
     }
 
     pub(super) fn command(command: &StateCommand, runner: Arc<dyn CommandRunner>) -> Self {
         let program = command.command.first().map_or("", String::as_str);
         Self {
-            name: format!("the state that the command `{program}` tells"),
+            name: format!("the state that the command `{program}` reports"),
             probe: Arc::new(Command {
                 command: command.clone(),
                 runner,
             }),
-            last: Reached::default(),
+            last: LastResult::default(),
         }
     }
 }
 
 #[async_trait]
-impl CompletionHandler for External {
+impl CompletionHandler for ExternalStateHandler {
     async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.last.forget();
+        self.last.reset();
         let is_reached = self.probe.is_reached().await.map_err(|error| {
-            let message = format!("{} could not be found out", self.name);
+            let message = format!("cannot determine {}", self.name);
             FlowError::new(FlowErrorKind::CompletionCheck, message).because(error)
         })?;
         let reason = is_reached.then(|| format!("{} is reached", self.name));
-        Ok(self.last.found(reason))
+        Ok(self.last.set(reason))
     }
 
     fn is_complete(&self) -> bool {
@@ -134,7 +134,7 @@ impl CompletionHandler for External {
     }
 }
 
-/// A command that ends with 0 when a state is reached, and with 1 while it is not.
+/// A command that exits with 0 when a state is reached, and with 1 while it is not.
 struct Command {
     command: StateCommand,
     runner: Arc<dyn CommandRunner>,
@@ -145,9 +145,13 @@ impl StateProbe for Command {
     async fn is_reached(&self) -> Result<bool, BoxError> {
         let time = Duration::from_secs(self.command.timeout_seconds);
         match self.runner.run(&self.command.command, time).await? {
-            CommandEnd::Exited { code: 0 } => Ok(true),
-            CommandEnd::Exited { code: 1 } => Ok(false),
-            end => Err(format!("the command {end}, and only 0 and 1 are answers").into()),
+            CommandOutcome::Exited { code: 0 } => Ok(true),
+            CommandOutcome::Exited { code: 1 } => Ok(false),
+            end => Err(format!(
+                "the command {end}; it must exit with 0 if the state is reached, or with 1 if it \
+                 is not"
+            )
+            .into()),
         }
     }
 }

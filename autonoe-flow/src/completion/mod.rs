@@ -1,4 +1,4 @@
-//! When a flow is complete, at run time.
+//! Completion conditions at run time.
 
 mod build;
 mod composite;

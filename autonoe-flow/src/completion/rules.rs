@@ -1,4 +1,4 @@
-//! Conditions that look at what a flow has reached, and at nothing else.
+//! Completion conditions that depend only on the progress of a flow.
 
 use async_trait::async_trait;
 
@@ -9,32 +9,32 @@ use crate::error::FlowError;
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};
 use crate::progress::FlowProgress;
 
-/// Says why a condition holds, or `None` while it does not.
+/// Decides whether a condition holds. Returns the reason, or `None` while it does not hold.
 pub(super) trait Rule: Send + Sync {
     fn reason(&self, progress: &FlowProgress) -> Option<String>;
 }
 
-/// A condition that follows a rule.
+/// A condition that follows a [`Rule`].
 #[derive(Debug)]
-pub(super) struct Ruled<R> {
+pub(super) struct RuleHandler<R> {
     rule: R,
-    last: Reached,
+    last: LastResult,
 }
 
-impl<R> Ruled<R> {
-    pub(super) fn by(rule: R) -> Self {
+impl<R> RuleHandler<R> {
+    pub(super) fn new(rule: R) -> Self {
         Self {
             rule,
-            last: Reached::default(),
+            last: LastResult::default(),
         }
     }
 }
 
 #[async_trait]
-impl<R: Rule> CompletionHandler for Ruled<R> {
+impl<R: Rule> CompletionHandler for RuleHandler<R> {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
         let reason = self.rule.reason(now.progress);
-        Ok(self.last.found(reason))
+        Ok(self.last.set(reason))
     }
 
     fn is_complete(&self) -> bool {
@@ -50,16 +50,16 @@ impl Rule for StepMachine {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
         progress
             .at_end
-            .then(|| "the steps have come to their end".to_owned())
+            .then(|| "the flow reached the end of its steps".to_owned())
     }
 }
 
 impl Rule for IterationBudget {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
         let limit = self.max_iterations;
-        // A limit of zero is refused before the start; nothing is complete by it.
+        // Validation rejects a limit of zero before the start, so it never completes a flow.
         (limit > 0 && progress.iterations >= u64::from(limit))
-            .then(|| format!("the iterations so far: {}", progress.iterations))
+            .then(|| format!("iterations so far: {}", progress.iterations))
     }
 }
 
@@ -67,26 +67,26 @@ impl Rule for CheckBudget {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
         let limit = self.max_checks;
         (limit > 0 && progress.checks >= u64::from(limit))
-            .then(|| format!("the checks so far: {}", progress.checks))
+            .then(|| format!("checks so far: {}", progress.checks))
     }
 }
 
 impl Rule for KeywordSignal {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let is_said = |word: &str| progress.keywords_seen.contains(word);
-        if !self.mode.holds(&self.keywords, is_said) {
+        let is_seen = |word: &str| progress.keywords_seen.contains(word);
+        if !self.mode.holds(&self.keywords, is_seen) {
             return None;
         }
-        let said = self.keywords.iter().filter(|word| is_said(word));
-        let said: Vec<String> = said.map(|word| format!("`{word}`")).collect();
-        Some(format!("the agent said {}", said.join(", ")))
+        let seen = self.keywords.iter().filter(|word| is_seen(word));
+        let seen: Vec<String> = seen.map(|word| format!("`{word}`")).collect();
+        Some(format!("the agent said {}", seen.join(", ")))
     }
 }
 
 impl Rule for StructuredSignal {
     fn reason(&self, progress: &FlowProgress) -> Option<String> {
-        let is_given = progress.signals.iter().any(|signal| self.fits(signal));
-        is_given.then(|| format!("the agent gave the signal `{}`", self.signal))
+        let is_given = progress.signals.iter().any(|signal| self.matches(signal));
+        is_given.then(|| format!("the agent sent the signal `{}`", self.signal))
     }
 }
 
@@ -98,19 +98,19 @@ impl Rule for PhaseCompletion {
     }
 }
 
-/// What the last check of a condition found: the reason, if it holds.
+/// Result of the last check of a condition: the reason, if it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reached(Option<String>);
+pub(super) struct LastResult(Option<String>);
 
-impl Reached {
-    /// Keeps what a check found.
-    pub(super) fn found(&mut self, reason: Option<String>) -> CompletionResult {
+impl LastResult {
+    /// Stores the result of a check.
+    pub(super) fn set(&mut self, reason: Option<String>) -> CompletionResult {
         self.0 = reason;
         self.result()
     }
 
-    /// Forgets what was found, before something looks that may fail.
-    pub(super) fn forget(&mut self) {
+    /// Resets the result, before a check that may fail.
+    pub(super) fn reset(&mut self) {
         self.0 = None;
     }
 

@@ -10,10 +10,10 @@ use super::names::{FlowName, VariableName};
 use super::parameter::Parameter;
 use super::prompt_ref::FlowPath;
 
-/// A flow, as the file `agent.json` in its folder holds it.
+/// A flow, the content of `agent.json` in its folder.
 ///
 /// ```
-/// use autonoe_flow::FlowAgent;
+/// use autonoe_flow::definition::FlowAgent;
 ///
 /// let agent: FlowAgent = serde_json::from_str(
 ///     r#"{
@@ -29,53 +29,53 @@ use super::prompt_ref::FlowPath;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FlowAgent {
-    /// Where editors find the schema of this file.
+    /// The location of the schema of this file, for editors.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
-    /// The version of the flow, in the words of its author.
+    /// The version of the flow, in a format that its author chooses.
     pub version: String,
-    /// The name of the flow, which is that of its folder.
+    /// The name of the flow. Its folder has the same name.
     pub name: FlowName,
-    /// A name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What the flow is for.
+    /// A description of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How the agent behaves.
+    /// The behavior of the agent.
     pub behavior: Behavior,
     /// The parameters by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<VariableName, Parameter>,
-    /// Where the steps and the prompts are.
+    /// The locations of the steps and the prompts.
     #[serde(default)]
-    pub prompts: PromptPlaces,
+    pub prompts: PromptPaths,
 }
 
-/// Where the steps and the prompts of a flow are, from its folder.
+/// The locations of the steps and the prompts of a flow, relative to its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct PromptPlaces {
+pub struct PromptPaths {
     /// The file of the steps.
     pub registry: FlowPath,
-    /// Where the scheme of prompts starts.
+    /// The root folder of prompts that are referenced by `c1`, `c2` and `c3`.
     pub base: FlowPath,
-    /// The folder in which a prompt is looked for last.
+    /// The fallback folder, which is searched last for a prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_dir: Option<FlowPath>,
-    /// Whether a variable that nothing sets is an error. If not, it stays in the text, with a warning.
+    /// Whether a variable without a value is an error. Otherwise it stays in the text as it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict_variables: bool,
-    /// Variables that prompts may name although nothing sets them.
+    /// Variables that prompts may use although nothing sets them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_undefined: Vec<VariableName>,
 }
 
-impl Default for PromptPlaces {
+impl Default for PromptPaths {
     fn default() -> Self {
         Self {
-            registry: FlowPath::known("steps_registry.json"),
-            base: FlowPath::known("prompts"),
+            registry: FlowPath::from_static("steps_registry.json"),
+            base: FlowPath::from_static("prompts"),
             fallback_dir: None,
             strict_variables: false,
             allow_undefined: Vec::new(),
@@ -84,7 +84,7 @@ impl Default for PromptPlaces {
 }
 
 impl FlowAgent {
-    /// Returns the name for people.
+    /// Returns the display name, or the name of the flow if it has none.
     pub fn title(&self) -> &str {
         self.display_name.as_deref().unwrap_or(self.name.as_str())
     }

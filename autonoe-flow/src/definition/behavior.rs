@@ -1,4 +1,4 @@
-//! How the agent of a flow behaves.
+//! The `behavior` of a flow's agent: system prompt, tools, permissions and completion.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use super::completion::{Completion, CompletionParts, CompletionType, completion_
 use super::nested::written_value;
 use super::prompt_ref::FlowPath;
 
-/// How the agent of a flow behaves: what it is told first, what it may use, when it is done.
+/// Behavior of a flow's agent: its system prompt, its tools, and its completion condition.
 ///
 /// ```
-/// use autonoe_flow::{Behavior, Completion};
+/// use autonoe_flow::definition::{Behavior, Completion};
 ///
 /// let behavior: Behavior = serde_json::from_str(
 ///     r#"{"systemPromptPath": "prompts/system.md", "completionType": "stepMachine"}"#,
@@ -23,52 +23,53 @@ use super::prompt_ref::FlowPath;
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenBehavior")]
 pub struct Behavior {
-    /// The file of the system prompt; the backend has its own, if nothing is said.
+    /// The file of the system prompt. If `None`, the backend uses its own.
     pub system_prompt_path: Option<FlowPath>,
-    /// When the flow is complete; `completionType` and `completionConfig` in the file.
+    /// The completion condition; `completionType` and `completionConfig` in the file.
     pub completion: Completion,
-    /// What the agent may use without being asked: names of tools, or permission rules.
+    /// The tools that the agent may use without a permission request: names of tools, or permission
+    /// rules.
     pub allowed_tools: Vec<String>,
-    /// What the agent may do beside that.
+    /// Further permissions of the agent.
     pub permission_mode: PermissionMode,
 }
 
-/// What an agent may do beside what is allowed by name.
+/// Permissions of an agent in addition to its allowed tools.
 ///
-/// Guards and hooks judge every call in each of the modes.
+/// Every call must pass the gate, in each of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
-    /// Nothing.
+    /// No further permissions.
     #[default]
     Default,
-    /// Change files inside the project.
+    /// May change files inside the project.
     AcceptEdits,
-    /// Nothing that changes anything, even if it is allowed by name.
+    /// May not change anything, even with an allowed tool.
     Plan,
 }
 
-/// The behavior as it stands in a file.
+/// The behavior as it is written in a file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Behavior")]
 struct WrittenBehavior {
-    /// The file of the system prompt, from the folder of the flow.
+    /// The file of the system prompt, relative to the folder of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     system_prompt_path: Option<FlowPath>,
-    /// When the flow is complete.
+    /// The type of the completion condition.
     completion_type: CompletionType,
-    /// What belongs to the type.
+    /// The settings of the completion condition.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "written_value"
     )]
     completion_config: Option<Value>,
-    /// What the agent may use: names of tools, or permission rules.
+    /// The tools that the agent may use: names of tools, or permission rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<String>,
-    /// What the agent may do beside that.
+    /// Further permissions of the agent.
     #[serde(default)]
     permission_mode: PermissionMode,
 }
@@ -92,7 +93,7 @@ impl TryFrom<WrittenBehavior> for Behavior {
 
 impl Serialize for Behavior {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let parts = CompletionParts::of(&self.completion);
+        let parts = CompletionParts::from_completion(&self.completion);
         WrittenBehavior {
             system_prompt_path: self.system_prompt_path.clone(),
             completion_type: parts.name,

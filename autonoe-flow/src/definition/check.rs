@@ -1,4 +1,4 @@
-//! How a step is judged.
+//! Definition of a step's check: by prompt, action or keyword.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use super::nested::read_by_type;
 use super::prompt_ref::PromptRef;
 use super::transition::{OnFail, OnPass};
 
-/// How a step is judged: by a model, by what the actions gave, or by words.
+/// The check of a step: by a model, by the outcomes of actions, or by keywords.
 ///
 /// ```
-/// use autonoe_flow::{Check, CheckType};
+/// use autonoe_flow::definition::{Check, CheckType};
 ///
 /// let check: Check = serde_json::from_str(
 ///     r#"{"type": "keyword", "keywords": ["APPROVED"], "onPass": {"next": "end"}}"#,
@@ -22,11 +22,11 @@ use super::transition::{OnFail, OnPass};
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Check {
-    /// A model judges, with a structured answer.
+    /// A model judges the answer and returns a structured verdict.
     Prompt(PromptCheck),
-    /// What the actions of the step gave is looked at.
+    /// The outcomes of the step's actions are checked.
     Action(ActionCheck),
-    /// The text parts of the answer are searched for words.
+    /// The text parts of the answer are searched for keywords.
     Keyword(KeywordCheck),
 }
 
@@ -36,15 +36,15 @@ read_by_type!(Check, None, {
     "keyword" => Keyword,
 });
 
-/// The ways to judge a step.
+/// The types of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CheckType {
-    /// A model judges.
+    /// A model judges the answer.
     Prompt,
-    /// What the actions of the step gave is looked at.
+    /// The outcomes of the step's actions are checked.
     Action,
-    /// The text parts of the answer are searched for words.
+    /// The text parts of the answer are searched for keywords.
     Keyword,
 }
 
@@ -52,31 +52,31 @@ pub enum CheckType {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PromptCheck {
-    /// What the model is asked.
+    /// The prompt for the model.
     pub prompt: PromptRef,
-    /// What is done when it passed.
+    /// The action when the check passed.
     #[serde(default)]
     pub on_pass: OnPass,
-    /// What is done when it did not pass.
+    /// The action when the check did not pass.
     #[serde(default)]
     pub on_fail: OnFail,
 }
 
-/// Looks at what the actions of a step gave. All of them must be as expected.
+/// Checks the outcomes of the step's actions. All expectations must be met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ActionCheck {
-    /// What is expected.
+    /// The expected actions.
     pub actions: Vec<ExpectedAction>,
-    /// What is done when it passed.
+    /// The action when the check passed.
     #[serde(default)]
     pub on_pass: OnPass,
-    /// What is done when it did not pass.
+    /// The action when the check did not pass.
     #[serde(default)]
     pub on_fail: OnFail,
 }
 
-/// What is expected of one action: calls of a tool by the agent, or a command that the flow runs.
+/// An expected action: calls of a tool by the agent, or a command that the flow runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ExpectedAction {
@@ -97,10 +97,10 @@ read_by_type!(ExpectedAction, None, {
 pub struct ToolAction {
     /// The name of the tool, for example `mcp__autonoe__set_status`.
     pub tool: String,
-    /// How the last call of it must have ended.
+    /// The required outcome of the last call.
     #[serde(default)]
     pub outcome: ActionOutcome,
-    /// How many calls must have ended so, at least.
+    /// The minimum number of calls with this outcome.
     #[serde(default = "one")]
     pub times: u32,
 }
@@ -109,16 +109,16 @@ fn one() -> u32 {
     1
 }
 
-/// Runs a command after a step, and expects an end of it.
+/// Runs a command after a step, and expects an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CommandAction {
-    /// The program and its arguments; no shell is between.
+    /// The program and its arguments. They are not passed to a shell.
     pub command: Vec<String>,
-    /// How it must end: with exit code 0, or with another.
+    /// The required outcome: exit code 0 if it succeeded, another one if it failed.
     #[serde(default)]
     pub outcome: ActionOutcome,
-    /// After how many seconds it is ended and has failed.
+    /// The timeout in seconds. After a timeout the check does not pass.
     #[serde(default = "ten_minutes")]
     pub timeout_seconds: u64,
 }
@@ -127,35 +127,35 @@ pub(super) fn ten_minutes() -> u64 {
     600
 }
 
-/// How an action ended.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ActionOutcome {
-    /// Without an error.
+    /// It ended without an error.
     #[default]
     Succeeded,
-    /// With an error.
+    /// It ended with an error.
     Failed,
 }
 
-/// Searches the text parts of an answer for words.
+/// Searches the text parts of an answer for keywords.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeywordCheck {
-    /// The words, as they are spelled, each as a word of its own: `DONE` is not in `UNDONE`.
+    /// The keywords, case-sensitive and as whole words: `DONE` is not in `UNDONE`.
     pub keywords: Vec<String>,
-    /// Whether one of them is enough.
+    /// Whether one or all of the keywords are needed.
     #[serde(default)]
     pub mode: KeywordMode,
-    /// What is done when it passed.
+    /// The action when the check passed.
     #[serde(default)]
     pub on_pass: OnPass,
-    /// What is done when it did not pass.
+    /// The action when the check did not pass.
     #[serde(default)]
     pub on_fail: OnFail,
 }
 
-/// How many of several words must stand in a text.
+/// How many of several keywords a text must contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeywordMode {
@@ -167,7 +167,7 @@ pub enum KeywordMode {
 }
 
 impl Check {
-    /// Returns the way in which the step is judged.
+    /// Returns the type of the check.
     pub fn check_type(&self) -> CheckType {
         match self {
             Self::Prompt(_) => CheckType::Prompt,
@@ -176,7 +176,7 @@ impl Check {
         }
     }
 
-    /// Returns what is done when it passed.
+    /// Returns the transition after a passed check.
     pub fn on_pass(&self) -> &OnPass {
         match self {
             Self::Prompt(check) => &check.on_pass,
@@ -185,7 +185,7 @@ impl Check {
         }
     }
 
-    /// Returns what is done when it did not pass.
+    /// Returns the transition after a failed check.
     pub fn on_fail(&self) -> &OnFail {
         match self {
             Self::Prompt(check) => &check.on_fail,

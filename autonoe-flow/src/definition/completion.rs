@@ -1,4 +1,4 @@
-//! When a flow is complete.
+//! [`Completion`]: the completion condition of a flow.
 
 mod composite;
 mod kinds;
@@ -16,66 +16,64 @@ pub use self::kinds::{
 };
 pub(crate) use self::parts::{CompletionParts, completion_schema};
 
-/// When a flow is complete.
+/// The completion condition of a flow.
 ///
-/// It is asked after each iteration whose checks are done, and when the steps have
-/// come to their end.
-/// A flow whose steps have come to their end while it is not complete has
-/// failed.
+/// It is checked after each iteration whose step checks are done, and when the steps reach their
+/// end. A flow whose steps reach their end while it is not complete has failed.
 #[derive(Debug)]
 pub enum Completion {
-    /// The steps have come to their end.
+    /// The steps have reached their end.
     StepMachine(StepMachine),
-    /// There were so many iterations.
+    /// A number of iterations is reached.
     IterationBudget(IterationBudget),
-    /// So many checks of steps were made.
+    /// A number of step checks is reached.
     CheckBudget(CheckBudget),
-    /// The agent has said a word.
+    /// The agent's text contains a keyword.
     KeywordSignal(KeywordSignal),
-    /// The agent has given a structured signal.
+    /// The agent has sent a structured signal.
     StructuredSignal(StructuredSignal),
-    /// A step of a last phase has passed.
+    /// A step of a terminal phase has passed.
     PhaseCompletion(PhaseCompletion),
-    /// Something outside says so.
+    /// An external state is reached.
     ExternalState(ExternalState),
     /// The deliverables of the ledger have passed.
     Deliverables(Deliverables),
-    /// Several conditions, of which one or all must hold.
+    /// Any or all of several conditions hold.
     Composite(Composite),
-    /// A condition of the embedder's own.
+    /// A custom condition of the embedder.
     Custom(Box<dyn CompletionSpec>),
 }
 
-/// The names of the ways in which a flow can be complete.
+/// The types of completion conditions.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub enum CompletionType {
-    /// The steps have come to their end.
+    /// The flow reached the end of its steps.
     StepMachine,
-    /// There were so many iterations.
+    /// A number of iterations is reached.
     IterationBudget,
-    /// So many checks of steps were made.
+    /// A number of step checks is reached.
     CheckBudget,
-    /// The agent has said a word.
+    /// The agent's text contains a keyword.
     KeywordSignal,
-    /// The agent has given a structured signal.
+    /// The agent has sent a structured signal.
     StructuredSignal,
-    /// A step of a last phase has passed.
+    /// A step of a terminal phase has passed.
     PhaseCompletion,
-    /// Something outside says so.
+    /// An external state is reached.
     ExternalState,
     /// The deliverables of the ledger have passed.
     Deliverables,
-    /// Several conditions, of which one or all must hold.
+    /// One or all of several conditions hold.
     Composite,
-    /// A condition of the embedder's own.
+    /// A custom condition of the embedding program.
     Custom,
 }
 
 impl Completion {
-    /// Returns the name of the way.
+    /// Returns the type of the condition.
     pub fn completion_type(&self) -> CompletionType {
         match self {
             Self::StepMachine(_) => CompletionType::StepMachine,
@@ -93,7 +91,7 @@ impl Completion {
 }
 
 impl CompletionType {
-    /// Returns the name as it stands in a file.
+    /// Returns the name of the type in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::StepMachine => "stepMachine",

@@ -1,4 +1,4 @@
-//! What a gateway asks of the data.
+//! [`DataTest`]: the condition of a gateway's branch on the data of a flow.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::nested::written_value;
 
-/// A question about one value of the data.
+/// A condition on one value of the data.
 ///
 /// ```
-/// use autonoe_flow::DataTest;
+/// use autonoe_flow::definition::DataTest;
 /// use serde_json::json;
 ///
 /// let test: DataTest =
@@ -24,31 +24,31 @@ use super::nested::written_value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenTest", into = "WrittenTest")]
 pub struct DataTest {
-    /// Where the value stands.
+    /// The location of the value.
     pub data: DataPath,
-    /// What is asked of it.
+    /// The condition on the value.
     pub question: DataQuestion,
 }
 
-/// What is asked of a value. What is not there answers every question but `Exists(false)` and `NotEquals` with no.
+/// A condition on a value. For a missing value, only `Exists(false)` and `NotEquals` hold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataQuestion {
-    /// Whether it is this value.
+    /// It equals this value.
     Equals(Value),
-    /// Whether it is another value, or none.
+    /// It is another value, or missing.
     NotEquals(Value),
-    /// Whether it is one of these values.
+    /// It is one of these values.
     OneOf(Vec<Value>),
-    /// Whether there is a value that is not null.
+    /// Whether a value that is not null must be present.
     Exists(bool),
-    /// Whether it is a number of at least this.
+    /// It is a number of at least this.
     AtLeast(f64),
-    /// Whether it is a number of at most this.
+    /// It is a number of at most this.
     AtMost(f64),
 }
 
 impl DataTest {
-    /// Tells whether the answer is yes.
+    /// Returns whether the condition holds for `data`.
     pub fn holds(&self, data: &Value) -> bool {
         let found = self.data.find(data).filter(|value| !value.is_null());
         let number = found.and_then(Value::as_f64);
@@ -66,7 +66,7 @@ impl DataTest {
 }
 
 impl fmt::Display for DataTest {
-    /// Says what is asked, in short: `verdict = "approve"`.
+    /// Formats the condition in short: `verdict = "approve"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.data.names().last().unwrap_or_default();
         match &self.question {
@@ -76,15 +76,15 @@ impl fmt::Display for DataTest {
                 let values: Vec<String> = values.iter().map(Value::to_string).collect();
                 write!(f, "{name} is {}", values.join(" or "))
             }
-            DataQuestion::Exists(true) => write!(f, "{name} is there"),
-            DataQuestion::Exists(false) => write!(f, "{name} is not there"),
+            DataQuestion::Exists(true) => write!(f, "{name} exists"),
+            DataQuestion::Exists(false) => write!(f, "{name} does not exist"),
             DataQuestion::AtLeast(number) => write!(f, "{name} ≥ {number}"),
             DataQuestion::AtMost(number) => write!(f, "{name} ≤ {number}"),
         }
     }
 }
 
-/// Compares two values; `1` and `1.0` are the same number.
+/// Compares two values. `1` and `1.0` are equal.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a_number), Some(b_number)) => a == b || a_number == b_number,
@@ -92,40 +92,40 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A question as it stands in a file.
+/// A condition as it is written in a file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "DataTest")]
 struct WrittenTest {
-    /// Where the value stands, as a JSON pointer such as `/steps/review/outputs/verdict`.
+    /// The location of the value, as a JSON pointer such as `/steps/review/outputs/verdict`.
     data: DataPath,
-    /// Whether it is this value.
+    /// The value must equal this one.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "written_value"
     )]
     equals: Option<Value>,
-    /// Whether it is another value, or none.
+    /// The value must differ from this one, or be missing.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "written_value"
     )]
     not_equals: Option<Value>,
-    /// Whether it is one of these values.
+    /// The value must be one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Value>")]
     one_of: Option<Vec<Value>>,
-    /// Whether there is a value that is not null.
+    /// Whether a value that is not null must exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     exists: Option<bool>,
-    /// Whether it is a number of at least this.
+    /// The value must be a number of at least this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     at_least: Option<f64>,
-    /// Whether it is a number of at most this.
+    /// The value must be a number of at most this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     at_most: Option<f64>,
@@ -190,18 +190,18 @@ impl JsonSchema for DataTest {
     }
 }
 
-/// A place in the data of a flow, as a JSON pointer.
+/// A location in the data of a flow, as a JSON pointer.
 ///
-/// | pointer | what is there |
+/// | pointer | value |
 /// | --- | --- |
 /// | `/parameters/{name}` | the value of a parameter |
-/// | `/steps/{id}/passed` | whether the step passed when it was visited last |
-/// | `/steps/{id}/visits` | how often it was visited |
-/// | `/steps/{id}/outputs/{name}` | an output that it set |
-/// | `/context/{name}` | what else the flow knows, such as `iteration` |
+/// | `/steps/{id}/passed` | whether the step passed on its last visit |
+/// | `/steps/{id}/visits` | how often the step was visited |
+/// | `/steps/{id}/outputs/{name}` | an output that the step set |
+/// | `/context/{name}` | other facts of the flow, such as `iteration` |
 ///
 /// ```
-/// use autonoe_flow::DataPath;
+/// use autonoe_flow::definition::DataPath;
 /// use serde_json::json;
 ///
 /// let verdict: DataPath = serde_json::from_value(json!("/steps/review/outputs/verdict"))?;
@@ -220,12 +220,12 @@ impl DataPath {
         &self.0
     }
 
-    /// Returns what `data` holds there.
+    /// Returns the value at this location in `data`.
     pub fn find<'a>(&self, data: &'a Value) -> Option<&'a Value> {
         data.pointer(&self.0)
     }
 
-    /// Returns the names that lead there, one after the other.
+    /// Returns the unescaped segments of the pointer.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
         let names = self.0.split('/').skip(1);
         names.map(|name| name.replace("~1", "/").replace("~0", "~"))
@@ -239,11 +239,13 @@ impl TryFrom<String> for DataPath {
         let is_known = ["/parameters/", "/steps/", "/context/"]
             .iter()
             .any(|start| text.len() > start.len() && text.starts_with(start));
-        match is_known {
-            true => Ok(Self(text)),
-            false => Err(format!(
-                "{text:?} is not a place in the data; use /parameters/NAME, /steps/ID/outputs/NAME, /steps/ID/passed, /steps/ID/visits or /context/NAME"
-            )),
+        if is_known {
+            Ok(Self(text))
+        } else {
+            Err(format!(
+                "{text:?} is not a path in the data; use /parameters/NAME, \
+                 /steps/ID/outputs/NAME, /steps/ID/passed, /steps/ID/visits or /context/NAME"
+            ))
         }
     }
 }
@@ -261,7 +263,7 @@ impl JsonSchema for DataPath {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A place in the data of a flow, as a JSON pointer.",
+            "description": "A path in the data of a flow, as a JSON pointer.",
             "type": "string",
             "pattern": "^/(parameters|steps|context)/.+$",
         })

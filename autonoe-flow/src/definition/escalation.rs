@@ -1,15 +1,15 @@
-//! Who is told when a step failed for good, and how the flow goes on.
+//! Escalation of a step that has failed for good.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who is told when a step failed for good, and how the flow goes on then.
+/// The notification about a step that failed without further retries, and how the flow continues.
 ///
-/// A step is escalated when it failed, is not tried again, and its failure
+/// A step is escalated when it has failed, is not retried, and its failure
 /// would end the flow with an error.
 ///
 /// ```
-/// use autonoe_flow::{Escalation, NotificationMethod, ReturnFlow};
+/// use autonoe_flow::definition::{Escalation, NotificationMethod, ReturnFlow};
 ///
 /// let escalation: Escalation = serde_json::from_str(r#"{"escalateTo": "ask-the-lead"}"#)?;
 ///
@@ -22,39 +22,39 @@ use serde::{Deserialize, Serialize};
 pub struct Escalation {
     /// The id of a step for `in_agent`, an address for `webhook`, a name for `log`.
     pub escalate_to: String,
-    /// How it is told.
+    /// The method of notification.
     #[serde(default)]
     pub notification_method: NotificationMethod,
-    /// How the flow goes on then.
+    /// How the flow continues after the escalation.
     #[serde(default)]
     pub return_flow: ReturnFlow,
-    /// The name of the key that signs what a webhook is told. The key itself is given at the start of a run, never here.
+    /// The name of the key that signs notifications of a webhook. The key itself is not in this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<String>,
 }
 
-/// How an escalation is told.
+/// The methods of notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NotificationMethod {
-    /// Another step is run.
+    /// Another step runs.
     #[default]
     InAgent,
-    /// An HTTP service is told.
+    /// An HTTP service receives a request.
     Webhook,
-    /// It is logged, and nothing else.
+    /// A log message is written.
     Log,
 }
 
-/// How a flow goes on after an escalation.
+/// How a flow continues after an escalation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReturnFlow {
-    /// The step that failed is visited again.
+    /// The failed step is visited again.
     #[default]
     Resume,
     /// The flow ends with the error of the step.
     Abort,
-    /// The flow starts again at its entry.
+    /// The flow restarts at its entry step.
     Restart,
 }

@@ -1,4 +1,4 @@
-//! What the files of a flow say.
+//! Types of the definition files of a flow.
 
 mod agent;
 mod behavior;
@@ -7,17 +7,16 @@ mod completion;
 mod data_test;
 mod escalation;
 mod names;
-pub(crate) mod nested;
+mod nested;
 mod parameter;
 mod plan;
 mod prompt_ref;
 mod registry;
 mod retry;
 mod step;
-pub(crate) mod strict;
 mod transition;
 
-pub use agent::{FlowAgent, PromptPlaces};
+pub use agent::{FlowAgent, PromptPaths};
 pub use behavior::{Behavior, PermissionMode};
 pub use check::{
     ActionCheck, ActionOutcome, Check, CheckType, CommandAction, ExpectedAction, KeywordCheck,

@@ -1,4 +1,4 @@
-//! Names that definitions give to things.
+//! Validated names in definitions: [`FlowName`], [`StepId`] and [`VariableName`].
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A name that cannot be used.
+/// A name that violates its rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is not {what}; use {rule}")]
 pub struct InvalidName {
@@ -16,10 +16,10 @@ pub struct InvalidName {
     rule: &'static str,
 }
 
-/// The longest name, in characters.
+/// Maximum length of a name, in bytes. All allowed characters are ASCII.
 const LONGEST: usize = 64;
 
-/// Defines a name with its first characters and the others.
+/// Defines a name type by the rules for its first and its other characters.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal, $rule:literal, $pattern:literal, $first:expr, $others:expr) => {
         $(#[$doc])*
@@ -43,9 +43,10 @@ macro_rules! name {
                 let is_fine = text.starts_with(is_first)
                     && text.chars().all(is_other)
                     && text.len() <= LONGEST;
-                match is_fine {
-                    true => Ok(Self(text.to_owned())),
-                    false => Err(InvalidName { found: text.to_owned(), what: $what, rule: $rule }),
+                if is_fine {
+                    Ok(Self(text.to_owned()))
+                } else {
+                    Err(InvalidName { found: text.to_owned(), what: $what, rule: $rule })
                 }
             }
         }
@@ -89,7 +90,7 @@ macro_rules! name {
 }
 
 name!(
-    /// Names a flow, for example `review`: the name of its folder.
+    /// Name of a flow, for example `review`. Its folder has the same name.
     ///
     /// ```
     /// use autonoe_flow::FlowName;
@@ -97,20 +98,21 @@ name!(
     /// let name: FlowName = "review-2".parse()?;
     ///
     /// assert!("../elsewhere".parse::<FlowName>().is_err());
-    /// # Ok::<(), autonoe_flow::InvalidName>(())
+    /// # Ok::<(), autonoe_flow::definition::InvalidName>(())
     /// ```
     FlowName,
     "the name of a flow",
-    "at most 64 of the small letters a-z, digits, - and _, with a letter or digit first",
+    "at most 64 lower-case letters a-z, digits, - and _, starting with a letter or digit",
     "^[a-z0-9][a-z0-9_-]*$",
     |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     |c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c)
 );
 
 name!(
-    /// Names a step, for example `draft` or `initial.issue`.
+    /// ID of a step, for example `draft` or `initial.issue`.
     ///
-    /// `end` is no step: a [`Target`](crate::Target) of that name is the end of the flow.
+    /// `end` is not a step: a [`Target`](crate::definition::Target) of that name is the end of the
+    /// flow.
     ///
     /// ```
     /// use autonoe_flow::StepId;
@@ -118,30 +120,30 @@ name!(
     /// let id: StepId = "initial.issue".parse()?;
     ///
     /// assert!("first step".parse::<StepId>().is_err());
-    /// # Ok::<(), autonoe_flow::InvalidName>(())
+    /// # Ok::<(), autonoe_flow::definition::InvalidName>(())
     /// ```
     StepId,
     "the id of a step",
-    "at most 64 of the letters A-Z and a-z, digits, ., - and _, with a letter or digit first",
+    "at most 64 letters A-Z and a-z, digits, ., - and _, starting with a letter or digit",
     "^[A-Za-z0-9][A-Za-z0-9._-]*$",
     |c| c.is_ascii_alphanumeric(),
     |c| c.is_ascii_alphanumeric() || ".-_".contains(c)
 );
 
 name!(
-    /// Names a parameter, a variable or an output of a step; a prompt writes it `{uv-name}`.
+    /// Name of a parameter, a variable or an output of a step. Prompts write it as `{uv-name}`.
     ///
     /// ```
-    /// use autonoe_flow::VariableName;
+    /// use autonoe_flow::definition::VariableName;
     ///
     /// let name: VariableName = "target_lang".parse()?;
     ///
     /// assert!("uv name".parse::<VariableName>().is_err());
-    /// # Ok::<(), autonoe_flow::InvalidName>(())
+    /// # Ok::<(), autonoe_flow::definition::InvalidName>(())
     /// ```
     VariableName,
     "the name of a variable",
-    "at most 64 of the letters A-Z and a-z, digits, - and _, with a letter first",
+    "at most 64 letters A-Z and a-z, digits, - and _, starting with a letter",
     "^[A-Za-z][A-Za-z0-9_-]*$",
     |c| c.is_ascii_alphabetic(),
     |c| c.is_ascii_alphanumeric() || "-_".contains(c)

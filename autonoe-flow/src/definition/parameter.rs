@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A parameter of a flow.
 ///
 /// ```
-/// use autonoe_flow::{Parameter, ParameterType};
+/// use autonoe_flow::definition::{Parameter, ParameterType};
 ///
 /// let parameter: Parameter = serde_json::from_str(
 ///     r#"{"type": "integer", "default": 3, "cli": "--rounds", "validation": {"min": 1, "max": 9}}"#,
@@ -19,27 +19,27 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parameter {
-    /// What kind of value it takes.
+    /// The type of its value.
     #[serde(rename = "type")]
     pub parameter_type: ParameterType,
-    /// What it is for.
+    /// A description of the parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether it must be given; not together with a default.
+    /// Whether a value is required. A required parameter has no default.
     #[serde(default)]
     pub required: bool,
     /// The value if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// The flag of the command line, for example `--rounds`; made of the name, if nothing is said.
+    /// The command-line flag, for example `--rounds`. By default it is derived from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cli: Option<String>,
-    /// What must be true of a value.
+    /// The rules for its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<ParameterRules>,
 }
 
-/// The kinds of values that a parameter takes.
+/// The types of parameter values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ParameterType {
@@ -49,26 +49,26 @@ pub enum ParameterType {
     Integer,
     /// A number.
     Number,
-    /// A truth value.
+    /// A boolean.
     Boolean,
     /// A list of texts.
     Array,
 }
 
-/// What must be true of the value of a parameter.
+/// Rules for the value of a parameter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParameterRules {
-    /// The least number; of a text or a list, the least length.
+    /// The minimum number; for a text or a list, the minimum length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The greatest number; of a text or a list, the greatest length.
+    /// The maximum number; for a text or a list, the maximum length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// A regular expression that a text, or each text of a list, must match somewhere.
+    /// A regular expression that the text, or each text of the list, must match somewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The only values that it, or each text of a list, may have.
+    /// The allowed values of the parameter, or of each text of the list.
     #[serde(rename = "enum", default, skip_serializing_if = "Option::is_none")]
     pub one_of: Option<Vec<Value>>,
 }

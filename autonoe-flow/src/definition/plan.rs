@@ -1,14 +1,14 @@
-//! What a step leads to, put together from all that its definition says.
+//! [`StepPlan`]: the combined transitions and retries of a step.
 
 use super::escalation::Escalation;
 use super::retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
 use super::step::WorkStep;
 use super::transition::Target;
 
-/// What a step leads to, put together from its check, its transition and its retry policy.
+/// Transitions and retries of a step, combined from its check, its transition and its retry policy.
 ///
 /// ```
-/// use autonoe_flow::{AfterFailure, Step, Target};
+/// use autonoe_flow::definition::{AfterFailure, Step, Target};
 ///
 /// let step: Step = serde_json::from_str(
 ///     r#"{"prompt": "prompts/draft.md", "transition": {"next": "end", "retry": true}}"#,
@@ -21,41 +21,40 @@ use super::transition::Target;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepPlan {
-    /// Where to go when it passed; `None` if nothing says so, as in every sub-step.
+    /// The target after a pass. `None` if the definition names none, as in every sub-step.
     pub on_pass: Option<Target>,
-    /// How often it is tried again when it failed.
+    /// Maximum number of retries after a failure.
     pub max_retries: u32,
-    /// How long to wait before a new try after an error of the backend.
+    /// Wait before a retry after a backend error.
     pub backoff: Backoff,
-    /// What comes when it failed and is not tried again.
+    /// The action after a failure without further retries.
     pub after_failure: AfterFailure,
 }
 
-/// What comes when a step failed and is not tried again.
+/// The action when a step has failed and is not retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
     /// The flow ends with an error.
     Error,
-    /// The flow goes there.
+    /// The flow continues at the target.
     Goto(Target),
-    /// The flow goes on as if the step had passed.
+    /// The flow continues as if the step had passed.
     Skip,
-    /// Somebody is told, and then it is seen how the flow goes on.
+    /// The escalation is sent. Its definition decides how the flow continues.
     Escalate(Escalation),
 }
 
 impl WorkStep {
-    /// Returns what the step leads to.
+    /// Combines the transitions and retries of the step.
     ///
-    /// Where its definition says a thing in two places, the check goes before
-    /// the transition and the retry policy before both. Validation refuses what
-    /// contradicts itself.
+    /// If the definition sets a value in two places, the check takes precedence over the
+    /// transition, and the retry policy over both. Validation rejects contradictions.
     pub fn plan(&self) -> StepPlan {
         let policy = self.retry.as_ref();
         StepPlan {
-            on_pass: self.said_next().cloned(),
+            on_pass: self.next_target().cloned(),
             max_retries: policy.map_or_else(
-                || self.said_retries().unwrap_or(0),
+                || self.retry_count().unwrap_or(0),
                 |policy| policy.max_retries,
             ),
             backoff: policy.map(|policy| policy.backoff).unwrap_or_default(),
@@ -63,42 +62,42 @@ impl WorkStep {
         }
     }
 
-    fn said_next(&self) -> Option<&Target> {
-        let of_check = self
+    fn next_target(&self) -> Option<&Target> {
+        let from_check = self
             .check
             .as_ref()
             .and_then(|it| it.on_pass().next.as_ref());
-        of_check.or_else(|| self.transition.as_ref()?.next.as_ref())
+        from_check.or_else(|| self.transition.as_ref()?.next.as_ref())
     }
 
-    /// Returns how often the step is tried again, if the check or the transition says so.
-    fn said_retries(&self) -> Option<u32> {
-        let of_check = self.check.as_ref().map(|it| it.on_fail());
-        let of_check = of_check.and_then(|it| retries(it.retry, it.max_retries));
-        of_check.or_else(|| {
+    /// Returns the number of retries, if the check or the transition sets it.
+    fn retry_count(&self) -> Option<u32> {
+        let from_check = self.check.as_ref().map(|it| it.on_fail());
+        let from_check = from_check.and_then(|it| retries(it.retry, it.max_retries));
+        from_check.or_else(|| {
             let transition = self.transition.as_ref()?;
             retries(transition.retry, transition.max_retries)
         })
     }
 
-    /// Returns where to go when the step failed, if any place names one.
-    pub(crate) fn said_fallback(&self) -> Option<Target> {
+    /// Returns the target after a failure, if the definition names one.
+    pub(crate) fn fallback_target(&self) -> Option<Target> {
         let policy = self.retry.as_ref();
-        let of_policy = policy.and_then(|it| it.fallback_step.clone());
-        let of_check = || {
+        let from_policy = policy.and_then(|it| it.fallback_step.clone());
+        let from_check = || {
             let on_fail = self.check.as_ref()?.on_fail();
             let fallback = on_fail.fallback.clone().map(Target::from);
             on_fail.next.clone().or(fallback)
         };
-        let of_transition = || self.transition.as_ref()?.fallback.clone().map(Target::from);
-        of_policy
+        let from_transition = || self.transition.as_ref()?.fallback.clone().map(Target::from);
+        from_policy
             .map(Target::from)
-            .or_else(of_check)
-            .or_else(of_transition)
+            .or_else(from_check)
+            .or_else(from_transition)
     }
 
     fn after_failure(&self, policy: Option<&RetryPolicy>) -> AfterFailure {
-        let fallback = self.said_fallback();
+        let fallback = self.fallback_target();
         let on_exhausted = policy.and_then(|policy| policy.on_exhausted);
         match (on_exhausted, fallback) {
             (Some(OnExhausted::Skip), _) => AfterFailure::Skip,
@@ -113,7 +112,7 @@ impl WorkStep {
     }
 }
 
-/// Returns how many new tries the two fields mean, or `None` if they say nothing.
+/// Returns the number of retries that the two fields set, or `None` if both are absent.
 fn retries(retry: Option<bool>, max_retries: Option<u32>) -> Option<u32> {
     match (retry, max_retries) {
         (None, None) => None,
@@ -139,6 +138,7 @@ mod tests {
         AfterFailure::Goto(Target::Step(id.parse().expect("an id")))
     }
 
+    // Shows: flows/retry/required
     #[test]
     fn retry_without_a_number_is_three_times() {
         for (step, number) in [

@@ -1,22 +1,21 @@
-//! Which prompt a step uses.
+//! [`PromptRef`]: reference to the prompt of a step.
 
 use std::path::{Component, Path, PathBuf};
 
+use autonoe_core::project::config_parts::read_part;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::nested::read_part;
-
-/// Which prompt is meant: a file, or a place in the scheme of prompts.
+/// Reference to a prompt: a file, or a location in the prompt scheme.
 ///
-/// In a file it is a path, an object with `path`, or an object with `c1`, `c2`,
-/// `c3` and perhaps `edition` and `adaptation`.
+/// In a file it is a path, an object with `path`, or an object with `c1`, `c2`, `c3` and optionally
+/// `edition` and `adaptation`.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_flow::PromptRef;
+/// use autonoe_flow::definition::PromptRef;
 ///
 /// let by_path: PromptRef = serde_json::from_str(r#""prompts/draft.md""#)?;
 /// let by_scheme: PromptRef =
@@ -34,30 +33,30 @@ use super::nested::read_part;
 pub enum PromptRef {
     /// A file.
     Path(PathRef),
-    /// A place in the scheme `{base}/{c1}/{c2}/{c3}/f_{edition}[_{adaptation}].md`.
+    /// A location in the scheme `{base}/{c1}/{c2}/{c3}/f_{edition}[_{adaptation}].md`.
     Scheme(SchemeRef),
 }
 
-/// A prompt by its file.
+/// A prompt, referenced by its file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PathRef {
-    /// The file, from the folder of the flow.
+    /// The file, relative to the folder of the flow.
     pub path: FlowPath,
-    /// The prompt to use if there is no such file.
+    /// The prompt to use if the file does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Box<PromptRef>>,
 }
 
-/// A prompt by its place in the scheme of prompts.
+/// A prompt, referenced by its location in the prompt scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SchemeRef {
-    /// The first part, mostly a verb.
+    /// The first part, usually a verb.
     pub c1: SchemePart,
-    /// The second part, mostly what it is done to.
+    /// The second part, usually the object of the verb.
     pub c2: SchemePart,
-    /// The third part, mostly the kind of thing that it starts from.
+    /// The third part, usually the kind of input.
     pub c3: SchemePart,
     /// The edition.
     #[serde(default = "default_edition")]
@@ -65,7 +64,7 @@ pub struct SchemeRef {
     /// A variant of the edition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptation: Option<SchemePart>,
-    /// The prompt to use if there is no such file.
+    /// The prompt to use if the file does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Box<PromptRef>>,
 }
@@ -75,7 +74,7 @@ fn default_edition() -> SchemePart {
 }
 
 impl PromptRef {
-    /// Makes a reference to the file at `path`.
+    /// Creates a reference to the file at `path`.
     pub fn path(path: FlowPath) -> Self {
         Self::Path(PathRef {
             path,
@@ -83,7 +82,7 @@ impl PromptRef {
         })
     }
 
-    /// Returns the file that is meant, from the folder of the flow; `base` is where the scheme starts.
+    /// Returns the file, relative to the folder of the flow; `base` is the root of the scheme.
     pub fn file(&self, base: &Path) -> PathBuf {
         match self {
             Self::Path(reference) => reference.path.as_path().to_owned(),
@@ -91,7 +90,7 @@ impl PromptRef {
         }
     }
 
-    /// Returns the file that is meant, from a folder in which it is looked for last.
+    /// Returns the file, relative to the fallback folder that is searched last.
     pub fn file_in_global(&self) -> PathBuf {
         match self {
             Self::Path(reference) => reference.path.as_path().to_owned(),
@@ -99,7 +98,7 @@ impl PromptRef {
         }
     }
 
-    /// Returns the prompt to use if there is no such file.
+    /// Returns the prompt to use if the file does not exist.
     pub fn fallback(&self) -> Option<&PromptRef> {
         match self {
             Self::Path(reference) => reference.fallback.as_deref(),
@@ -120,15 +119,16 @@ impl SchemeRef {
 
 impl<'de> Deserialize<'de> for PromptRef {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let read = match Value::deserialize(from)? {
-            text @ Value::String(_) => read_part(text).map(Self::path),
-            object @ Value::Object(_) if object.get("path").is_some() => {
-                read_part(object).map(Self::Path)
+        let value = Value::deserialize(from)?;
+        let read = match &value {
+            Value::String(_) => read_part(&value).map(Self::path),
+            Value::Object(fields) if fields.contains_key("path") => {
+                read_part(&value).map(Self::Path)
             }
             Value::Object(fields)
                 if ["c1", "c2", "c3"].iter().any(|it| fields.contains_key(*it)) =>
             {
-                read_part(Value::Object(fields)).map(Self::Scheme)
+                read_part(&value).map(Self::Scheme)
             }
             _ => {
                 Err("expected a path, or an object with `path` or with `c1`, `c2` and `c3`".into())
@@ -145,7 +145,7 @@ impl JsonSchema for PromptRef {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Which prompt is meant: a path, an object with `path`, or a place in the scheme of prompts.",
+            "description": "A reference to a prompt: a path, or an object with `path` or `c1` to `c3`.",
             "anyOf": [
                 generator.subschema_for::<FlowPath>(),
                 generator.subschema_for::<PathRef>(),
@@ -155,10 +155,10 @@ impl JsonSchema for PromptRef {
     }
 }
 
-/// A path inside the folder of a flow: relative, and never upwards.
+/// A path inside the folder of a flow: relative, and without `..`.
 ///
 /// ```
-/// use autonoe_flow::FlowPath;
+/// use autonoe_flow::definition::FlowPath;
 ///
 /// let path: FlowPath = serde_json::from_str(r#""prompts/draft.md""#)?;
 ///
@@ -171,12 +171,12 @@ impl JsonSchema for PromptRef {
 pub struct FlowPath(PathBuf);
 
 impl FlowPath {
-    /// Makes a path of names that are known to be fine.
-    pub(super) fn known(path: &'static str) -> Self {
+    /// Creates a path that is known to be valid.
+    pub(super) fn from_static(path: &'static str) -> Self {
         Self(path.into())
     }
 
-    /// Returns the path, from the folder of the flow.
+    /// Returns the path, relative to the folder of the flow.
     pub fn as_path(&self) -> &Path {
         &self.0
     }
@@ -189,16 +189,16 @@ impl TryFrom<String> for FlowPath {
         let leads_out = Path::new(&text)
             .components()
             .any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
-        // A backslash is a part of a name here and parts names elsewhere.
+        // A backslash is part of a file name on Unix and a separator on Windows.
         let is_odd = text.trim().is_empty() || text.contains(['\\', '\0']) || text.contains(':');
         if leads_out {
             return Err(format!(
-                "{text:?} leads out of the folder of the flow; use a path inside it, without `..`"
+                "{text:?} is outside the folder of the flow; use a path inside it, without `..`"
             ));
         }
         if is_odd {
             return Err(format!(
-                "{text:?} is not a path; use names with / between them, like prompts/draft.md"
+                "{text:?} is not a path; use names separated by /, like prompts/draft.md"
             ));
         }
         let plain = Path::new(&text).components();
@@ -210,7 +210,7 @@ impl TryFrom<String> for FlowPath {
 
 impl From<FlowPath> for String {
     fn from(path: FlowPath) -> Self {
-        // It was made of a text.
+        // Lossless: the path was created from a string.
         path.0.to_string_lossy().into_owned()
     }
 }
@@ -229,7 +229,7 @@ impl JsonSchema for FlowPath {
     }
 }
 
-/// A part of the scheme of prompts: a plain name.
+/// One component of the prompt scheme: a plain name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SchemePart(String);
@@ -239,11 +239,12 @@ impl TryFrom<String> for SchemePart {
 
     fn try_from(text: String) -> Result<Self, String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        match !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
-            true => Ok(Self(text)),
-            false => Err(format!(
-                "{text:?} is not a part of a prompt's place; use letters, digits, - and _"
-            )),
+        if !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
+            Ok(Self(text))
+        } else {
+            Err(format!(
+                "{text:?} is not a valid part of a prompt reference; use letters, digits, - and _"
+            ))
         }
     }
 }

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::names::StepId;
 use super::step::Step;
 
-/// How often a step may be visited in a row, if nobody says a number.
+/// Default limit of consecutive visits of a step.
 pub const DEFAULT_STEP_LOOP_LIMIT: u32 = 10;
 
-/// How often a step may be visited in all, if nobody says a number.
+/// Default limit of all visits of a step.
 pub const DEFAULT_MAX_VISITS: u32 = 100;
 
-/// The steps of a flow, as the file `steps_registry.json` holds them.
+/// The steps of a flow, the content of `steps_registry.json`.
 ///
 /// ```
-/// use autonoe_flow::StepsRegistry;
+/// use autonoe_flow::definition::StepsRegistry;
 ///
 /// let registry: StepsRegistry = serde_json::from_str(
 ///     r#"{
@@ -32,7 +32,7 @@ pub const DEFAULT_MAX_VISITS: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StepsRegistry {
-    /// Where editors find the schema of this file.
+    /// The location of the schema of this file, for editors.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The version of the steps.
@@ -42,18 +42,18 @@ pub struct StepsRegistry {
     pub entry_step: StepId,
     /// The steps by id.
     pub steps: BTreeMap<StepId, Step>,
-    /// How often steps may be visited.
+    /// Limits for the visits of steps.
     #[serde(default)]
     pub limits: StepLimits,
 }
 
-/// How often steps may be visited. One visit more ends the flow with an error.
+/// Limits for the visits of steps. Exceeding a limit ends the flow with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StepLimits {
-    /// How often the same step may be visited in a row. New tries of a step that failed are no visits.
+    /// The maximum number of consecutive visits of a step. Retries are not visits.
     pub step_loop: u32,
-    /// How often the same step may be visited in all.
+    /// The maximum number of all visits of a step.
     pub max_visits: u32,
 }
 

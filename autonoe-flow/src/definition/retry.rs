@@ -1,17 +1,17 @@
-//! How often a step is tried again, and what comes then.
+//! [`RetryPolicy`]: retries of a failed step.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::StepId;
 
-/// How often a step that failed is tried again, if nobody says a number.
+/// Default number of retries of a failed step.
 pub const DEFAULT_MAX_RETRIES: u32 = 3;
 
-/// How often a step that failed is tried again, and what comes then.
+/// The number of retries of a failed step, and the action after the last one.
 ///
 /// ```
-/// use autonoe_flow::RetryPolicy;
+/// use autonoe_flow::definition::RetryPolicy;
 ///
 /// let policy: RetryPolicy = serde_json::from_str("{}")?;
 ///
@@ -22,15 +22,15 @@ pub const DEFAULT_MAX_RETRIES: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryPolicy {
-    /// How often the step is tried again.
+    /// The maximum number of retries.
     pub max_retries: u32,
-    /// What comes when it failed once more; the fallback if one is named, else an error, if nothing is said.
+    /// The action after the last retry. The default is the fallback step, if set, else an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_exhausted: Option<OnExhausted>,
-    /// The step to go to; `onExhausted: "fallback"` needs it.
+    /// The step to continue with; required for `onExhausted: "fallback"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_step: Option<StepId>,
-    /// How long to wait before a new try after an error of the backend.
+    /// The wait before a retry after an error of the backend.
     pub backoff: Backoff,
 }
 
@@ -45,22 +45,22 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What comes when a step failed and is not tried again.
+/// The action after a failure without further retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum OnExhausted {
     /// The flow ends with an error, after an escalation if there is one.
     Error,
-    /// The flow goes to the fallback step.
+    /// The flow continues with the fallback step.
     Fallback,
-    /// The flow goes on as if the step had passed.
+    /// The flow continues as if the step had passed.
     Skip,
 }
 
-/// How long to wait before a step is tried again after an error of the backend.
+/// The wait before a retry after an error of the backend.
 ///
-/// The wait doubles each time. A check that did not pass is no such error: the
-/// step is tried again at once.
+/// The wait doubles each time. After a check that did not pass, the step is retried
+/// immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Backoff {

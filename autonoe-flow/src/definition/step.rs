@@ -20,7 +20,7 @@ use super::transition::Transition;
 /// A step of a flow; one without a `type` is normal.
 ///
 /// ```
-/// use autonoe_flow::Step;
+/// use autonoe_flow::definition::Step;
 ///
 /// let step: Step = serde_json::from_str(
 ///     r#"{"prompt": "prompts/draft.md", "transition": {"next": "end"}}"#,
@@ -37,7 +37,7 @@ pub enum Step {
     Normal(WorkStep),
     /// Branches and joins on data, without an agent.
     Gateway(Gateway),
-    /// Is run as a part of its parent, and leads nowhere itself.
+    /// Runs as a part of its parent, and has no next step.
     SubStep(WorkStep),
 }
 
@@ -47,7 +47,7 @@ read_by_type!(Step, Some("normal"), {
     "subStep" => SubStep,
 });
 
-/// Lets the first variant go without its tag.
+/// Makes the tag optional for the first variant.
 fn a_step_is_normal_by_default(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(Value::as_array_mut);
     let normal = variants.and_then(|variants| variants.first_mut());
@@ -66,93 +66,96 @@ pub enum StepType {
     Normal,
     /// Branches and joins on data.
     Gateway,
-    /// Is run as a part of its parent.
+    /// Runs as a part of its parent.
     SubStep,
 }
 
 /// A step in which an agent works.
 ///
-/// With a prompt and sub-steps, the prompt comes first. The check, if there is
+/// With a prompt and sub-steps, the prompt runs first. The check, if there is
 /// one, comes last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkStep {
-    /// The id once more; it must be the name under which the step stands.
+    /// The id of the step. It must equal the key of the step in `steps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<StepId>,
-    /// A name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The phase of the work that is reached when the step passed.
+    /// The phase that is reached when the step has passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// What the agent is told.
+    /// The prompt for the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<PromptRef>,
     /// Variables for the prompts of this step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<VariableName, VariableValue>,
-    /// The names of what the agent sets in this step, for later prompts and for gateways.
+    /// The names of the outputs that the agent sets in this step, for later prompts and gateways.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<VariableName>,
-    /// The steps of type `subStep` that are run in this order.
+    /// The steps of type `subStep` that run in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_steps: Vec<StepId>,
-    /// How the sub-steps are run: one after the other.
+    /// How the sub-steps run: one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Sequential>,
-    /// How the step is judged; without it, a step whose agent came to its end has passed.
+    /// The check of the step. Without one, the step passes when the agent finishes its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
-    /// Where the step leads.
+    /// The next steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<Transition>,
-    /// How often the step is tried again, and what comes then.
+    /// The number of retries, and the action after the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
-    /// Who is told when the step failed for good.
+    /// The escalation when the step has failed without further retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Escalation>,
 }
 
 /// The value of a variable of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a text, a number, true, false, or an object with `from`"
+)]
 pub enum VariableValue {
     /// A text.
     Text(String),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A number.
     Number(serde_json::Number),
-    /// What stands in the data of the flow when the step is visited.
+    /// A value from the data of the flow, read when the step is visited.
     Data(FromData),
 }
 
-/// A value that stands in the data of a flow.
+/// A value from the data of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FromData {
-    /// Where it stands, as a JSON pointer such as `/steps/review/outputs/verdict`.
+    /// The location of the value, as a JSON pointer such as `/steps/review/outputs/verdict`.
     pub from: DataPath,
 }
 
-/// Branches on data. The first branch whose test holds is taken, else the default.
+/// Branches on data. The flow takes the first branch whose condition holds, else the default.
 ///
-/// A gateway with a default and no branches is a place where ways join.
+/// A gateway with a default and no branches joins several paths.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Gateway {
-    /// The id once more; it must be the name under which the step stands.
+    /// The id of the step. It must equal the key of the step in `steps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<StepId>,
-    /// A name for people.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The branches, in the order in which they are tried.
+    /// The branches, in the order in which they are tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub branches: Vec<Branch>,
-    /// Where to go if no branch is taken.
+    /// The next step if no branch matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Target>,
 }
@@ -161,9 +164,9 @@ pub struct Gateway {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Branch {
-    /// When the branch is taken.
+    /// The condition of the branch.
     pub when: DataTest,
-    /// Where it leads.
+    /// The next step.
     pub next: Target,
 }
 
@@ -177,7 +180,7 @@ impl Step {
         }
     }
 
-    /// Returns the id that the step itself names.
+    /// Returns the ID that the step itself contains.
     pub fn id(&self) -> Option<&StepId> {
         match self {
             Self::Normal(step) | Self::SubStep(step) => step.id.as_ref(),
@@ -185,7 +188,7 @@ impl Step {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the display name.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Normal(step) | Self::SubStep(step) => step.name.as_deref(),
@@ -193,7 +196,7 @@ impl Step {
         }
     }
 
-    /// Returns what an agent does in it, or `None` for a gateway.
+    /// Returns the agent's part of the step, or `None` for a gateway.
     pub fn work(&self) -> Option<&WorkStep> {
         match self {
             Self::Normal(step) | Self::SubStep(step) => Some(step),
@@ -203,16 +206,16 @@ impl Step {
 }
 
 impl Gateway {
-    /// Returns where the data lead, or `None` if no branch is taken and there is no default.
+    /// Returns the target for `data`, or `None` if no branch matches and there is no default.
     pub fn choose(&self, data: &Value) -> Option<&Target> {
         let taken = self.branches.iter().find(|branch| branch.when.holds(data));
         taken.map(|branch| &branch.next).or(self.default.as_ref())
     }
 }
 
-/// That sub-steps are run one after the other; in a file, `true`.
+/// Marks sub-steps as sequential; `true` in a file.
 ///
-/// There is no other way: who wants several agents at once starts several.
+/// It is the only mode. Run several agents for parallel work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "bool", into = "bool")]
 pub struct Sequential;
@@ -221,11 +224,13 @@ impl TryFrom<bool> for Sequential {
     type Error = &'static str;
 
     fn try_from(is_sequential: bool) -> Result<Self, &'static str> {
-        match is_sequential {
-            true => Ok(Self),
-            false => Err(
-                "sub-steps are run one after the other; write true, or start several agents for work at the same time",
-            ),
+        if is_sequential {
+            Ok(Self)
+        } else {
+            Err(
+                "sub-steps run one after the other; write true, or run several agents to work in \
+                 parallel",
+            )
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a step leads.
+//! Transitions of steps: [`Transition`], [`OnPass`], [`OnFail`] and [`Target`].
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{InvalidName, StepId};
 
-/// Where a step leads when it passed, and what is done when it failed.
+/// The next step after a pass, and the action after a failure.
 ///
 /// ```
-/// use autonoe_flow::Transition;
+/// use autonoe_flow::definition::Transition;
 ///
 /// let transition: Transition =
 ///     serde_json::from_str(r#"{"next": "review", "retry": true, "fallback": "repair"}"#)?;
@@ -19,22 +19,22 @@ use super::names::{InvalidName, StepId};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Transition {
-    /// Where to go when the step passed.
+    /// The next step after a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Target>,
-    /// The step to go to when it failed and is not tried again.
+    /// The next step after a failure without further retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<StepId>,
-    /// Whether a step that failed is tried again.
+    /// Whether a failed step is retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<bool>,
-    /// How often it is tried again; 3 if nothing is said.
+    /// The maximum number of retries; 3 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
 }
 
 impl Transition {
-    /// Leads to `next` when the step passed.
+    /// Creates a transition to `next` after a pass.
     pub fn to(next: Target) -> Self {
         Self {
             next: Some(next),
@@ -43,38 +43,38 @@ impl Transition {
     }
 }
 
-/// Where a step leads when its check passed.
+/// The action when the check of a step passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnPass {
-    /// Where to go.
+    /// The next step.
     pub next: Option<Target>,
 }
 
-/// What is done when the check of a step did not pass.
+/// The action when the check of a step did not pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnFail {
-    /// Where to go when the step is not tried again; not together with `fallback`.
+    /// The next step when there are no further retries; excludes `fallback`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Target>,
-    /// The step to go to when the step is not tried again; not together with `next`.
+    /// The next step when there are no further retries; excludes `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<StepId>,
-    /// Whether the step is tried again.
+    /// Whether the step is retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<bool>,
-    /// How often it is tried again; 3 if nothing is said.
+    /// The maximum number of retries; 3 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
 }
 
-/// Where a flow goes next: to a step, or to its end.
+/// The next position of a flow: a step, or the end.
 ///
-/// In a file it is the id of a step, or the word `end`.
+/// In a file it is the ID of a step, or the word `end`.
 ///
 /// ```
-/// use autonoe_flow::Target;
+/// use autonoe_flow::definition::Target;
 ///
 /// assert_eq!(serde_json::from_str::<Target>(r#""end""#)?, Target::End);
 /// assert_eq!(serde_json::from_str::<Target>(r#""draft""#)?.to_string(), "draft");
@@ -90,7 +90,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The word for the end of a flow, which no step may have as its id.
+    /// The name of the end of a flow. No step may have it as its ID.
     pub const END: &'static str = "end";
 
     /// Returns the step, or `None` for the end.

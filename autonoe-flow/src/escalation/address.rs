@@ -1,37 +1,37 @@
-//! The address of a webhook.
+//! Validation of webhook addresses.
 
-/// Says what is wrong with the address of a webhook.
+/// Returns the problem of a webhook address, if it has one.
 ///
-/// Plain `http` is for this machine alone: what is told elsewhere is not for
-/// everybody to read.
+/// Plain `http` is allowed on this machine only, because anyone on the network path could read the
+/// notice.
 pub(crate) fn address_problem(address: &str) -> Option<String> {
-    let told = |problem: &str| Some(format!("{address:?}: {problem}"));
+    let invalid = |problem: &str| Some(format!("{address:?}: {problem}"));
     let Some((scheme, rest)) = address.split_once("://") else {
-        return told("there is no https://");
+        return invalid("the address does not start with https://");
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "\\\"<>`{}|^".contains(c);
     if address.contains(is_odd) {
-        return told("there is a character that no address has");
+        return invalid("the address contains an invalid character");
     }
     if authority.contains('@') {
-        return Some("there is a name or a password in the address".to_owned());
+        return Some("the address contains a user name or a password".to_owned());
     }
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
     };
     if host.is_empty() {
-        return told("there is no host");
+        return invalid("the address has no host");
     }
     if port.is_some_and(|port| port.parse::<u16>().map_or(true, |port| port == 0)) {
-        return told("there is no fit port");
+        return invalid("the port is not a number from 1 to 65535");
     }
     match scheme {
         "https" => None,
         "http" if matches!(host, "localhost" | "127.0.0.1" | "[::1]") => None,
-        "http" => told("plain http is only for this machine"),
-        _ => told("the scheme is neither https nor http"),
+        "http" => invalid("http is only allowed for this machine"),
+        _ => invalid("the scheme must be https or http"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Telling somebody outside that a step has failed for good.
+//! Escalations: notify an outside party that a step has failed for good.
 
 mod address;
 mod notice;

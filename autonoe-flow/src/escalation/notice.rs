@@ -1,4 +1,4 @@
-//! What is told when a step is escalated.
+//! [`Notice`]: the content of an escalation.
 
 use autonoe_core::RunId;
 use jiff::Timestamp;
@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::{FlowName, ReturnFlow, StepId};
 
-/// What is told when a step is escalated.
+/// The content of an escalation.
 ///
 /// ```
 /// use autonoe_core::RunId;
-/// use autonoe_flow::{FlowErrorKind, Notice, NoticeFailure, ReturnFlow};
+/// use autonoe_flow::definition::ReturnFlow;
+/// use autonoe_flow::escalation::{Notice, NoticeFailure};
+/// use autonoe_flow::FlowErrorKind;
 ///
 /// let notice = Notice {
 ///     run: RunId::new("5f2a"),
@@ -35,19 +37,19 @@ pub struct Notice {
     pub flow: FlowName,
     /// The step that failed.
     pub step: StepId,
-    /// The how-manieth visit of it, from 1.
+    /// The number of the visit, counted from 1.
     pub visit: u64,
-    /// The iteration in which it failed.
+    /// The iteration in which the step failed.
     pub iteration: u64,
-    /// Why it failed.
+    /// The reason of the failure.
     pub failure: NoticeFailure,
-    /// How the flow goes on.
+    /// How the flow continues.
     pub return_flow: ReturnFlow,
-    /// When it failed.
+    /// The time of the failure.
     pub at: Timestamp,
 }
 
-/// Why a step failed.
+/// The reason why a step failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeFailure {
@@ -58,8 +60,8 @@ pub struct NoticeFailure {
 }
 
 impl NoticeFailure {
-    /// Says why a step failed.
-    pub fn new(kind: crate::FlowErrorKind, message: impl Into<String>) -> Self {
+    /// Creates a failure with the code of `kind`.
+    pub fn new(kind: crate::error::FlowErrorKind, message: impl Into<String>) -> Self {
         Self {
             code: kind.code().to_owned(),
             message: message.into(),
@@ -68,15 +70,19 @@ impl NoticeFailure {
 }
 
 impl Notice {
-    /// Returns what this notice is known by, the same each time it is told.
+    /// Returns the ID of the notice. It is the same for each delivery.
     ///
-    /// A flow that is killed while it tells tells it again; by this, it counts once. A step
-    /// fails at most once in an iteration, so that the run and the iteration are enough.
+    /// A flow that is killed during a delivery sends the notice again after it is resumed.
+    /// Receivers use the ID to count it once. A step fails at most once per iteration, so the run
+    /// and the iteration are enough to identify a notice.
     pub fn id(&self) -> String {
-        // What is signed has full stops between its parts, so that there may be none here.
-        let plain = |c: char| match c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-            true => c,
-            false => '_',
+        // The signed content is separated by dots, so the ID must not contain any.
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+                c
+            } else {
+                '_'
+            }
         };
         let run: String = self.run.as_str().chars().map(plain).collect();
         format!("{run}-{}", self.iteration)

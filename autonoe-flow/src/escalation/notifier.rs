@@ -1,4 +1,4 @@
-//! Who tells escalations.
+//! [`Notifier`]: delivers escalations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,22 +9,24 @@ use super::Notice;
 use crate::definition::{Escalation, NotificationMethod};
 use crate::error::{FlowError, FlowErrorKind};
 
-/// Tells somebody outside that a step has failed for good.
+/// Notifies an outside party that a step has failed for good.
 ///
-/// An implementer owes an answer in bounded time, and success only if whoever
-/// is told has taken it. The same notice may come again after a flow was
-/// killed; [`Notice::id`] tells.
+/// Implementations must return in bounded time, and report success only if the receiver has
+/// accepted the notice. A notice may be delivered again after a flow was killed; both deliveries
+/// have the same [`Notice::id`].
 ///
 /// ```
 /// use std::sync::Mutex;
 ///
-/// use autonoe_flow::{Escalation, FlowError, Notice, Notifier};
+/// use autonoe_flow::definition::Escalation;
+/// use autonoe_flow::escalation::Notice;
+/// use autonoe_flow::{FlowError, Notifier};
 ///
-/// /// Keeps what it was told.
-/// struct Kept(Mutex<Vec<Notice>>);
+/// /// Records every notice.
+/// struct Recorder(Mutex<Vec<Notice>>);
 ///
 /// #[async_trait::async_trait]
-/// impl Notifier for Kept {
+/// impl Notifier for Recorder {
 ///     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
 ///         self.0.lock().expect("nobody panics").push(notice.clone());
 ///         Ok(())
@@ -33,18 +35,19 @@ use crate::error::{FlowError, FlowErrorKind};
 /// ```
 #[async_trait]
 pub trait Notifier: Send + Sync {
-    /// Tells `notice` as `escalation` says.
+    /// Delivers `notice` as `escalation` specifies.
     ///
     /// # Errors
     ///
-    /// It was not taken; the kind is [`FlowErrorKind::Notification`].
+    /// The notice was not accepted. The kind is [`FlowErrorKind::Notification`].
     async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError>;
 
-    /// Tells before the start of a flow whether it could tell as `escalation` says.
+    /// Checks before the start of a flow whether notices can be delivered as `escalation`
+    /// specifies.
     ///
     /// # Errors
     ///
-    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    /// They certainly cannot. The kind is [`FlowErrorKind::DependencyResolution`].
     fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
         let _ = escalation;
         Ok(())
@@ -63,7 +66,7 @@ impl<N: Notifier + ?Sized> Notifier for Arc<N> {
     }
 }
 
-/// Who tells which kind of escalation.
+/// The notifier of each notification method.
 #[derive(Clone)]
 pub struct Notifiers {
     log: Arc<dyn Notifier>,
@@ -71,7 +74,7 @@ pub struct Notifiers {
 }
 
 impl Default for Notifiers {
-    /// Logs, and knows no webhook.
+    /// Logs, and rejects webhooks.
     fn default() -> Self {
         Self {
             log: Arc::new(LogNotifier),
@@ -81,28 +84,31 @@ impl Default for Notifiers {
 }
 
 impl Notifiers {
-    /// Sets who tells webhooks.
+    /// Sets the notifier for webhooks.
     #[must_use]
     pub fn with_webhook(mut self, notifier: impl Notifier + 'static) -> Self {
         self.webhook = Some(Arc::new(notifier));
         self
     }
 
-    /// Sets who logs.
+    /// Sets the notifier for the log.
     #[must_use]
     pub fn with_log(mut self, notifier: impl Notifier + 'static) -> Self {
         self.log = Arc::new(notifier);
         self
     }
 
-    fn of(&self, escalation: &Escalation) -> Result<Option<&Arc<dyn Notifier>>, FlowError> {
+    fn notifier_for(
+        &self,
+        escalation: &Escalation,
+    ) -> Result<Option<&Arc<dyn Notifier>>, FlowError> {
         match (escalation.notification_method, &self.webhook) {
             (NotificationMethod::InAgent, _) => Ok(None),
             (NotificationMethod::Log, _) => Ok(Some(&self.log)),
             (NotificationMethod::Webhook, Some(webhook)) => Ok(Some(webhook)),
             (NotificationMethod::Webhook, None) => Err(FlowError::new(
                 FlowErrorKind::DependencyResolution,
-                "nobody is there to tell webhooks",
+                "no notifier for webhooks is configured",
             )),
         }
     }
@@ -110,16 +116,16 @@ impl Notifiers {
 
 #[async_trait]
 impl Notifier for Notifiers {
-    /// An escalation to a step tells nobody outside.
+    /// An escalation to a step notifies no outside party.
     async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
-        match self.of(escalation)? {
+        match self.notifier_for(escalation)? {
             Some(notifier) => notifier.notify(escalation, notice).await,
             None => Ok(()),
         }
     }
 
     fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
-        match self.of(escalation)? {
+        match self.notifier_for(escalation)? {
             Some(notifier) => notifier.resolve(escalation),
             None => Ok(()),
         }
@@ -134,10 +140,10 @@ impl fmt::Debug for Notifiers {
     }
 }
 
-/// Logs escalations by `tracing`, as warnings.
+/// Logs escalations with `tracing`, as warnings.
 ///
-/// Why a step failed may repeat what an agent said. It is logged at the level `TRACE` alone;
-/// the journal of the run has it.
+/// The reason of a failure may quote the agent. It is logged at the level `TRACE` only, and
+/// recorded in the journal of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogNotifier;
 
@@ -153,12 +159,12 @@ impl Notifier for LogNotifier {
             visit = notice.visit,
             iteration = notice.iteration,
             code = notice.failure.code,
-            "a step failed for good and is escalated"
+            "a step failed without further retries and is escalated"
         );
         tracing::trace!(
             id = notice.id(),
             failure = notice.failure.message,
-            "why the step failed"
+            "reason for the failure of the step"
         );
         Ok(())
     }

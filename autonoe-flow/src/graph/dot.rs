@@ -1,11 +1,11 @@
-//! A flow in the language of Graphviz.
+//! Renders a flow in the DOT language of Graphviz.
 
 use std::fmt::Write;
 
 use super::model::{FlowGraph, Line, Shape};
 
 impl FlowGraph {
-    /// Returns the graph in the language of Graphviz.
+    /// Renders the graph in the DOT language of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut text = String::from(
             "digraph flow {\n    rankdir=TB;\n    node [fontname=\"sans-serif\"];\n    edge [fontname=\"sans-serif\"];\n",
@@ -32,9 +32,10 @@ impl FlowGraph {
                 Line::Dashed => attributes.push("style=dashed".to_owned()),
                 Line::Dotted => attributes.push("style=dotted".to_owned()),
             }
-            let attributes = match attributes.is_empty() {
-                true => String::new(),
-                false => format!(" [{}]", attributes.join(", ")),
+            let attributes = if attributes.is_empty() {
+                String::new()
+            } else {
+                format!(" [{}]", attributes.join(", "))
             };
             let _ = writeln!(text, "    n{} -> n{}{attributes};", edge.from, edge.to);
         }

@@ -1,11 +1,11 @@
-//! A flow in the language of Mermaid.
+//! Renders a flow as a Mermaid flowchart.
 
 use std::fmt::Write;
 
 use super::model::{FlowGraph, Line, Shape};
 
 impl FlowGraph {
-    /// Returns the graph in the language of Mermaid, which many viewers of Markdown draw.
+    /// Renders the graph as a Mermaid flowchart, which many Markdown viewers draw.
     pub fn to_mermaid(&self) -> String {
         let mut text = String::from("flowchart TD\n");
         for (index, node) in self.nodes.iter().enumerate() {
@@ -18,7 +18,7 @@ impl FlowGraph {
                 Shape::SubStep => ("[[", "]]"),
                 Shape::Missing => ("[/", "/]"),
             };
-            // Nodes have numbers: an id such as `end` would be a word of the language.
+            // Nodes have numbers, because an ID such as `end` is a keyword of Mermaid.
             let _ = writeln!(text, "    n{index}{open}\"{label}\"{close}");
         }
         for edge in &self.edges {
@@ -36,7 +36,7 @@ impl FlowGraph {
     }
 }
 
-/// Writes what means something in the language, or in HTML, as numbers of characters.
+/// Escapes characters with a meaning in Mermaid or HTML as character codes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A flow as a picture.
+//! Renders a flow as a diagram.
 
 mod dot;
 mod mermaid;

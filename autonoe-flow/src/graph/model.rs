@@ -1,23 +1,23 @@
-//! The steps of a flow as nodes and edges, for people who would rather look.
+//! [`FlowGraph`]: the steps of a flow as nodes and edges.
 
 use crate::definition::{
     AfterFailure, Escalation, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target,
     WorkStep,
 };
-use crate::walk::{Edge as Way, EdgeKind as When, edges};
+use crate::walk::{Edge as OutEdge, EdgeKind as When, edges};
 
-/// The steps of a flow as a graph, to be drawn.
+/// The steps of a flow as a graph.
 ///
-/// It can be made of a flow that is not valid: a step that is named and not
-/// there is drawn as missing.
+/// The flow need not be valid: a step that is referenced and not defined is drawn as missing.
 ///
 /// ```
-/// use autonoe_flow::{FlowGraph, StepsRegistry};
+/// use autonoe_flow::definition::StepsRegistry;
+/// use autonoe_flow::FlowGraph;
 ///
 /// let registry: StepsRegistry = serde_json::from_str(
 ///     r#"{"entryStep": "draft", "steps": {"draft": {"prompt": "a.md", "transition": {"next": "end"}}}}"#,
 /// )?;
-/// let graph = FlowGraph::of(&registry);
+/// let graph = FlowGraph::new(&registry);
 ///
 /// assert!(graph.to_mermaid().starts_with("flowchart TD\n"));
 /// assert!(graph.to_dot().starts_with("digraph flow {\n"));
@@ -32,7 +32,7 @@ pub struct FlowGraph {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) shape: Shape,
-    /// The name, and what else is worth knowing, each on a line.
+    /// The ID, and further details, one per line.
     pub(super) lines: Vec<String>,
 }
 
@@ -56,11 +56,11 @@ pub(super) struct Edge {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// The way that is hoped for.
+    /// A regular transition.
     Solid,
-    /// The way after a failure.
+    /// A transition after a failure.
     Dashed,
-    /// What is no way but belongs to it: sub-steps.
+    /// The relation of a step to its sub-steps, which is not a transition.
     Dotted,
 }
 
@@ -69,8 +69,8 @@ const START: usize = 0;
 const END: usize = 1;
 
 impl FlowGraph {
-    /// Makes the graph of the steps.
-    pub fn of(registry: &StepsRegistry) -> Self {
+    /// Builds the graph of the steps.
+    pub fn new(registry: &StepsRegistry) -> Self {
         let mut graph = Builder {
             registry,
             nodes: vec![node(Shape::Start, ["start"]), node(Shape::End, ["end"])],
@@ -78,7 +78,7 @@ impl FlowGraph {
             missing: Vec::new(),
         };
         for (id, step) in &registry.steps {
-            graph.nodes.push(described(id, step));
+            graph.nodes.push(step_node(id, step));
         }
         let entry = Target::Step(registry.entry_step.clone());
         graph.edge(START, &entry, "", Line::Solid);
@@ -99,8 +99,8 @@ fn node<const N: usize>(shape: Shape, lines: [&str; N]) -> Node {
     }
 }
 
-/// Returns the node of a step: its name, its id if that is another, and how it is tried again.
-fn described(id: &StepId, step: &Step) -> Node {
+/// Returns the node of a step: its ID, its name if that differs, and its number of retries.
+fn step_node(id: &StepId, step: &Step) -> Node {
     let shape = match step {
         Step::Normal(_) => Shape::Normal,
         Step::Gateway(_) => Shape::Gateway,
@@ -115,7 +115,7 @@ fn described(id: &StepId, step: &Step) -> Node {
     if let Some(work) = step.work() {
         let retries = work.plan().max_retries;
         if retries > 0 {
-            lines.push(format!("tried again {retries}×"));
+            lines.push(format!("retries: {retries}"));
         }
     }
     Node { shape, lines }
@@ -130,11 +130,11 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn step(&mut self, at: usize, id: &StepId, step: &Step) {
-        for way in edges(id, step, self.registry) {
-            // An escalation has more to tell than where it leads back to.
-            if !matches!(way.kind, When::Resume | When::Restart) {
-                let (label, line) = told(&way, step);
-                self.edge(at, &way.to, &label, line);
+        for edge in edges(id, step, self.registry) {
+            // Escalations are drawn by `escalation`, which also adds the notified step.
+            if !matches!(edge.kind, When::Resume | When::Restart) {
+                let (label, line) = label_and_line(&edge, step);
+                self.edge(at, &edge.to, &label, line);
             }
         }
         let Some(work) = step.work() else {
@@ -178,7 +178,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds an edge, and returns the node to which it leads.
+    /// Adds an edge, and returns its target node.
     fn edge(&mut self, from: usize, to: &Target, label: &str, line: Line) -> usize {
         let to = match to {
             Target::End => END,
@@ -209,7 +209,7 @@ impl Builder<'_> {
     }
 }
 
-fn told(way: &Way, step: &Step) -> (String, Line) {
+fn label_and_line(way: &OutEdge, step: &Step) -> (String, Line) {
     let has_check = step
         .work()
         .is_some_and(|work: &WorkStep| work.check.is_some());

@@ -1,40 +1,42 @@
-//! `agent.json` of climpt, in both of its shapes.
+//! Imports the `agent.json` of climpt, in both of its formats.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use super::note::Source;
 use crate::definition::{CompletionType, FlowName, PermissionMode};
 
-/// Why parts of the shapes are left out.
+/// Reasons why fields are dropped.
 const REASONS: &[(&str, &str)] = &[
     (
         "actions",
         "agents act through tools, not through blocks in their answers",
     ),
-    ("github", "flows do not talk to GitHub"),
+    ("github", "flows do not use GitHub"),
     ("worktree", "a flow works in the folder of the project"),
-    ("integrations", "flows do not talk to GitHub"),
+    ("integrations", "flows do not use GitHub"),
     (
         "execution",
-        "a flow works in the folder of the project, and merges and pushes nothing",
+        "a flow works in the folder of the project; it does not merge or push",
     ),
     ("logging", "runs are recorded in .autonoe"),
-    ("sandbox", "the sandbox is that of the project"),
-    ("sandboxConfig", "the sandbox is that of the project"),
+    ("sandbox", "the sandbox of the project is used"),
+    ("sandboxConfig", "the sandbox of the project is used"),
     ("schemas", "outputs of steps have no schemas"),
     ("defaultModel", "the model is chosen with --model"),
-    ("askUserAutoResponse", "no person is asked in a flow"),
+    ("askUserAutoResponse", "a flow does not ask the user"),
 ];
 
-/// An upstream agent, taken apart.
+/// The parsed `agent.json` of an upstream flow.
 pub(super) struct UpstreamAgent<'n> {
     pub(super) name: String,
-    /// The fields of our `agent.json` that need nothing but the upstream file.
+    /// The fields of our `agent.json` that depend on the upstream file alone.
     pub(super) fields: Map<String, Value>,
     pub(super) behavior: Map<String, Value>,
-    /// The file of the steps, from the folder.
+    /// The file of the steps, relative to the folder.
     pub(super) registry: String,
-    /// The folder of the prompts, from the folder.
+    /// The folder of the prompts, relative to the folder.
     pub(super) base: String,
     pub(super) completion_type: String,
     pub(super) completion_config: Source<'n>,
@@ -55,17 +57,18 @@ impl<'n> UpstreamAgent<'n> {
         }
         let parameters = parameters(agent.take_object("parameters"));
         fields.insert("parameters".to_owned(), parameters);
-        // It names the schema of the upstream format.
+        // It refers to the schema of the upstream format.
         agent.take("$schema");
 
         let mut runner = agent.take_object("runner");
-        let (mut flow, mut verdict, mut boundaries) = match runner.is_empty() {
-            true => (None, None, agent.take_object("behavior")),
-            false => (
+        let (mut flow, mut verdict, mut boundaries) = if runner.is_empty() {
+            (None, None, agent.take_object("behavior"))
+        } else {
+            (
                 Some(runner.take_object("flow")),
                 Some(runner.take_object("verdict")),
                 runner.take_object("boundaries"),
-            ),
+            )
         };
         let place = flow.as_mut().unwrap_or(&mut boundaries);
         let mut behavior = Map::new();
@@ -117,43 +120,46 @@ fn permissions(boundaries: &mut Source<'_>) -> PermissionMode {
         Some("acceptEdits") => PermissionMode::AcceptEdits,
         Some("default") | None => PermissionMode::Default,
         Some("bypassPermissions") => {
-            let message = "it is `acceptEdits`: no mode bypasses the gate";
+            let message = "changed to `acceptEdits`: no mode bypasses the gate";
             boundaries.changed("permissionMode", message);
             PermissionMode::AcceptEdits
         }
         Some(other) => {
-            let message = format!("it is `default`: there is no mode {other:?}");
+            let message = format!("changed to `default`: the mode {other:?} does not exist");
             boundaries.changed("permissionMode", message);
             PermissionMode::Default
         }
     }
 }
 
-/// Takes parameters over, whose fields are the same here.
+/// Imports parameters, which have the same fields in both formats.
 fn parameters(parameters: Source<'_>) -> Value {
     let read = parameters
         .into_objects()
         .into_iter()
         .map(|(name, mut from)| {
             if from.has("default") && from.take("required") == Some(Value::Bool(true)) {
-                from.changed("required", "it is not required: it has a default");
+                from.changed("required", "changed to optional: it has a default");
             }
             (name, from.into_value())
         });
     Value::Object(read.collect())
 }
 
-/// Returns the name of a flow that is most like `name`.
+/// Returns the valid flow name closest to `name`.
 pub(super) fn flow_name(name: &str) -> Option<FlowName> {
-    let plain = |c: char| match c.is_ascii_alphanumeric() || "-_".contains(c) {
-        true => c.to_ascii_lowercase(),
-        false => '-',
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_".contains(c) {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
     };
     let name: String = name.chars().map(plain).take(64).collect();
     name.trim_start_matches(['-', '_']).parse().ok()
 }
 
-/// Returns what the upstream names of a completion type mean here.
+/// Returns the completion type for an upstream name.
 fn completion_type(name: &str) -> Option<CompletionType> {
     Some(match name {
         "externalState" | "poll:state" => CompletionType::ExternalState,
@@ -169,14 +175,14 @@ fn completion_type(name: &str) -> Option<CompletionType> {
     })
 }
 
-/// Whether two upstream names mean the same completion type.
+/// Returns whether two upstream names denote the same completion type.
 pub(super) fn is_same_completion(one: &str, other: &str) -> bool {
     one == other || completion_type(one).is_some_and(|it| Some(it) == completion_type(other))
 }
 
-/// Translates a completion; `has_end` is whether a step leads to the end of the flow.
+/// Translates a completion; `has_end` tells whether a step leads to the end of the flow.
 ///
-/// `config` has no `maxIterations` any more.
+/// The caller has already removed `maxIterations` from `config`.
 pub(super) fn completion(
     name: &str,
     mut config: Source<'_>,
@@ -227,10 +233,11 @@ pub(super) fn completion(
             let conditions = config.take("conditions");
             let conditions = conditions.as_ref().and_then(Value::as_array);
             let conditions = conditions.into_iter().flatten().enumerate();
+            let mut counts = BTreeMap::new();
             let conditions: Vec<_> = conditions
                 .map(|(number, condition)| {
                     let inner = config.item("conditions", number, condition);
-                    nested(inner, has_end)
+                    nested(inner, has_end, &mut counts)
                 })
                 .collect();
             (
@@ -240,18 +247,21 @@ pub(super) fn completion(
         }
         Some(CompletionType::StepMachine) => (CompletionType::StepMachine, json!({})),
         _ => {
-            let (kind, config_of_it) = match has_end || max_iterations.is_none() {
-                true => (CompletionType::StepMachine, json!({})),
-                false => (CompletionType::IterationBudget, budget()),
+            let (kind, config_of_it) = if has_end || max_iterations.is_none() {
+                (CompletionType::StepMachine, json!({}))
+            } else {
+                (CompletionType::IterationBudget, budget())
             };
             let why = match known {
-                Some(CompletionType::ExternalState) => "no state of GitHub or of a service is read",
+                Some(CompletionType::ExternalState) => {
+                    "flows do not read states of GitHub or of a service"
+                }
                 Some(CompletionType::Custom) => "its handler is a program of climpt",
-                _ => "there is no such type",
+                _ => "the type does not exist",
             };
             let what = match kind {
                 CompletionType::IterationBudget => "after its number of iterations",
-                _ => "when its steps have come to their end",
+                _ => "at the end of its steps",
             };
             let message = format!("the flow is complete {what}, not by `{name}`: {why}");
             config.changed("", message);
@@ -262,23 +272,34 @@ pub(super) fn completion(
     translated
 }
 
-/// Translates one condition of several.
-fn nested(mut condition: Source<'_>, has_end: bool) -> Value {
+/// Translates one condition of a composite; `counts` has the number of earlier conditions by type.
+///
+/// A condition without a name is named after its type, so a second one of the same type needs a name.
+fn nested(
+    mut condition: Source<'_>,
+    has_end: bool,
+    counts: &mut BTreeMap<&'static str, usize>,
+) -> Value {
     let name = condition.take_text("type").unwrap_or_default();
     let mut config = condition.take_object("config");
     let most = take_count(&mut config, "maxIterations");
     condition.drop_rest(&[]);
     let (kind, config) = completion(&name, config, most, has_end);
-    json!({"type": kind, "config": config})
+    let count = counts.entry(kind.name()).or_default();
+    *count += 1;
+    match count {
+        1 => json!({"type": kind, "config": config}),
+        _ => json!({"name": format!("{}-{count}", kind.name()), "type": kind, "config": config}),
+    }
 }
 
-/// Takes a number from 1 out.
+/// Removes a number of at least 1.
 pub(super) fn take_count(source: &mut Source<'_>, key: &str) -> Option<u32> {
     let value = source.take(key)?;
     let count = value.as_u64().and_then(|count| u32::try_from(count).ok());
     let count = count.filter(|count| *count > 0);
     if count.is_none() {
-        source.dropped(key, "it is no number from 1");
+        source.dropped(key, "it is not a number of at least 1");
     }
     count
 }

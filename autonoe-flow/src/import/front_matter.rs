@@ -1,9 +1,9 @@
-//! Front matter of prompts.
+//! Front matter of imported prompts.
 
 /// A prompt without its front matter.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Prompt<'a> {
-    /// The text behind the front matter; the whole text if there is none.
+    /// The text after the front matter, or the whole text if there is none.
     pub(super) text: &'a str,
     /// Whether front matter was removed.
     pub(super) had_front_matter: bool,
@@ -11,7 +11,7 @@ pub(super) struct Prompt<'a> {
     pub(super) custom_variables: Vec<&'a str>,
 }
 
-/// Splits the front matter off: a block between two lines `---` at the start of the text.
+/// Splits off the front matter: a block between two lines `---` at the start of the text.
 pub(super) fn split(text: &str) -> Prompt<'_> {
     let whole = Prompt {
         text,
@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> Prompt<'_> {
             None => is_custom = line == "customVariables:",
         }
     }
-    // The block has no end: the line is a rule of the text.
+    // The block is not closed, so the line is a horizontal rule of the text.
     whole
 }
 

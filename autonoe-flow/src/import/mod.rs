@@ -22,29 +22,29 @@ use crate::load::{AGENT_FILE, FlowFolder, LoadError, no_folder, possible_prompts
 /// The file of the steps.
 const REGISTRY_FILE: &str = "steps_registry.json";
 
-/// A flow of climpt, translated.
+/// A translated climpt flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportedFlow {
-    /// The name of the flow. `agent.json` has it too: see [`rename`](Self::rename).
+    /// The name of the flow. `agent.json` contains it too: see [`rename`](Self::rename).
     pub name: FlowName,
-    /// The content of each file, by its path from the folder of the flow.
+    /// The content of each file, by its path relative to the folder of the flow.
     pub files: BTreeMap<PathBuf, String>,
-    /// What was changed and left out, in the order of the files.
+    /// What was changed and dropped, in the order of the files.
     pub notes: Vec<ImportNote>,
     agent: Map<String, Value>,
 }
 
-/// Translates the agent folder of climpt at `dir`: `agent.json` and `steps_registry.json` in the
-/// shapes that they had, and prompts with front matter.
+/// Translates the climpt agent in the folder `dir`: `agent.json` and `steps_registry.json` in all
+/// their formats, and prompts with front matter.
 ///
-/// It reads files inside of the folder only, and writes none. What has no counterpart here is in
-/// the notes. Whether the flow can be run is asked of [`load`](crate::load) and
-/// [`validate`](crate::validate), once the files are written.
+/// Only files inside of the folder are read, and none are written. Features without a counterpart
+/// are listed in the notes. Once the files are written, [`load`](crate::load::load) and
+/// [`validate`](crate::validate::validate) decide whether the flow can run.
 ///
 /// # Errors
 ///
-/// `agent.json` or the file of the steps cannot be read, or is no JSON object.
+/// `agent.json` or the file of the steps cannot be read, or is not a JSON object.
 pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
     let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
     let notes = Notes::default();
@@ -85,7 +85,7 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
     let name = flow_name(&agent.name).or_else(|| flow_name(&folder_name));
     let name = name.ok_or_else(|| {
         let message = "the flow has no name";
-        let hint = "write it as `name`, with small letters, digits, - and _";
+        let hint = "add a `name` with lower-case letters, digits, - and _";
         let finding = Finding::new(
             FindingKind::Name,
             dir.join(AGENT_FILE),
@@ -105,7 +105,7 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
 }
 
 impl ImportedFlow {
-    /// Gives the flow another name, also in `agent.json`.
+    /// Renames the flow, also in `agent.json`.
     #[must_use]
     pub fn rename(mut self, name: FlowName) -> Self {
         self.agent.insert("name".to_owned(), json!(name));
@@ -126,20 +126,20 @@ fn read_object(
     name: &str,
 ) -> Result<Map<String, Value>, LoadError> {
     let (object, _) = read_document(folder, dir, Path::new(name), |file| {
-        let hint = "an agent of climpt is a folder with agent.json and steps_registry.json";
+        let hint = "a climpt agent is a folder with agent.json and steps_registry.json";
         Finding::new(
             FindingKind::NotFound,
             file,
             "",
-            "there is no such file",
+            "the file does not exist",
             hint,
         )
     })?;
     Ok(object)
 }
 
-/// Reads the prompts, without front matter. Where the agent decides by an intent, its prompt says
-/// how.
+/// Reads the prompts, without front matter. If the agent decides by an intent, instructions for the
+/// intent are appended to its prompt.
 fn prompts(
     folder: &FlowFolder,
     mut intents: BTreeMap<String, BTreeSet<String>>,
@@ -148,7 +148,7 @@ fn prompts(
     let mut prompts = BTreeMap::new();
     let possible = possible_prompts(folder.root());
     if !possible.is_complete {
-        let message = "the folder is too large or too deep: prompts beyond 1000 names or 8 folders are missing";
+        let message = "the folder is too large: only 1000 names and 8 levels of folders are read";
         notes.add(ImportNoteKind::Dropped, ".", "", message);
     }
     for file in possible.files {
@@ -175,7 +175,7 @@ fn prompts(
         }
         let mut text = prompt.text.to_owned();
         if let Some(intents) = intents.remove(&file) {
-            let message = "the prompt ends with a section that asks for the output `intent`";
+            let message = "added a section to the prompt that asks for the output `intent`";
             notes.add(ImportNoteKind::Changed, &file, "", message);
             let names: Vec<_> = intents.iter().map(|intent| format!("`{intent}`")).collect();
             text = format!(

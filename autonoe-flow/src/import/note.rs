@@ -1,4 +1,4 @@
-//! What an import changed and left out.
+//! [`ImportNote`]: a change or an omission of an import.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,26 +6,26 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::definition::nested::below;
+use autonoe_core::project::config_parts::below;
 
-/// Something that an import changed or left out, with every place that it concerns.
+/// A change or an omission of an import, with all of its places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportNote {
-    /// Whether it was changed or left out.
+    /// Whether it was changed or dropped.
     pub kind: ImportNoteKind,
-    /// What was done, and why.
+    /// The change and its reason.
     pub message: String,
-    /// Where it stands in the imported folder.
+    /// The places in the imported folder.
     pub places: Vec<ImportPlace>,
 }
 
-/// What an import did with something that it could not take over as it is.
+/// The treatment of a feature that could not be imported as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImportNoteKind {
-    /// The flow has something else instead.
+    /// The flow has a replacement.
     Changed,
-    /// The flow is without it.
+    /// The flow lacks it.
     Dropped,
 }
 
@@ -33,13 +33,13 @@ pub enum ImportNoteKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct ImportPlace {
-    /// The file, from the folder.
+    /// The file, relative to the folder.
     pub file: PathBuf,
     /// The JSON pointer; empty for the whole file.
     pub pointer: String,
 }
 
-/// The notes of an import; those with the same message become one.
+/// The notes of an import. Notes with the same message are merged.
 #[derive(Debug, Default)]
 pub(super) struct Notes(RefCell<BTreeMap<(ImportNoteKind, String), BTreeSet<ImportPlace>>>);
 
@@ -62,7 +62,7 @@ impl Notes {
             .insert(place);
     }
 
-    /// Returns the notes in the order of their first places.
+    /// Returns the notes, ordered by their first places.
     pub(super) fn into_vec(self) -> Vec<ImportNote> {
         let notes = self.0.into_inner().into_iter();
         let notes = notes.map(|((kind, message), places)| ImportNote {
@@ -76,7 +76,7 @@ impl Notes {
     }
 }
 
-/// An object of an imported file. Each field is taken or becomes a note.
+/// An object of an imported file. Each field must be taken; the others become notes.
 pub(super) struct Source<'n> {
     file: PathBuf,
     pointer: String,
@@ -110,7 +110,7 @@ impl<'n> Source<'n> {
         self.fields.is_empty()
     }
 
-    /// Takes a value out; `null` is none.
+    /// Removes a value. `null` counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.fields.remove(key).filter(|value| !value.is_null())
     }
@@ -125,7 +125,7 @@ impl<'n> Source<'n> {
         }
     }
 
-    /// Takes a list of texts out; empty if there is none.
+    /// Removes a list of strings; empty if absent.
     pub(super) fn take_texts(&mut self, key: &str) -> Vec<String> {
         let value = self.take(key).unwrap_or_else(|| Value::Array(Vec::new()));
         serde_json::from_value(value).unwrap_or_else(|_| {
@@ -134,7 +134,7 @@ impl<'n> Source<'n> {
         })
     }
 
-    /// Takes an object out; an empty one if there is none.
+    /// Removes an object; empty if absent.
     pub(super) fn take_object(&mut self, key: &str) -> Source<'n> {
         let fields = match self.take(key) {
             Some(Value::Object(fields)) => fields,
@@ -152,7 +152,7 @@ impl<'n> Source<'n> {
         }
     }
 
-    /// Returns the object that is item `number` of the list that was in `key`.
+    /// Returns item `number` of the list that was in `key`.
     pub(super) fn item(&self, key: &str, number: usize, item: &Value) -> Source<'n> {
         let pointer = below(&below(&self.pointer, key), &number.to_string());
         Source {
@@ -163,7 +163,7 @@ impl<'n> Source<'n> {
         }
     }
 
-    /// Takes all objects out, by name.
+    /// Removes all objects, by name.
     pub(super) fn into_objects(mut self) -> BTreeMap<String, Source<'n>> {
         let objects = self.names().into_iter().map(|name| {
             let object = self.take_object(&name);
@@ -172,7 +172,7 @@ impl<'n> Source<'n> {
         objects.collect()
     }
 
-    /// Returns all that is left.
+    /// Returns the remaining fields.
     pub(super) fn into_value(self) -> Value {
         Value::Object(self.fields)
     }
@@ -190,14 +190,14 @@ impl<'n> Source<'n> {
         self.add(ImportNoteKind::Dropped, &[key, item], message);
     }
 
-    /// Adds a note about what `keys` lead to; an empty key is the object itself.
+    /// Adds a note about the value at `keys`; an empty key is the object itself.
     fn add(&self, kind: ImportNoteKind, keys: &[&str], message: impl Into<String>) {
         let keys = keys.iter().filter(|key| !key.is_empty());
         let pointer = keys.fold(self.pointer.clone(), |pointer, key| below(&pointer, key));
         self.notes.add(kind, &self.file, pointer, message);
     }
 
-    /// Adds a note for each field that was not taken, with its reason.
+    /// Adds a note for each remaining field, with its reason.
     pub(super) fn drop_rest(self, reasons: &[(&str, &str)]) {
         for key in self.fields.keys() {
             let reason = reasons.iter().find(|(name, _)| name == key);

@@ -1,4 +1,4 @@
-//! `steps_registry.json` of climpt, in the shapes that it had.
+//! Imports the `steps_registry.json` of climpt, in all of its formats.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,11 @@ use super::agent::{is_same_completion, take_count};
 use super::note::Source;
 use crate::definition::Target;
 
-/// Why fields of steps are left out.
+/// Reasons why fields of steps are dropped.
 const STEP_REASONS: &[(&str, &str)] = &[
-    ("description", "steps have a name only"),
+    ("description", "steps only have a name"),
     ("stepKind", "steps have no kinds"),
-    ("fallbackKey", "no prompts are built in"),
+    ("fallbackKey", "there are no built-in prompts"),
     ("outputSchemaRef", "outputs of steps have no schemas"),
     ("condition", "a flow has one entry step"),
     ("priority", "a flow has one entry step"),
@@ -20,7 +20,7 @@ const STEP_REASONS: &[(&str, &str)] = &[
     ("usesStdin", "agents have no standard input"),
 ];
 
-/// Why fields of gates are left out.
+/// Reasons why fields of gates are dropped.
 const GATE_REASONS: &[(&str, &str)] = &[
     ("intentSchemaRef", "the agent sets the output `intent`"),
     ("intentField", "the agent sets the output `intent`"),
@@ -33,7 +33,7 @@ const GATE_REASONS: &[(&str, &str)] = &[
     ("failFast", "an unknown intent takes the default branch"),
 ];
 
-/// What of the other files the steps depend on.
+/// Facts of the other files that the steps depend on.
 pub(super) struct StepContext<'a> {
     /// The name of the imported folder.
     pub(super) folder: String,
@@ -56,7 +56,7 @@ pub(super) struct ImportedSteps {
     pub(super) has_end: bool,
 }
 
-/// Steps of our own format by id, each with where it leads.
+/// Translated steps by ID, each with its targets.
 type WrittenSteps = BTreeMap<String, (Value, Vec<String>)>;
 
 pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> ImportedSteps {
@@ -72,7 +72,7 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
     if let Some(path) = from.take_text("userPromptsBase") {
         match path.split_once(&format!("{}/", context.folder)) {
             Some((_, base)) => context.base = base.trim_matches('/').to_owned(),
-            None => from.dropped("userPromptsBase", "it is outside of the imported folder"),
+            None => from.dropped("userPromptsBase", "it is outside the imported folder"),
         }
     }
     let scheme = from.take_text("c1");
@@ -107,11 +107,11 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
         step.write(id, check, &mut written, &mut intents);
     }
     for id in checks.keys() {
-        from.dropped_item("validationSteps", id, "there is no step of this id");
+        from.dropped_item("validationSteps", id, "there is no step with this id");
     }
     if !is_ours {
         for id in remove_unreachable(&entry, &mut written) {
-            let message = format!("the entry step {entry} does not lead to it");
+            let message = format!("it is not reachable from the entry step {entry}");
             from.dropped_item("steps", &id, message);
         }
     }
@@ -131,16 +131,17 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
     }
 }
 
-/// Finds the entry step: the one that is named, for this completion type if it is named by type,
-/// else the first `initial` step.
+/// Finds the entry step: the explicit one, else the one that is mapped to the completion type, else
+/// the first `initial` step.
 fn entry_step(from: &mut Source<'_>, context: &StepContext<'_>, ids: &BTreeSet<String>) -> String {
     let mut entry = from.take_text("entryStep");
     let mut by_type = from.take_object("entryStepMapping");
     for name in by_type.names() {
         let step = by_type.take_text(&name);
-        match entry.is_none() && is_same_completion(&name, context.completion_type) {
-            true => entry = step,
-            false => by_type.dropped(&name, "a flow has one entry step"),
+        if entry.is_none() && is_same_completion(&name, context.completion_type) {
+            entry = step;
+        } else {
+            by_type.dropped(&name, "a flow has one entry step");
         }
     }
     entry.or_else(|| context.entry.clone()).unwrap_or_else(|| {
@@ -148,13 +149,13 @@ fn entry_step(from: &mut Source<'_>, context: &StepContext<'_>, ids: &BTreeSet<S
         let first = initial.or_else(|| ids.first()).cloned().unwrap_or_default();
         from.changed(
             "",
-            format!("the flow starts with {first}: no entry step is named"),
+            format!("the flow starts with {first}: no entry step is given"),
         );
         first
     })
 }
 
-/// Removes the steps that `entry` does not lead to, and returns their ids.
+/// Removes the steps that are unreachable from `entry`, and returns their IDs.
 fn remove_unreachable(entry: &str, steps: &mut WrittenSteps) -> Vec<String> {
     let mut reached = BTreeSet::new();
     let mut left = vec![entry.to_owned()];
@@ -175,9 +176,9 @@ struct UpstreamStep {
     fields: Map<String, Value>,
     /// The file of its prompt.
     prompt: String,
-    /// Where it leads, by intent.
+    /// The targets by intent.
     ways: BTreeMap<String, String>,
-    /// Where it leads without an intent.
+    /// The target without an intent.
     default: String,
 }
 
@@ -194,14 +195,11 @@ impl UpstreamStep {
             fields.insert("name".to_owned(), name.into());
         }
         if from.take_text("stepId").is_some_and(|other| other != id) {
-            from.dropped(
-                "stepId",
-                "a step is known by the name under which it stands",
-            );
+            from.dropped("stepId", "the id of a step is its key in `steps`");
         }
         let (reference, prompt) = prompt(&mut from, c1, base);
         fields.insert("prompt".to_owned(), reference);
-        // Prompts themselves say which variables they have.
+        // The prompts themselves declare their variables.
         from.take("uvVariables");
         from.take("type");
         if from.take("usesStdin") == Some(Value::Bool(true)) {
@@ -226,18 +224,19 @@ impl UpstreamStep {
         }
         let fallback = gate.take_text("fallbackIntent");
         gate.drop_rest(GATE_REASONS);
-        let of_intent = |intent: &str| ways.get(intent).cloned();
-        let default = fallback.as_deref().and_then(of_intent);
-        let default = default.or_else(|| of_intent("next"));
+        let target_for = |intent: &str| ways.get(intent).cloned();
+        let default = fallback.as_deref().and_then(target_for);
+        let default = default.or_else(|| target_for("next"));
         let default = default.or_else(|| ways.values().next().cloned());
         let default = default.unwrap_or_else(|| {
-            let message = "it names no transitions: `initial` steps lead to the `continuation` \
+            let message = "the step has no transitions: `initial` steps lead to the `continuation` \
                            of the same name, which repeats; other steps lead to the end";
             from.changed("", message);
             let next = id.replacen("initial.", "continuation.", 1);
-            match next.starts_with("continuation.") && ids.contains(&next) {
-                true => next,
-                false => Target::END.to_owned(),
+            if next.starts_with("continuation.") && ids.contains(&next) {
+                next
+            } else {
+                Target::END.to_owned()
             }
         });
         from.drop_rest(STEP_REASONS);
@@ -249,7 +248,7 @@ impl UpstreamStep {
         }
     }
 
-    /// Writes the step, and a gateway behind it if the agent decides where it leads.
+    /// Adds the step to `steps`, followed by a gateway if the agent decides about the next step.
     fn write(
         mut self,
         id: String,
@@ -312,7 +311,7 @@ fn prompt(from: &mut Source<'_>, c1: Option<&str>, base: &str) -> (Value, String
     (Value::Object(reference), file)
 }
 
-/// Reads where a step leads, by intent.
+/// Reads the targets of a step, by intent.
 fn ways(from: &mut Source<'_>) -> BTreeMap<String, String> {
     let mut ways = BTreeMap::new();
     for (intent, mut rule) in from.take_object("transitions").into_objects() {
@@ -374,7 +373,7 @@ fn checks(from: &mut Source<'_>) -> BTreeMap<String, Map<String, Value>> {
     checks
 }
 
-/// Translates a validator into an action of a check. Upstream ran its command in a shell.
+/// Translates a validator into an action of a check. climpt ran its command in a shell.
 fn command(validator: &mut Source<'_>) -> Option<Value> {
     validator.take("type");
     let command = validator.take_text("command")?;
@@ -386,7 +385,7 @@ fn command(validator: &mut Source<'_>) -> Option<Value> {
             format!("({command}\n)\ntest $? -eq {code}")
         }
         _ => {
-            let message = format!("no check succeeds when {success:?}");
+            let message = format!("checks do not support the success condition {success:?}");
             validator.dropped("", message);
             return None;
         }

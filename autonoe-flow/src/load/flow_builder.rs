@@ -1,22 +1,23 @@
-//! Builds a flow definition in code.
+//! [`FlowBuilder`]: builds a flow definition in code.
 
 use std::collections::BTreeMap;
 
 use super::flow_definition::FlowDefinition;
 use crate::definition::{
     Behavior, Completion, FlowAgent, FlowName, FlowPath, Gateway, Parameter, PermissionMode,
-    PromptPlaces, PromptRef, Step, StepId, StepLimits, StepMachine, StepsRegistry, Target,
+    PromptPaths, PromptRef, Step, StepId, StepLimits, StepMachine, StepsRegistry, Target,
     Transition, VariableName, WorkStep,
 };
 use crate::error::{FlowError, FlowErrorKind};
 
-/// Builds a [`FlowDefinition`] in code, with prompts as texts.
+/// Builds a [`FlowDefinition`] in code, with inline prompts.
 ///
-/// The flow starts with the step that was added first. A step without a check, a transition and
-/// sub-steps leads to the step that was added after it, the last one to the end.
+/// The flow starts with the first step that is added. A step without a check, a transition and
+/// sub-steps leads to the step that is added after it, and the last one to the end.
 ///
 /// ```
-/// use autonoe_flow::{FlowBuilder, Target, Transition, WorkStep};
+/// use autonoe_flow::definition::{Target, Transition, WorkStep};
+/// use autonoe_flow::FlowBuilder;
 ///
 /// let flow = FlowBuilder::new("review")
 ///     .description("Drafts a text and polishes it.")
@@ -35,7 +36,7 @@ use crate::error::{FlowError, FlowErrorKind};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "nothing is built before `build`"]
+#[must_use = "a builder does nothing before `build`"]
 pub struct FlowBuilder {
     name: String,
     description: Option<String>,
@@ -55,7 +56,7 @@ struct AddedStep {
 }
 
 impl FlowBuilder {
-    /// Starts the definition of the flow `name`, which is complete when its steps have ended.
+    /// Creates a builder for the flow `name`, which is complete when its steps reach their end.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -69,25 +70,25 @@ impl FlowBuilder {
         }
     }
 
-    /// Sets what the flow is for.
+    /// Sets the description.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// Sets when the flow is complete.
+    /// Sets the completion condition.
     pub fn completion(mut self, completion: Completion) -> Self {
         self.completion = completion;
         self
     }
 
-    /// Adds a tool to those that the flow's agents are granted.
+    /// Grants a tool to the flow's agents.
     pub fn allowed_tool(mut self, tool: impl Into<String>) -> Self {
         self.allowed_tools.push(tool.into());
         self
     }
 
-    /// Sets what agents may do without being granted it.
+    /// Sets the permissions of agents beyond granted tools.
     pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
         self.permission_mode = mode;
         self
@@ -99,18 +100,18 @@ impl FlowBuilder {
         self
     }
 
-    /// Sets how often steps may be repeated.
+    /// Sets how often steps may be visited.
     pub fn limits(mut self, limits: StepLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Adds a step, whose agent is told `prompt`.
+    /// Adds a step that sends `prompt` to its agent.
     pub fn step(self, id: impl Into<String>, prompt: impl Into<String>, step: WorkStep) -> Self {
         self.add(id.into(), Some(prompt.into()), Step::Normal(step))
     }
 
-    /// Adds a step that is a part of another one, which lists it in [`WorkStep::sub_steps`].
+    /// Adds a sub-step. Its parent lists it in [`WorkStep::sub_steps`].
     pub fn sub_step(
         self,
         id: impl Into<String>,
@@ -120,7 +121,7 @@ impl FlowBuilder {
         self.add(id.into(), Some(prompt.into()), Step::SubStep(step))
     }
 
-    /// Adds a gateway, which chooses the next step.
+    /// Adds a gateway, which selects the next step.
     pub fn gateway(self, id: impl Into<String>, gateway: Gateway) -> Self {
         self.add(id.into(), None, Step::Gateway(gateway))
     }
@@ -130,17 +131,17 @@ impl FlowBuilder {
         self
     }
 
-    /// Builds the definition. [`FlowDefinition::validated`] says whether it makes sense.
+    /// Builds the definition. [`FlowDefinition::validated`] checks whether it is consistent.
     ///
     /// # Errors
     ///
-    /// There is no step, two steps or two parameters have one name, a step has two prompts or a
-    /// blank one, or a name cannot be used.
+    /// There is no step, two steps or two parameters have the same name, a step has two prompts or
+    /// a blank one, or a name is invalid.
     pub fn build(self) -> Result<FlowDefinition, FlowError> {
         let ids = self.steps.iter().map(|added| name::<StepId>(&added.id));
         let ids: Vec<StepId> = ids.collect::<Result<_, _>>()?;
         let Some(entry_step) = ids.first().cloned() else {
-            return Err(invalid("the flow has no step; call .step(..)"));
+            return Err(invalid("the flow has no steps; call .step(..)"));
         };
         let is_in_sequence = |added: &AddedStep| !matches!(added.step, Step::SubStep(_));
         let mut steps = BTreeMap::new();
@@ -156,7 +157,7 @@ impl FlowBuilder {
                 };
                 if work.prompt.is_some() {
                     return Err(invalid(&format!(
-                        "{call}: the step {id} has two prompts; leave WorkStep::prompt out"
+                        "{call}: the step {id} has two prompts; remove WorkStep::prompt"
                     )));
                 }
                 if text.trim().is_empty() {
@@ -203,7 +204,7 @@ impl FlowBuilder {
                 permission_mode: self.permission_mode,
             },
             parameters,
-            prompts: PromptPlaces::default(),
+            prompts: PromptPaths::default(),
         };
         let registry = StepsRegistry {
             schema: None,

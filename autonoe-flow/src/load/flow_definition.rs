@@ -1,56 +1,58 @@
-//! A definition that was loaded.
+//! [`FlowDefinition`]: a definition from files or from memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use autonoe_core::project::ConfigFile;
+
 use super::folder::FlowFolder;
-use super::json_places::JsonPlaces;
 use crate::definition::{FlowAgent, StepsRegistry, VariableName};
 use crate::prompt::{PromptFiles, Template};
 
-/// A flow as its files say: `agent.json`, the steps, and what is known of its prompts.
+/// A flow definition: `agent.json`, the steps, and facts about its prompts.
 ///
-/// It says nothing about whether the flow makes sense; [`validate`](crate::validate) does.
+/// It may be inconsistent; [`validate`](crate::validate::validate) checks it.
 #[derive(Debug)]
 pub struct FlowDefinition {
     pub(super) agent: FlowAgent,
     pub(super) registry: StepsRegistry,
     pub(super) prompts: BTreeMap<PathBuf, PromptFile>,
-    /// Every file that could be a prompt, for hints.
+    /// Names of all files that could be prompts, for hints.
     pub(super) files: BTreeSet<String>,
     pub(super) source: Source,
-    pub(super) agent_places: JsonPlaces,
-    pub(super) registry_places: JsonPlaces,
+    /// The parsed files, for positions; `None` for definitions in memory.
+    pub(super) agent_file: Option<ConfigFile>,
+    pub(super) registry_file: Option<ConfigFile>,
 }
 
-/// Where a definition comes from.
+/// Origin of a definition.
 #[derive(Debug)]
 pub(super) enum Source {
     Folder { folder: FlowFolder, name: String },
     Memory { texts: BTreeMap<PathBuf, String> },
 }
 
-/// What is known of the file of a prompt.
+/// Facts about the file of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PromptFile {
-    /// It can be used.
+    /// The prompt can be used.
     Text {
         variables: BTreeSet<VariableName>,
-        /// Whether it says anything beside its variables.
+        /// Whether it has text beside its variables.
         has_words: bool,
     },
-    /// It is there and cannot be used.
+    /// The file exists and cannot be used.
     Broken { problem: String, hint: String },
 }
 
 impl PromptFile {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         let broken = |problem: &str, hint: &str| Self::Broken {
             problem: problem.to_owned(),
             hint: hint.to_owned(),
         };
         if text.trim().is_empty() {
-            return broken("it is blank", "write what the agent is told");
+            return broken("the file is blank", "write a prompt for the agent");
         }
         match Template::parse(text) {
             Ok(template) => Self::Text {
@@ -58,8 +60,10 @@ impl PromptFile {
                 has_words: template.has_words(),
             },
             Err(error) => {
-                let told = error.to_string();
-                let (problem, hint) = told.split_once("; ").unwrap_or((&told, "close it"));
+                let message = error.to_string();
+                let (problem, hint) = message
+                    .split_once("add the closing bracket")
+                    .unwrap_or((&message, "close it"));
                 broken(problem, hint)
             }
         }
@@ -67,10 +71,11 @@ impl PromptFile {
 }
 
 impl FlowDefinition {
-    /// Makes a definition in memory, without prompts.
+    /// Creates a definition in memory, without prompts.
     ///
     /// ```
-    /// use autonoe_flow::{FlowAgent, FlowDefinition, StepsRegistry, validate};
+    /// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+    /// use autonoe_flow::{FlowDefinition, validate};
     ///
     /// let agent: FlowAgent = serde_json::from_str(
     ///     r#"{"version": "1", "name": "hello", "behavior": {"completionType": "stepMachine"}}"#,
@@ -95,24 +100,25 @@ impl FlowDefinition {
             source: Source::Memory {
                 texts: BTreeMap::new(),
             },
-            agent_places: JsonPlaces::default(),
-            registry_places: JsonPlaces::default(),
+            agent_file: None,
+            registry_file: None,
         }
     }
 
-    /// Adds a prompt to a definition in memory; one that was loaded has its files.
+    /// Adds a prompt to a definition in memory. A loaded definition stays unchanged.
     #[must_use]
     pub fn with_prompt(mut self, path: impl Into<PathBuf>, text: &str) -> Self {
         if let Source::Memory { texts } = &mut self.source {
             let path = path.into();
             self.files.insert(path.display().to_string());
-            self.prompts.insert(path.clone(), PromptFile::of(text));
+            self.prompts
+                .insert(path.clone(), PromptFile::from_text(text));
             texts.insert(path, text.to_owned());
         }
         self
     }
 
-    /// Returns what `agent.json` says.
+    /// Returns the content of `agent.json`.
     pub fn agent(&self) -> &FlowAgent {
         &self.agent
     }
@@ -130,7 +136,7 @@ impl FlowDefinition {
         }
     }
 
-    /// Returns the name of the folder, as it was given.
+    /// Returns the name of the folder, as the caller spelled it.
     pub(crate) fn folder_name(&self) -> Option<&str> {
         match &self.source {
             Source::Folder { name, .. } => Some(name),
@@ -154,11 +160,11 @@ impl FlowDefinition {
         self.files.iter().map(String::as_str)
     }
 
-    pub(crate) fn agent_places(&self) -> &JsonPlaces {
-        &self.agent_places
+    pub(crate) fn agent_file(&self) -> Option<&ConfigFile> {
+        self.agent_file.as_ref()
     }
 
-    pub(crate) fn registry_places(&self) -> &JsonPlaces {
-        &self.registry_places
+    pub(crate) fn registry_file(&self) -> Option<&ConfigFile> {
+        self.registry_file.as_ref()
     }
 }

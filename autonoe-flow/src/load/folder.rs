@@ -1,31 +1,31 @@
-//! Reads files of one folder, and none outside of it.
+//! [`FlowFolder`]: reads files inside of one folder only.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use autonoe_core::{TextFileError, read_text_file};
+use autonoe_core::project::{TextFileError, read_text_file};
 
-/// The largest file that is read. A prompt or a definition of a megabyte is a wrong file.
+/// Maximum size of a file. A larger prompt or definition is most likely the wrong file.
 const LARGEST: u64 = 1024 * 1024;
 
-/// A folder whose files are read, and none outside of it.
+/// A folder whose files can be read, and no file outside of it.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowFolder {
-    /// Without symlinks, so that it can be compared.
+    /// Canonical, so that other paths can be compared with it.
     root: PathBuf,
 }
 
-/// Why a file in the folder could not be read.
+/// Error of reading a file in the folder.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FolderError {
-    /// The path leads out of the folder, itself or through a symlink.
-    #[error("{0:?} leads out of the folder of the flow")]
+    /// The path leaves the folder, by itself or through a symlink.
+    #[error("{0:?} is outside the folder of the flow")]
     Outside(PathBuf),
-    /// The file cannot be used.
+    /// The file is unusable.
     #[error(transparent)]
     File(#[from] TextFileError),
-    /// The system refused.
-    #[error("{0:?} cannot be read")]
+    /// The operating system refused access.
+    #[error("cannot read {0:?}")]
     Refused(PathBuf, #[source] io::Error),
 }
 
@@ -33,18 +33,20 @@ impl FlowFolder {
     /// Opens the folder at `dir`.
     pub(crate) fn open(dir: &Path) -> io::Result<Self> {
         let root = dir.canonicalize()?;
-        match root.is_dir() {
-            true => Ok(Self { root }),
-            false => Err(io::ErrorKind::NotADirectory.into()),
+        if root.is_dir() {
+            Ok(Self { root })
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
         }
     }
 
-    /// Returns the folder, without symlinks.
+    /// Returns the canonical path of the folder.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Returns the text of the file at `path`, from the folder, or `None` if there is nothing.
+    /// Returns the text of the file at `path`, relative to the folder, or `None` if it does not
+    /// exist.
     pub(crate) fn read(&self, path: &Path) -> Result<Option<String>, FolderError> {
         let is_inside = path
             .components()
@@ -55,19 +57,21 @@ impl FlowFolder {
         let joined = self.root.join(path);
         let real = match joined.canonicalize() {
             Ok(real) => real,
-            // A symlink that leads nowhere is told as such, and not followed further.
+            // A dangling symlink is reported as such, and not followed further.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return match joined.is_symlink() {
-                    true => Ok(read_text_file(&joined, LARGEST)?),
-                    false => Ok(None),
+                return if joined.is_symlink() {
+                    Ok(read_text_file(&joined, LARGEST)?)
+                } else {
+                    Ok(None)
                 };
             }
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
             Err(error) => return Err(FolderError::Refused(path.to_owned(), error)),
         };
-        match real.starts_with(&self.root) {
-            true => Ok(read_text_file(&real, LARGEST)?),
-            false => Err(FolderError::Outside(path.to_owned())),
+        if real.starts_with(&self.root) {
+            Ok(read_text_file(&real, LARGEST)?)
+        } else {
+            Err(FolderError::Outside(path.to_owned()))
         }
     }
 }
@@ -101,8 +105,8 @@ mod tests {
         for path in ["../x", "a/../../x", "/etc/passwd", "a/.."] {
             let refused = folder.read(Path::new(path));
 
-            let is_told = matches!(refused, Err(FolderError::Outside(_)));
-            assert!(is_told, "{path}: {refused:?}");
+            let is_outside = matches!(refused, Err(FolderError::Outside(_)));
+            assert!(is_outside, "{path}: {refused:?}");
         }
     }
 
@@ -120,7 +124,7 @@ mod tests {
         symlink("../secret", dir.join("outside.md")).expect("writable");
         symlink("..", dir.join("up")).expect("writable");
         symlink("gone", dir.join("broken.md")).expect("writable");
-        // The folder itself may be reached through one.
+        // The folder itself may be reached through a symlink.
         symlink(&dir, outer.path().join("link")).expect("writable");
         let folder = FlowFolder::open(&outer.path().join("link")).expect("it is there");
 

@@ -4,30 +4,29 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use autonoe_core::TextFileError;
+use autonoe_core::project::{ConfigError, ConfigErrorKind, ConfigFile, TextFileError};
 use serde::de::DeserializeOwned;
 
-use super::document::parse;
 use super::flow_definition::{FlowDefinition, PromptFile, Source};
+use super::flow_listing::possible_prompts;
 use super::folder::{FlowFolder, FolderError};
-use super::json_places::JsonPlaces;
-use super::listing::possible_prompts;
 use super::prompt_uses::prompt_uses;
 use crate::definition::{FlowAgent, StepsRegistry};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::prompt::candidates;
 
-/// The name of the file that makes a folder a flow.
+/// The name of the file that marks a folder as a flow.
 pub const AGENT_FILE: &str = "agent.json";
 
-/// Loads the flow in the folder `dir`, mostly `.autonoe/flows/{name}`.
+/// Loads the flow in the folder `dir`, usually `.autonoe/flows/{name}`.
 ///
-/// It reads and changes nothing, and no file outside of the folder. Whether the
-/// flow makes sense is asked of [`validate`](crate::validate).
+/// It only reads, and reads no file outside of the folder. [`validate`](crate::validate::validate)
+/// checks whether the flow is consistent.
 ///
 /// ```
-/// use autonoe_flow::{FindingKind, load};
+/// use autonoe_flow::finding::FindingKind;
+/// use autonoe_flow::load;
 ///
 /// let dir = tempfile::tempdir()?;
 ///
@@ -39,21 +38,22 @@ pub const AGENT_FILE: &str = "agent.json";
 ///
 /// # Errors
 ///
-/// A file is not there, cannot be read, or does not say what it must. The error
-/// tells the file, the line, the JSON pointer, and how to mend it.
+/// A file does not exist, cannot be read, or has invalid content. The error contains the file, the
+/// line, the JSON pointer, and a hint.
 pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
     let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
-    let (agent, agent_places): (FlowAgent, _) =
+    let (agent, agent_source): (FlowAgent, _) =
         read_document(&folder, dir, Path::new(AGENT_FILE), not_a_flow)?;
     let registry_file = agent.prompts.registry.as_path();
-    let (registry, registry_places): (StepsRegistry, _) =
+    let (registry, registry_source): (StepsRegistry, _) =
         read_document(&folder, dir, registry_file, |file| {
             Finding::new(
                 FindingKind::NotFound,
                 file,
                 "",
-                "there is no such file",
-                "write the steps there, or name their file in `prompts.registry` of agent.json",
+                "the file does not exist",
+                "create it with the steps, or set `prompts.registry` in agent.json to the file \
+                 that has them",
             )
         })?;
     let mut prompts = BTreeMap::new();
@@ -73,12 +73,12 @@ pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
             name: folder_name(dir, &folder),
             folder,
         },
-        agent_places,
-        registry_places,
+        agent_file: Some(agent_source),
+        registry_file: Some(registry_source),
     })
 }
 
-/// Returns the name under which the folder was asked for, which may be a symlink.
+/// Returns the folder name in the caller's path, which may be a symlink.
 fn folder_name(dir: &Path, folder: &FlowFolder) -> String {
     let name = dir.file_name().or_else(|| folder.root().file_name());
     name.unwrap_or_default().to_string_lossy().into_owned()
@@ -86,56 +86,83 @@ fn folder_name(dir: &Path, folder: &FlowFolder) -> String {
 
 fn prompt_file(folder: &FlowFolder, path: &Path) -> Option<PromptFile> {
     match folder.read(path) {
-        Ok(text) => text.map(|text| PromptFile::of(&text)),
+        Ok(text) => text.map(|text| PromptFile::from_text(&text)),
         Err(error) => {
-            let (problem, hint) = in_words(&error);
+            let (problem, hint) = describe(&error);
             Some(PromptFile::Broken { problem, hint })
         }
     }
 }
 
-/// Reads the JSON file `name` of the folder, which was asked for as `dir`.
+/// Reads the JSON file `name` of the folder; `dir` is the caller's path of the folder, for errors.
 pub(crate) fn read_document<T: DeserializeOwned>(
     folder: &FlowFolder,
     dir: &Path,
     name: &Path,
     missing: impl Fn(PathBuf) -> Finding,
-) -> Result<(T, JsonPlaces), LoadError> {
+) -> Result<(T, ConfigFile), LoadError> {
     let file = dir.join(name);
     match folder.read(name) {
-        Ok(Some(text)) => parse(&text, &file),
+        Ok(Some(text)) => {
+            let source = ConfigFile::parse(&text, &file).map_err(|error| shape(&error))?;
+            match source.read("").map_err(|error| shape(&error))? {
+                Some(value) => Ok((value, source)),
+                None => Err(LoadError::new(missing(file))),
+            }
+        }
         Ok(None) => Err(LoadError::new(missing(file))),
         Err(error) => {
             let kind = match error {
                 FolderError::Outside(_) => FindingKind::OutsideFolder,
                 FolderError::File(_) | FolderError::Refused(..) => FindingKind::Unreadable,
             };
-            let (message, hint) = in_words(&error);
+            let (message, hint) = describe(&error);
             Err(LoadError::new(Finding::new(kind, file, "", message, hint)).because(error))
         }
     }
 }
 
-/// Says what is wrong with a file whose name is told beside it, and how to mend it.
-fn in_words(error: &FolderError) -> (String, String) {
+/// Converts an error of a file's content.
+fn shape(error: &ConfigError) -> LoadError {
+    let kind = match error.kind() {
+        ConfigErrorKind::Unreadable => FindingKind::Unreadable,
+        ConfigErrorKind::Syntax => FindingKind::Syntax,
+        ConfigErrorKind::Duplicate => FindingKind::Duplicate,
+        _ => FindingKind::Shape,
+    };
+    let hint = match error.message() {
+        "unknown name `bypassPermissions`" => {
+            "every call of an agent must pass the gate; list the tools that it may use in \
+             `allowedTools`"
+        }
+        _ => error.suggestion().unwrap_or_default(),
+    };
+    let file = error.file().unwrap_or(Path::new(AGENT_FILE));
+    let pointer = error.pointer().unwrap_or_default();
+    let finding = Finding::new(kind, file, pointer, error.message(), hint);
+    LoadError::new(finding.at(error.line().zip(error.column())))
+}
+
+/// Returns the problem of a file and a hint. The caller prints the name of the file.
+fn describe(error: &FolderError) -> (String, String) {
     let (message, hint): (String, &str) = match error {
         FolderError::Outside(_) => (
-            "it leads out of the folder of the flow".to_owned(),
-            "put the file itself there",
+            "the file is outside the folder of the flow".to_owned(),
+            "replace the link with the file itself",
         ),
         FolderError::File(TextFileError::NotAFile { found, .. }) => {
-            (format!("it is {found}"), "put a file in its place")
+            (format!("it is {found}"), "replace it with a regular file")
         }
         FolderError::File(TextFileError::TooLarge { .. }) => (
-            "it is larger than 1 MiB".to_owned(),
-            "is this the right file?",
+            "the file is larger than 1 MiB".to_owned(),
+            "check that this is the right file",
         ),
         FolderError::File(TextFileError::NotUtf8 { line, .. }) => (
-            format!("it is not UTF-8 from line {line} on"),
+            format!("the file is not UTF-8 from line {line} on"),
             "save it as UTF-8",
         ),
         FolderError::File(_) | FolderError::Refused(..) => (
-            "it cannot be read".to_owned(),
+            "cannot read the file".to_owned(),
             "check its owner and permissions",
         ),
     };
@@ -147,8 +174,8 @@ fn not_a_flow(file: PathBuf) -> Finding {
         FindingKind::NotFound,
         file,
         "",
-        "there is no such file",
-        "the folder of a flow holds agent.json and steps_registry.json",
+        "the file does not exist",
+        "the folder of a flow contains agent.json and steps_registry.json",
     )
 }
 
@@ -156,24 +183,24 @@ pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
     let (kind, message, hint) = match error.kind() {
         io::ErrorKind::NotFound => (
             FindingKind::NotFound,
-            "there is no such folder",
-            "a flow is a folder with agent.json in it",
+            "the folder does not exist",
+            "a flow is a folder that contains agent.json",
         ),
         io::ErrorKind::NotADirectory => (
             FindingKind::NotFound,
             "it is not a folder",
-            "a flow is a folder with agent.json in it",
+            "a flow is a folder that contains agent.json",
         ),
         _ => (
             FindingKind::Unreadable,
-            "it cannot be read",
+            "cannot read the folder",
             "check its owner and permissions",
         ),
     };
     LoadError::new(Finding::new(kind, dir, "", message, hint)).because(error)
 }
 
-/// Why a definition could not be loaded.
+/// Error of loading a definition.
 #[derive(Debug)]
 pub struct LoadError {
     finding: Box<Finding>,
@@ -196,7 +223,7 @@ impl LoadError {
         self
     }
 
-    /// Returns what is wrong, where it stands and how to mend it.
+    /// Returns the problem, its location and a hint.
     pub fn finding(&self) -> &Finding {
         &self.finding
     }
@@ -223,6 +250,6 @@ impl From<LoadError> for FlowError {
             FindingKind::NotFound => FlowErrorKind::ConfigurationNotFound,
             _ => FlowErrorKind::ConfigurationParse,
         };
-        Self::new(kind, "the definition of the flow cannot be loaded").because(error)
+        Self::new(kind, "cannot load the definition of the flow").because(error)
     }
 }

@@ -1,26 +1,26 @@
-//! Which prompts a definition uses, and where it says so.
+//! Places of a definition that use prompts.
 
-use crate::definition::nested::below;
 use crate::definition::{Check, FlowAgent, PromptRef, StepId, StepsRegistry};
+use autonoe_core::project::config_parts::below;
 
-/// A place of a definition that names a prompt.
+/// A place of a definition that uses a prompt.
 #[derive(Clone, Debug)]
 pub(crate) struct PromptUse {
     pub(crate) file: PromptUseFile,
     pub(crate) pointer: String,
     pub(crate) reference: PromptRef,
-    /// The step whose variables fill it; none for the system prompt.
+    /// The step whose variables fill it; `None` for the system prompt.
     pub(crate) step: Option<StepId>,
 }
 
-/// Which file names the prompt.
+/// The file that uses the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PromptUseFile {
     Agent,
     Registry,
 }
 
-/// Returns every place that names a prompt.
+/// Returns every place that uses a prompt.
 pub(crate) fn prompt_uses(agent: &FlowAgent, registry: &StepsRegistry) -> Vec<PromptUse> {
     let system = agent.behavior.system_prompt_path.as_ref();
     let mut uses: Vec<PromptUse> = system

@@ -1,8 +1,9 @@
-//! What a flow machine asks for.
+//! [`FlowAction`]: a request of the flow machine to its driver.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{AgentSessionId, Budget};
+use autonoe_core::Budget;
+use autonoe_core::time::AgentSessionId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::check::ToolOutcome;
 use crate::definition::{Check, Escalation, StepId, VariableName, WorkStep};
 use crate::prompt::Variables;
 
-/// What a [`FlowMachine`](super::FlowMachine) asks its driver to do.
+/// A request of a [`FlowMachine`](super::FlowMachine) to its driver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "action",
@@ -20,143 +21,144 @@ use crate::prompt::Variables;
     rename_all_fields = "camelCase"
 )]
 pub enum FlowAction {
-    /// Go on with what is under way.
+    /// Continue the action in progress.
     Continue,
-    /// Send the prompt of a step; answer with `Prompted`.
+    /// Send the prompt of a step; report the result as `Prompted`.
     Prompt(PromptOrder),
-    /// Check a step; answer with `Checked`.
+    /// Check a step; report the result as `Checked`.
     Check(CheckOrder),
-    /// Stop the prompt or the check that is under way; answer with its end.
+    /// Stop the prompt or the check in progress; report how it ended.
     Stop,
-    /// Ask whether the flow is complete; answer with `CompletionChecked`.
-    AskCompletion(CompletionOrder),
-    /// Tell somebody outside of a failure; answer with `Notified`.
+    /// Check whether the flow is complete; report the result as `CompletionChecked`.
+    CheckCompletion(CompletionOrder),
+    /// Send the notification of a failure; report the result as `Notified`.
     Notify(NotifyOrder),
-    /// Wait; answer with `WaitOver`.
+    /// Wait; report the end as `WaitOver`.
     Wait {
-        /// For what.
+        /// The reason of the wait.
         reason: FlowWait,
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// The flow is over, or stopped until it is resumed.
+    /// The flow is finished, or stopped until it is resumed.
     Finish(FlowEnd),
 }
 
-/// Where the flow is: a try of a step.
+/// One attempt of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct StepTry {
+pub struct StepAttempt {
     /// The step.
     pub step: StepId,
-    /// How often the step was visited, with this time.
+    /// The number of visits of the step, including this one.
     pub visit: u32,
-    /// How often it was tried again in this visit.
+    /// The number of retries in this visit.
     pub retry: u32,
 }
 
-/// A prompt that is to be sent.
+/// A request to send a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PromptOrder {
-    /// The iteration, from 1.
+    /// The iteration, counted from 1.
     pub iteration: u64,
-    /// Where the flow is.
+    /// The attempt.
     #[serde(flatten)]
-    pub at: StepTry,
-    /// Which conversation the prompt belongs to.
+    pub at: StepAttempt,
+    /// The conversation that the prompt belongs to.
     pub session: SessionChoice,
-    /// The variables of the prompt: in a retry, those of the first try of the visit.
+    /// The variables of the prompt. A retry uses those of the first attempt of the visit.
     pub variables: Variables,
     /// The outputs that the agent may set.
     pub outputs: Vec<VariableName>,
-    /// Whether a model judges this step or one around it. The answer then has the inputs and the
-    /// outputs of tool calls.
+    /// Whether a model judges this step or an enclosing one. The answer then contains the inputs
+    /// and outputs of tool calls.
     pub judged: bool,
-    /// What is left of the budget.
+    /// The remaining budget.
     pub budget: Budget,
 }
 
-/// Which conversation a prompt belongs to.
+/// The conversation that a prompt belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionChoice {
-    /// The one of the answer before.
+    /// The conversation of the previous answer.
     Continue(AgentSessionId),
-    /// A new one: there is none to continue, the last one failed, or the flow starts again.
+    /// A new one: there is none to continue, the last one failed, or the flow restarts.
     Fresh,
 }
 
-/// A step that is to be checked.
+/// A request to check a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CheckOrder {
-    /// How many iterations there were.
+    /// The number of iterations so far.
     pub iteration: u64,
-    /// Where the flow is.
+    /// The attempt.
     #[serde(flatten)]
-    pub at: StepTry,
-    /// The text parts of all answers of this try, sub-steps included.
+    pub at: StepAttempt,
+    /// The text parts of all answers of this attempt, including sub-steps.
     pub text: String,
-    /// The tool calls of this try, sub-steps included.
+    /// The tool calls of this attempt, including sub-steps.
     pub actions: Vec<ToolOutcome>,
-    /// The variables of a check's prompt.
+    /// The variables of the check's prompt.
     pub variables: Variables,
-    /// What is left of the budget.
+    /// The remaining budget.
     pub budget: Budget,
 }
 
-/// A question whether the flow is complete.
+/// A request to check whether the flow is complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CompletionOrder {
-    /// How many iterations there were, at least 1.
+    /// The number of iterations so far, at least 1.
     pub iteration: u64,
-    /// The step that was run last.
+    /// The last step that ran.
     pub step: StepId,
     /// The text parts of the last answer.
     pub text: String,
-    /// Whether the steps have come to their end.
+    /// Whether the steps have reached their end.
     pub at_end: bool,
 }
 
-/// A failure that somebody outside is to be told of.
+/// A request to send the notification of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NotifyOrder {
-    /// When the step failed for good; the same when it is told again after a crash.
+    /// When the step failed for good. It stays the same when the notification is repeated after a
+    /// crash.
     pub failed_at: Timestamp,
-    /// How many iterations there were.
+    /// The number of iterations so far.
     pub iteration: u64,
     /// The step that failed for good.
     pub step: StepId,
-    /// The how-manieth visit of it, from 1.
+    /// The number of the visit, counted from 1.
     pub visit: u32,
-    /// Who is told, and how.
+    /// The escalation, with its receiver and method.
     pub escalation: Escalation,
-    /// Why the step failed.
+    /// The reason of the failure.
     pub failure: FlowFailure,
 }
 
-/// Why a flow waits.
+/// The reason of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FlowWait {
-    /// A step is tried again after an error of the agent.
+    /// A step is retried after an error of the agent.
     Retry,
-    /// It is asked again whether the flow is complete, after an error.
+    /// The completion check is retried after an error.
     Completion,
-    /// The service behind the agent asked to wait until then.
+    /// The service of the agent reported a rate limit with a reset time.
     RateLimit,
-    /// The service behind the agent asked to wait, and nobody knows how long.
+    /// The service of the agent reported a rate limit without a reset time.
     RateLimitBackoff,
-    /// A notification that could not be delivered is sent again.
+    /// An undelivered notification is retried.
     Notification,
 }
 
@@ -170,37 +172,37 @@ pub enum FlowWait {
 pub enum FlowEnd {
     /// The flow is complete.
     Complete {
-        /// Why, in words for people; not empty.
+        /// The reason, for people; not empty.
         reason: String,
-        /// What each condition of a composite found last, by its name.
+        /// The last result of each condition of a composite, by its name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         states: BTreeMap<String, bool>,
     },
     /// The flow failed for good.
     Failed {
-        /// Why.
+        /// The reason.
         failure: FlowFailure,
     },
-    /// The flow stopped and can be resumed: a person stopped it, a quota or a budget is spent, or a
-    /// prompt cannot be used.
+    /// The flow stopped and can be resumed: an operator stopped it, a quota or a budget is
+    /// exhausted, or a prompt cannot be used.
     Stopped {
-        /// Why.
+        /// The reason.
         failure: FlowFailure,
     },
 }
 
 impl FlowEnd {
-    /// Tells whether the flow is complete.
+    /// Returns whether the flow is complete.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Complete { .. })
     }
 
-    /// Tells whether the flow can be resumed.
+    /// Returns whether the flow can be resumed.
     pub fn is_resumable(&self) -> bool {
         matches!(self, Self::Stopped { .. })
     }
 
-    /// Returns why the flow failed or stopped; `None` exactly when it is complete.
+    /// Returns why the flow failed or stopped. It is `None` exactly when the flow is complete.
     pub fn failure(&self) -> Option<&FlowFailure> {
         match self {
             Self::Complete { .. } => None,
@@ -231,12 +233,12 @@ impl FlowMachine {
     /// Returns the variables of the first prompt of a visit.
     pub(super) fn prompt_variables(&self, frame: &Frame, work: &WorkStep) -> Variables {
         let mut context = self.context_of(&frame.at, self.context.iteration() + 1);
-        // A retry sends the same text, so that it cannot name the number of the retry.
+        // A retry sends the same text, so the text must not depend on the number of the retry.
         context.remove("retry");
         self.variables(work, &context)
     }
 
-    /// Tells whether a model judges the step that is being run, or one around it.
+    /// Returns whether a model judges the current step or an enclosing one.
     fn is_judged(&self) -> bool {
         let works = self.frames.iter();
         let mut works = works.filter_map(|frame| self.registry.step(&frame.at.step)?.work());

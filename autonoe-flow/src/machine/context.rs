@@ -1,17 +1,17 @@
-//! What a flow takes from one iteration to the next.
+//! [`RuntimeContext`]: the state that a flow carries from one iteration to the next.
 
-use autonoe_core::AgentSessionId;
+use autonoe_core::time::AgentSessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::action::StepTry;
+use super::action::StepAttempt;
 use super::fact::{Answer, Expense};
 use super::failure::FlowFailure;
 
-/// What a flow takes from one iteration to the next.
+/// The state that a flow carries from one iteration to the next.
 ///
-/// There are as many summaries as iterations, always: both are made by the one
-/// function that ends an iteration. Nobody else changes them.
+/// The number of summaries always equals the number of iterations, because only one function ends
+/// an iteration and changes both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RuntimeContext {
@@ -20,53 +20,53 @@ pub struct RuntimeContext {
     carry: ContextCarry,
 }
 
-/// What is kept of an iteration.
+/// Summary of an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct IterationSummary {
-    /// Its number, from 1.
+    /// Its number, counted from 1.
     pub iteration: u64,
-    /// Where the flow was.
+    /// The attempt of the step.
     #[serde(flatten)]
-    pub at: StepTry,
-    /// Why the agent failed, if it did.
+    pub at: StepAttempt,
+    /// The failure of the agent, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FlowFailure>,
-    /// What it took.
+    /// Cost and tokens.
     pub spent: Expense,
 }
 
-/// What the next iteration gets of those before.
+/// Values that the next iteration receives from the previous ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct ContextCarry {
-    /// The text of the answer before.
+    /// The text of the previous answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_response: Option<String>,
-    /// The outputs of the steps so far, by name; the last one that was set counts.
+    /// The outputs of the steps so far, by name. A later output replaces an earlier one.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub accumulated_context: Map<String, Value>,
 }
 
 impl RuntimeContext {
-    /// Returns the conversation that the next prompt continues; `None` is a new one.
+    /// Returns the conversation that the next prompt continues; `None` starts a new one.
     pub fn session_id(&self) -> Option<&AgentSessionId> {
         self.session_id.as_ref()
     }
 
-    /// Returns how many iterations there were.
+    /// Returns the number of iterations.
     pub fn iteration(&self) -> u64 {
         self.summaries.len() as u64
     }
 
-    /// Returns what is kept of each iteration, in their order.
+    /// Returns the summaries of the iterations, in order.
     pub fn summaries(&self) -> &[IterationSummary] {
         &self.summaries
     }
 
-    /// Returns what the next iteration gets of those before.
+    /// Returns the values that the next iteration receives from the previous ones.
     pub fn carry(&self) -> &ContextCarry {
         &self.carry
     }
@@ -74,7 +74,7 @@ impl RuntimeContext {
     /// Ends an iteration.
     pub(super) fn end_iteration(
         &mut self,
-        at: StepTry,
+        at: StepAttempt,
         result: Result<&Answer, &FlowFailure>,
         spent: Expense,
     ) {
@@ -85,7 +85,7 @@ impl RuntimeContext {
                 let outputs = answer.outputs.clone();
                 self.carry.accumulated_context.extend(outputs);
             }
-            // The conversation itself may be what fails.
+            // The conversation itself may cause the failure.
             Err(_) => self.session_id = None,
         }
         self.summaries.push(IterationSummary {
@@ -96,8 +96,8 @@ impl RuntimeContext {
         });
     }
 
-    /// Lets the next prompt begin a new conversation.
-    pub(super) fn leave_session(&mut self) {
+    /// Makes the next prompt start a new conversation.
+    pub(super) fn reset_session(&mut self) {
         self.session_id = None;
     }
 }

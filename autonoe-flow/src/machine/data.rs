@@ -1,4 +1,4 @@
-//! The data of a flow, and the variables that prompts get of it.
+//! The data of a flow, and the variables of prompts that are derived from it.
 
 use std::collections::BTreeMap;
 
@@ -6,34 +6,34 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 
 use super::FlowMachine;
-use super::action::StepTry;
-use super::frame::Role;
+use super::action::StepAttempt;
+use super::frame::FrameRole;
 use crate::definition::{StepId, VariableName, VariableValue, WorkStep};
 use crate::parameters::ParameterValue;
 use crate::prompt::Variables;
 
-/// What is known of a step that was visited.
+/// Record of a visited step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct StepRecord {
-    /// Whether it passed when it was visited last; `None` until the first visit ended.
+    /// Whether it passed on its last visit; `None` until the first visit has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
-    /// How often it was visited.
+    /// The number of visits.
     pub visits: u32,
     /// The outputs that it set.
     pub outputs: Map<String, Value>,
 }
 
-/// The parts of the data that a whole flow has.
+/// The parts of the data that belong to the whole flow.
 pub(super) struct DataSource<'a> {
     pub(super) parameters: &'a Map<String, Value>,
     pub(super) steps: &'a BTreeMap<StepId, StepRecord>,
 }
 
 impl DataSource<'_> {
-    /// Returns the data with `context`, as gateways and variables read them.
+    /// Returns the data with `context`, for gateways and variables.
     pub(super) fn with_context(&self, context: &Map<String, Value>) -> Value {
         let steps = self.steps.iter();
         let steps: Map<String, Value> = steps
@@ -50,7 +50,7 @@ impl DataSource<'_> {
 }
 
 impl FlowMachine {
-    /// Returns the data of the flow as they are now: `parameters`, `steps` and `context`.
+    /// Returns the current data of the flow: `parameters`, `steps` and `context`.
     pub fn data(&self) -> Value {
         let context = match self.frames.last() {
             Some(frame) => self.context_of(&frame.at, self.context.iteration()),
@@ -71,32 +71,36 @@ impl FlowMachine {
         }
     }
 
-    /// Returns what the flow itself knows at a try of a step.
-    pub(super) fn context_of(&self, at: &StepTry, iteration: u64) -> Map<String, Value> {
+    /// Returns the context values of an attempt.
+    pub(super) fn context_of(&self, at: &StepAttempt, iteration: u64) -> Map<String, Value> {
         let mut context = Map::new();
         context.insert("flow".to_owned(), self.flow.as_str().into());
         context.insert("step".to_owned(), at.step.as_str().into());
         context.insert("iteration".to_owned(), iteration.into());
         context.insert("visit".to_owned(), at.visit.into());
         context.insert("retry".to_owned(), at.retry.into());
-        // Blank before the first answer: a prompt that names it is fine in every step.
+        // Empty before the first answer, so that a prompt of any step may use it.
         context.insert(
             "previous_response".to_owned(),
             self.previous_response().into(),
         );
         let bottom = self.frames.first().map(|frame| &frame.role);
-        if let Some(Role::Called(call)) = bottom {
-            context.insert("failure".to_owned(), call.failure.told().into());
+        if let Some(FrameRole::Called(call)) = bottom {
+            context.insert(
+                "failure".to_owned(),
+                call.failure.message_with_causes().into(),
+            );
         }
         context
     }
 
-    /// Returns the variables of a prompt: those of the step, then outputs, then parameters, then context.
+    /// Returns the variables of a prompt. Variables of the step take precedence over outputs, then
+    /// parameters, then context.
     pub(super) fn variables(&self, work: &WorkStep, context: &Map<String, Value>) -> Variables {
         let data = self.source().with_context(context);
         let mut variables = Variables::new();
         let outputs = &self.context.carry().accumulated_context;
-        // The first that sets a name wins, so they are put in from the last.
+        // The highest precedence wins, so values are inserted from the lowest to the highest.
         for values in [context, &self.parameters, outputs] {
             for (name, value) in values {
                 set(&mut variables, name, value);
@@ -106,12 +110,13 @@ impl FlowMachine {
             let text = match value {
                 VariableValue::Text(text) => Some(text.clone()),
                 VariableValue::Bool(truth) => Some(truth.to_string()),
-                VariableValue::Number(number) => Some(number_as_written(number)),
-                VariableValue::Data(data_path) => data_path.from.find(&data).and_then(written),
+                VariableValue::Number(number) => Some(format_number(number)),
+                VariableValue::Data(data_path) => data_path.from.find(&data).and_then(format_value),
             };
             match text {
                 Some(text) => drop(variables.insert(name.clone(), text)),
-                // What stands elsewhere under this name is not what the step means.
+                // A value of the same name from another source is not the one that the step refers
+                // to.
                 None => drop(variables.remove(name)),
             }
         }
@@ -120,14 +125,14 @@ impl FlowMachine {
 }
 
 fn set(variables: &mut Variables, name: &str, value: &Value) {
-    if let (Ok(name), Some(text)) = (name.parse::<VariableName>(), written(value)) {
+    if let (Ok(name), Some(text)) = (name.parse::<VariableName>(), format_value(value)) {
         variables.insert(name, text);
     }
 }
 
-/// Returns a value as a prompt shows it: a text as it is, a list of texts with commas, a number as
-/// parameters are spelled, the rest as JSON.
-fn written(value: &Value) -> Option<String> {
+/// Formats a value for a prompt: a string as it is, a list of strings with commas, a number like a
+/// parameter, everything else as JSON.
+fn format_value(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -135,13 +140,13 @@ fn written(value: &Value) -> Option<String> {
             let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
             Some(texts.join(", "))
         }
-        Value::Number(number) => Some(number_as_written(number)),
+        Value::Number(number) => Some(format_number(number)),
         other => Some(other.to_string()),
     }
 }
 
-/// Writes a number as the value of a parameter is written: `4` and not `4.0`.
-fn number_as_written(number: &Number) -> String {
+/// Formats a number like the value of a parameter: `4`, not `4.0`.
+fn format_number(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
         Some(float) => ParameterValue::Number(float).to_string(),
         None => number.to_string(),

@@ -1,8 +1,9 @@
-//! What a flow machine is told.
+//! [`FlowFact`]: an input of the flow machine.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{AgentSessionId, BudgetKind, CostTotal, TokenUsage};
+use autonoe_core::agent::{BudgetKind, CostTotal, TokenUsage};
+use autonoe_core::time::AgentSessionId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,9 +13,9 @@ use super::limits::FlowLimits;
 use crate::check::ToolOutcome;
 use crate::progress::Signal;
 
-/// Something that happened, told to a [`FlowMachine`](super::FlowMachine).
+/// An input of a [`FlowMachine`](super::FlowMachine).
 ///
-/// The journal of a flow is its facts, in their order.
+/// The journal of a flow consists of its facts, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "fact",
@@ -23,97 +24,97 @@ use crate::progress::Signal;
 )]
 #[non_exhaustive]
 pub enum FlowFact {
-    /// The flow begins.
+    /// The flow starts.
     Started {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// The limits that it keeps to.
+        /// The limits of the flow.
         #[serde(default)]
         limits: FlowLimits,
     },
-    /// What came of a prompt.
+    /// The result of a prompt.
     Prompted {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// The iteration that it was sent for.
+        /// The iteration of the prompt.
         iteration: u64,
-        /// What came of it.
+        /// The outcome.
         outcome: PromptOutcome,
-        /// What it took.
+        /// Cost and tokens.
         #[serde(default)]
         spent: Expense,
     },
-    /// What a check of a step found, or why it found nothing.
+    /// The result of a step's check, or the reason why it has none.
     Checked {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// What it found.
+        /// The verdict.
         verdict: Result<CheckVerdict, FlowFailure>,
-        /// What it took.
+        /// Cost and tokens.
         #[serde(default)]
         spent: Expense,
     },
-    /// The model that was to judge a step could not: the service behind it asks to wait.
+    /// The model could not judge a step, because its service reported a rate limit.
     CheckLimited {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Until when, if it is known.
+        /// The reset time, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resets_at: Option<Timestamp>,
-        /// What it took.
+        /// Cost and tokens.
         #[serde(default)]
         spent: Expense,
     },
-    /// What the completion of the flow found, or why it found nothing.
+    /// The result of a completion check, or the reason why it has none.
     CompletionChecked {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// What it found.
+        /// The verdict.
         verdict: Result<CompletionVerdict, FlowFailure>,
     },
-    /// Whether somebody outside was told of a failure.
+    /// The result of a notification.
     Notified {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Why not, if not.
+        /// The reason, if it failed.
         result: Result<(), FlowFailure>,
     },
-    /// A wait that the machine asked for is over. Too early is not over.
+    /// A requested wait is over. A time before its end is ignored.
     WaitOver {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// An interrupted flow is resumed under other limits. What it has spent stays spent.
+    /// An interrupted flow is resumed with other limits. Its expenses so far still count.
     LimitsChanged {
-        /// All of them.
+        /// All limits.
         limits: FlowLimits,
     },
-    /// The prompt or the check that was under way was lost with the process that ran it.
+    /// The prompt or check in progress was lost with its process.
     Lost {
-        /// What it took, as far as the journal tells; `None` if nobody knows.
+        /// Cost and tokens, as far as the journal contains them; `None` if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Expense>,
     },
-    /// A person stops the flow.
+    /// An operator stops the flow.
     Cancelled {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// The flow cannot continue. Whether it can be resumed depends on the kind of the failure.
+    /// The flow cannot continue. The kind of the failure decides whether it can be resumed.
     Failed {
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// Why.
+        /// The reason.
         failure: FlowFailure,
     },
     /// A stopped flow is resumed. The time since its stop does not count.
     Resumed {
-        /// When.
+        /// The time.
         at: Timestamp,
     },
 }
 
-/// What came of a prompt.
+/// The outcome of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "outcome",
@@ -121,29 +122,30 @@ pub enum FlowFact {
     rename_all_fields = "camelCase"
 )]
 pub enum PromptOutcome {
-    /// The agent came to its end.
+    /// The agent finished.
     Answered(Answer),
-    /// The agent failed. What it said before is not trusted.
+    /// The agent failed. Its output so far is not trusted.
     Failed {
-        /// Why.
+        /// The reason.
         failure: FlowFailure,
     },
-    /// The service behind the agent asks to wait. It is no iteration: the prompt is sent again.
+    /// The service of the agent reported a rate limit. It does not count as an iteration: the
+    /// prompt is sent again.
     RateLimited {
-        /// Until when, if it is known.
+        /// The reset time, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resets_at: Option<Timestamp>,
     },
-    /// The agent was stopped because the budget of the flow is spent.
+    /// The agent was stopped because the budget of the flow is exhausted.
     BudgetSpent {
-        /// Which part of it.
+        /// The exhausted part of the budget.
         budget: BudgetKind,
     },
-    /// The agent was stopped because a person stops the flow.
+    /// The agent was stopped because an operator stops the flow.
     Cancelled,
 }
 
-/// What an agent answered.
+/// The answer of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -156,16 +158,16 @@ pub struct Answer {
     /// The outputs that the agent set.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub outputs: Map<String, Value>,
-    /// The signals that the agent gave, in their order.
+    /// The signals that the agent sent, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// The tool calls, in their order.
+    /// The tool calls, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ToolOutcome>,
 }
 
 impl Answer {
-    /// Makes an answer of a text.
+    /// Creates an answer that consists of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -174,30 +176,30 @@ impl Answer {
     }
 }
 
-/// What a check found.
+/// The verdict of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckVerdict {
     /// Whether the step passed.
     pub passed: bool,
-    /// Why, in words for people.
+    /// The reason, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What the completion of a flow found.
+/// The verdict of a completion check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CompletionVerdict {
     /// Why the flow is complete; `None` if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<String>,
-    /// What each condition of a composite found, by its name.
+    /// The result of each condition of a composite, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub states: BTreeMap<String, bool>,
 }
 
-/// What a session took: money and tokens.
+/// Cost and tokens of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Expense {
@@ -208,14 +210,14 @@ pub struct Expense {
 }
 
 impl Expense {
-    /// Adds another.
+    /// Adds another expense.
     pub fn merge(&mut self, other: Self) {
         self.cost.merge(other.cost);
         self.tokens += other.tokens;
     }
 
-    /// Returns what this is more than another.
-    pub(crate) fn beyond(self, other: Self) -> Self {
+    /// Returns the difference to `other`, at least zero.
+    pub(crate) fn saturating_sub(self, other: Self) -> Self {
         let (all, part) = (self.tokens, other.tokens);
         Self {
             cost: CostTotal {

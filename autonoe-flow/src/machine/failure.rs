@@ -1,18 +1,19 @@
-//! What went wrong, as it is recorded.
+//! [`FlowFailure`]: a serializable error of a flow.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::BudgetKind;
+use autonoe_core::agent::BudgetKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::definition::StepId;
 use crate::error::{FlowError, FlowErrorKind, FlowLayer};
 
-/// What went wrong, as a journal records it: a [`FlowError`] that can be written down and compared.
+/// A serializable and comparable [`FlowError`], for journals.
 ///
 /// ```
-/// use autonoe_flow::{FlowErrorKind, FlowFailure};
+/// use autonoe_flow::machine::FlowFailure;
+/// use autonoe_flow::FlowErrorKind;
 ///
 /// let failure = FlowFailure::new(FlowErrorKind::SdkConnection, "the agent could not be reached");
 ///
@@ -27,30 +28,30 @@ use crate::error::{FlowError, FlowErrorKind, FlowLayer};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FlowFailure {
-    /// What kind of error it is; in JSON its code.
+    /// The kind of the error; its code in JSON.
     #[serde(rename = "code", with = "code")]
     pub kind: FlowErrorKind,
-    /// A sentence, lower case, that names the thing.
+    /// A lower-case sentence that names the subject.
     pub message: String,
-    /// The iteration in which it happened, from 1.
+    /// The iteration in which the error occurred, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iteration: Option<u64>,
-    /// The step in which it happened.
+    /// The step in which the error occurred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
-    /// How long to wait before a new try, in milliseconds, if the other side said so.
+    /// The wait before a retry, in milliseconds, if the service requested one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The part of the budget that is spent, if that is it.
+    /// The exhausted part of the budget, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetKind>,
-    /// What caused it.
+    /// The cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<FlowFailure>>,
 }
 
 impl FlowFailure {
-    /// Makes a failure; `message` is a sentence, lower case, that names the thing.
+    /// Creates a failure; `message` is a lower-case sentence that names the subject.
     pub fn new(kind: FlowErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -63,53 +64,53 @@ impl FlowFailure {
         }
     }
 
-    /// Adds what caused it.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, cause: FlowFailure) -> Self {
         self.cause = Some(Box::new(cause));
         self
     }
 
-    /// Tells whether a new try or another way may help; if not, a flow ends at once.
+    /// Returns whether a retry or another path may help. If not, the flow ends at once.
     pub fn is_recoverable(&self) -> bool {
         self.kind.is_recoverable()
     }
 
-    /// Tells whether the flow can be resumed after it: a person stopped the flow, a quota or a budget is
-    /// spent, or a prompt cannot be used.
+    /// Returns whether the flow can be resumed: an operator stopped it, a quota or a budget is
+    /// exhausted, or a prompt cannot be used.
     pub fn is_resumable(&self) -> bool {
         use FlowErrorKind::{BudgetExceeded, Interrupted, SdkRateLimit};
         let stops = matches!(self.kind, BudgetExceeded | Interrupted | SdkRateLimit);
         stops || self.kind.layer() == FlowLayer::Prompt
     }
 
-    /// Tells whether the agent behind the flow is what failed first, so that a wait may help.
-    pub(super) fn is_of_the_agent(&self) -> bool {
+    /// Returns whether the root cause is a failure of the agent, so that a wait may help.
+    pub(super) fn is_agent_failure(&self) -> bool {
         self.root().kind.layer() == FlowLayer::SdkBridge
     }
 
-    /// Returns how long the other side asked to wait.
+    /// Returns the wait that the service requested.
     pub(super) fn retry_after(&self) -> Duration {
         Duration::from_millis(self.root().retry_after_ms.unwrap_or(0))
     }
 
-    /// Adds where it happened, unless that is known.
+    /// Adds the location of the failure, unless it is already known.
     #[must_use]
-    pub(super) fn at(mut self, iteration: u64, step: Option<&StepId>) -> Self {
+    pub(super) fn with_location(mut self, iteration: u64, step: Option<&StepId>) -> Self {
         self.iteration = self.iteration.or((iteration > 0).then_some(iteration));
         self.step = self.step.or_else(|| step.cloned());
         self
     }
 
-    /// Returns the sentence with its causes, for a prompt.
-    pub(crate) fn told(&self) -> String {
+    /// Returns the message with its causes, for a prompt.
+    pub(crate) fn message_with_causes(&self) -> String {
         match &self.cause {
-            Some(cause) => format!("{}: {}", self.message, cause.told()),
+            Some(cause) => format!("{}: {}", self.message, cause.message_with_causes()),
             None => self.message.clone(),
         }
     }
 
-    /// Returns the first cause.
+    /// Returns the root cause.
     pub(super) fn root(&self) -> &Self {
         self.cause.as_ref().map_or(self, |cause| cause.root())
     }
@@ -165,7 +166,7 @@ impl From<FlowFailure> for FlowError {
     }
 }
 
-/// Kinds are written as their codes.
+/// Serializes kinds as their codes.
 mod code {
     use super::{Deserialize, Deserializer, FlowErrorKind, Serializer};
 
@@ -181,6 +182,6 @@ mod code {
         kinds
             .find(|kind| kind.code() == code)
             .copied()
-            .ok_or_else(|| serde::de::Error::custom(format!("unknown code of an error: {code}")))
+            .ok_or_else(|| serde::de::Error::custom(format!("unknown error code: {code}")))
     }
 }

@@ -1,104 +1,105 @@
-//! A step that is being run.
+//! [`Frame`]: a step in progress.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::action::StepTry;
+use super::action::StepAttempt;
 use super::fact::Answer;
 use super::failure::FlowFailure;
 use crate::check::ToolOutcome;
 use crate::definition::{ReturnFlow, StepId};
 use crate::prompt::Variables;
 
-/// A step that is being run. One is at the bottom; the others are sub-steps of the one below.
+/// A step in progress. The bottom frame is the visited step; each other frame is a sub-step of the
+/// frame below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Frame {
-    pub(super) at: StepTry,
-    pub(super) role: Role,
-    pub(super) stage: Stage,
+    pub(super) at: StepAttempt,
+    pub(super) role: FrameRole,
+    pub(super) stage: StepStage,
     /// The variables of the first prompt of this visit. A retry sends the same text.
     pub(super) variables: Option<Variables>,
-    /// At the bottom: which sub-steps were begun in this visit, by their place in those around them.
-    /// To begin one again is no visit of it.
-    pub(super) parts_begun: BTreeSet<Vec<usize>>,
-    /// The answers of this try, sub-steps included, with a blank line between them.
+    /// Only in the bottom frame: the sub-steps that were started in this visit, by their path of
+    /// indices. Starting one of them again does not count as a visit.
+    pub(super) started_parts: BTreeSet<Vec<usize>>,
+    /// The answers of this attempt, including sub-steps, separated by blank lines.
     pub(super) text: String,
-    /// The tool calls of this try, sub-steps included.
+    /// The tool calls of this attempt, including sub-steps.
     pub(super) actions: Vec<ToolOutcome>,
 }
 
-/// Why a step is run.
+/// Why a step runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Role {
-    /// The flow went to it.
+pub(super) enum FrameRole {
+    /// A transition led to it.
     Visit,
-    /// It is a part of the step below.
+    /// It is a sub-step of the step below.
     Part,
-    /// Another step failed for good, and it is run for that.
-    Called(Call),
+    /// It handles the escalation of another step.
+    Called(EscalationCall),
 }
 
-/// A step that failed for good, and how the flow goes on when that was told.
+/// The escalation of a step that has failed for good, and how the flow continues after it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Call {
+pub(super) struct EscalationCall {
     pub(super) by: StepId,
     pub(super) visit: u32,
-    /// When it failed.
+    /// When the step failed.
     pub(super) at: Timestamp,
     pub(super) failure: FlowFailure,
     pub(super) then: ReturnFlow,
 }
 
-/// What of a step comes next.
+/// The next part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Stage {
+pub(super) enum StepStage {
     Prompt,
-    /// The sub-step of this number.
+    /// The sub-step with this index.
     Part(usize),
     Check,
 }
 
 impl Frame {
-    pub(super) fn new(step: StepId, visit: u32, role: Role) -> Self {
+    pub(super) fn new(step: StepId, visit: u32, role: FrameRole) -> Self {
         Self {
-            at: StepTry {
+            at: StepAttempt {
                 step,
                 visit,
                 retry: 0,
             },
             role,
-            stage: Stage::Prompt,
+            stage: StepStage::Prompt,
             variables: None,
-            parts_begun: BTreeSet::new(),
+            started_parts: BTreeSet::new(),
             text: String::new(),
             actions: Vec::new(),
         }
     }
 
-    /// Returns the number of the sub-step that comes next or is being run.
+    /// Returns the index of the sub-step that is next or in progress.
     pub(super) fn part(&self) -> Option<usize> {
         match self.stage {
-            Stage::Part(number) => Some(number),
-            Stage::Prompt | Stage::Check => None,
+            StepStage::Part(number) => Some(number),
+            StepStage::Prompt | StepStage::Check => None,
         }
     }
 
-    /// Begins a new try of the whole step.
-    pub(super) fn try_again(&mut self) {
+    /// Starts a new attempt of the whole step.
+    pub(super) fn start_retry(&mut self) {
         self.at.retry = self.at.retry.saturating_add(1);
-        self.stage = Stage::Prompt;
+        self.stage = StepStage::Prompt;
         self.text.clear();
         self.actions.clear();
     }
 
-    /// Takes notice of an answer in this step or a part of it.
-    pub(super) fn note(&mut self, answer: &Answer) {
+    /// Adds an answer of this step or of one of its sub-steps.
+    pub(super) fn add_answer(&mut self, answer: &Answer) {
         if !self.text.is_empty() && !answer.text.is_empty() {
             self.text.push_str("\n\n");
         }
@@ -107,10 +108,10 @@ impl Frame {
     }
 }
 
-/// How a try of a step ended.
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Settled {
+pub(super) enum AttemptOutcome {
     Passed,
     Failed(FlowFailure),
 }

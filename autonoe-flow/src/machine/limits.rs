@@ -1,14 +1,15 @@
-//! The limits that a flow keeps to, beside those of its steps.
+//! [`FlowLimits`]: the limits of a flow beside those of its definition.
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, OnQuota, QuotaBackoff};
+use autonoe_core::run::QuotaBackoff;
+use autonoe_core::{Budget, OnQuota};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::definition::Backoff;
 
-/// The limits that a flow keeps to, beside those that its definition names.
+/// The limits of a flow beside those of its definition.
 ///
 /// ```
 /// use autonoe_core::{Budget, CostUsd, OnQuota};
@@ -23,16 +24,16 @@ use crate::definition::Backoff;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FlowLimits {
-    /// What may be spent in all, the sessions of checks included.
+    /// The budget of the whole flow, including the sessions of checks.
     pub budget: Budget,
-    /// What to do when the service behind the agent asks to wait.
+    /// The reaction to a rate limit of the agent's service.
     pub on_quota: OnQuota,
-    /// How to wait when nobody knows how long.
+    /// The backoff for rate limits without a reset time.
     pub quota_backoff: QuotaBackoff,
 }
 
 impl Backoff {
-    /// Returns how long to wait before the try again of number `retry`, from 1.
+    /// Returns the wait before retry number `retry`, counted from 1.
     pub fn wait(&self, retry: u32) -> Duration {
         let doublings = retry.saturating_sub(1).min(63);
         let wait = self.initial_ms.saturating_mul(1 << doublings);
@@ -40,7 +41,7 @@ impl Backoff {
     }
 }
 
-/// Adds a duration to a time, and stops at the end of time.
+/// Adds a duration to a time; saturates at [`Timestamp::MAX`].
 pub(super) fn later(time: Timestamp, duration: Duration) -> Timestamp {
     SignedDuration::try_from(duration)
         .ok()
@@ -48,7 +49,7 @@ pub(super) fn later(time: Timestamp, duration: Duration) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-/// Returns the time from `from` to `to`, or zero when `to` is earlier.
+/// Returns the time from `from` to `to`, or zero if `to` is earlier.
 pub(super) fn between(from: Timestamp, to: Timestamp) -> Duration {
     Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
 }

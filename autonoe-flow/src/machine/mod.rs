@@ -1,7 +1,9 @@
-//! A flow as a state machine without I/O.
+//! [`FlowMachine`]: a flow as a state machine without I/O.
 
 mod action;
-mod asking;
+mod apply;
+mod attempt_outcome;
+mod completion;
 mod context;
 mod data;
 mod fact;
@@ -9,50 +11,49 @@ mod failure;
 mod frame;
 mod limits;
 mod result;
-mod settle;
-mod told;
-mod walk;
+mod transitions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use autonoe_core::{Budget, Spent};
+use autonoe_core::Budget;
+use autonoe_core::agent::BudgetUsage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::action::{
     CheckOrder, CompletionOrder, FlowAction, FlowEnd, FlowWait, NotifyOrder, PromptOrder,
-    SessionChoice, StepTry,
+    SessionChoice, StepAttempt,
 };
 pub use self::context::{ContextCarry, IterationSummary, RuntimeContext};
 pub use self::data::StepRecord;
 pub use self::fact::{Answer, CheckVerdict, CompletionVerdict, Expense, FlowFact, PromptOutcome};
 pub use self::failure::FlowFailure;
-use self::frame::{Call, Frame, Settled};
+use self::frame::{AttemptOutcome, EscalationCall, Frame};
 pub use self::limits::FlowLimits;
 use self::limits::{between, later};
 pub use self::result::FlowResult;
 use crate::definition::{Check, Escalation, FlowName, StepId, StepsRegistry, WorkStep};
 use crate::parameters::ParameterValues;
-use crate::progress::{FlowProgress, Watched};
+use crate::progress::{FlowProgress, Triggers};
 use crate::validate::ValidatedFlow;
 
 /// A flow as a state machine: facts in, actions out.
 ///
-/// It has no clock, does no I/O and draws no random numbers; the same facts
-/// give the same actions. It can be serialised at any point and goes on from
-/// there: [`action`](Self::action) says what is under way. The journal of a
-/// flow is its facts, and a flow that was killed goes on where they end.
+/// It has no clock, performs no I/O and uses no random numbers: the same facts produce the same
+/// actions. It can be serialized at any point and continued from there; [`action`](Self::action)
+/// returns the action in progress. The journal of a flow consists of its facts, and a killed flow
+/// resumes where they end.
 ///
-/// A fact that does not fit (an answer that was not asked for, a wait that
-/// nobody waits for, one that is over too early) changes nothing. After
-/// `Finish` every fact gives the same `Finish` again, until a flow that has
-/// [stopped](FlowEnd::Stopped) is resumed with [`FlowFact::Resumed`].
+/// A fact that does not fit changes nothing: an answer that was not requested, or the end of a wait
+/// that does not exist or is not over. After `Finish`, every fact returns the same `Finish` again,
+/// until a [stopped](FlowEnd::Stopped) flow is resumed with [`FlowFact::Resumed`].
 ///
 /// ```
+/// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+/// use autonoe_flow::machine::{Answer, Expense, PromptOutcome};
 /// use autonoe_flow::{
-///     Answer, Expense, FlowAction, FlowAgent, FlowDefinition, FlowFact, FlowLimits, FlowMachine,
-///     ParameterValues, PromptOutcome, StepsRegistry,
+///     FlowAction, FlowDefinition, FlowFact, FlowLimits, FlowMachine, ParameterValues,
 /// };
 /// use jiff::Timestamp;
 ///
@@ -78,7 +79,7 @@ use crate::validate::ValidatedFlow;
 ///
 /// let answer = PromptOutcome::Answered(Answer::text("Hello!"));
 /// let answered = FlowFact::Prompted { at, iteration: 1, outcome: answer, spent: Expense::default() };
-/// assert!(matches!(machine.apply(answered), FlowAction::AskCompletion(_)));
+/// assert!(matches!(machine.apply(answered), FlowAction::CheckCompletion(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,86 +88,86 @@ pub struct FlowMachine {
     flow: FlowName,
     registry: StepsRegistry,
     parameters: Map<String, Value>,
-    /// The words for which the completion waits.
+    /// The keywords of the completion condition.
     keywords: BTreeSet<String>,
     limits: FlowLimits,
-    doing: Doing,
+    state: MachineState,
     started_at: Option<Timestamp>,
-    /// The time of the last fact that had one.
+    /// The time of the last fact with a timestamp.
     now: Timestamp,
     frames: Vec<Frame>,
-    /// The step that was gone to last, and how often in a row.
-    row: Option<(StepId, u32)>,
+    /// The last visited step, and its number of consecutive visits.
+    consecutive_visits: Option<(StepId, u32)>,
     last_step: StepId,
     steps: BTreeMap<StepId, StepRecord>,
     context: RuntimeContext,
     progress: FlowProgress,
-    /// Whether something was reached since the completion was asked last.
-    unasked: bool,
+    /// Whether there is progress since the last completion check.
+    has_new_progress: bool,
     states: BTreeMap<String, bool>,
     spent: Expense,
     rate_limits_in_a_row: u32,
     cancelled: bool,
 }
 
-/// What is under way.
+/// The state of the machine: the action in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "doing", rename_all = "snake_case")]
-enum Doing {
+enum MachineState {
     Nothing,
     Prompting,
     Checking,
-    Completing(Asked),
+    Completing(CompletionQuery),
     PendingNotification(PendingNotification),
     Waiting {
         reason: FlowWait,
         until: Timestamp,
-        /// What follows; `Nothing` is what comes next in the step.
-        then: Box<Doing>,
+        /// The next state; `Nothing` continues the step.
+        then: Box<MachineState>,
     },
     /// Stopped until it is resumed.
     Stopped {
         failure: FlowFailure,
-        /// What was under way; `Nothing` is what comes next in the step.
-        then: Box<Doing>,
+        /// The interrupted state; `Nothing` continues the step.
+        then: Box<MachineState>,
     },
     Finished(FlowEnd),
 }
 
-/// Somebody outside is notified of a failure.
+/// A notification of a failure in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PendingNotification {
-    call: Call,
+    call: EscalationCall,
     escalation: Escalation,
-    /// How often the notification was sent again.
+    /// The number of retries.
     retry: u32,
 }
 
-/// The completion is asked.
+/// A completion check in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
-    /// How the flow goes on if it is not complete.
-    then: Then,
-    /// How often it was asked again after an error.
+struct CompletionQuery {
+    /// How the flow continues if it is not complete.
+    then: AfterCompletion,
+    /// The number of retries after errors.
     retry: u32,
 }
 
-/// How the flow goes on if it is not complete.
+/// How the flow continues if it is not complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Then {
-    /// With what of the step comes next.
-    GoOn,
-    /// With what follows from the end of a try.
-    Settle(Settled),
-    /// It has come to its end.
+enum AfterCompletion {
+    /// Continue the current step.
+    ContinueStep,
+    /// Handle the outcome of an attempt.
+    Settle(AttemptOutcome),
+    /// End the flow: its steps have reached their end.
     End,
 }
 
 impl FlowMachine {
-    /// Makes the machine of a flow that has not begun.
+    /// Creates the machine of a flow that has not started.
     pub fn new(flow: &ValidatedFlow, parameters: &ParameterValues) -> Self {
         let definition = flow.definition();
         let agent = definition.agent();
@@ -179,17 +180,17 @@ impl FlowMachine {
             parameters: parameters
                 .map(|(name, value)| (name.to_string(), value.to_json()))
                 .collect(),
-            keywords: Watched::by(&agent.behavior.completion).keywords,
+            keywords: Triggers::from_completion(&agent.behavior.completion).keywords,
             limits: FlowLimits::default(),
-            doing: Doing::Nothing,
+            state: MachineState::Nothing,
             started_at: None,
             now: Timestamp::UNIX_EPOCH,
             frames: Vec::new(),
-            row: None,
+            consecutive_visits: None,
             steps: BTreeMap::new(),
             context: RuntimeContext::default(),
             progress: FlowProgress::default(),
-            unasked: false,
+            has_new_progress: false,
             states: BTreeMap::new(),
             spent: Expense::default(),
             rate_limits_in_a_row: 0,
@@ -197,20 +198,20 @@ impl FlowMachine {
         }
     }
 
-    /// Returns what is under way, as the action that began it.
+    /// Returns the action in progress.
     pub fn action(&self) -> FlowAction {
-        match &self.doing {
-            Doing::Nothing => FlowAction::Continue,
-            Doing::Prompting | Doing::Checking if self.cancelled => FlowAction::Stop,
-            Doing::Prompting => self.prompt_order(),
-            Doing::Checking => self.check_order(),
-            Doing::Completing(asked) => FlowAction::AskCompletion(CompletionOrder {
+        match &self.state {
+            MachineState::Nothing => FlowAction::Continue,
+            MachineState::Prompting | MachineState::Checking if self.cancelled => FlowAction::Stop,
+            MachineState::Prompting => self.prompt_order(),
+            MachineState::Checking => self.check_order(),
+            MachineState::Completing(query) => FlowAction::CheckCompletion(CompletionOrder {
                 iteration: self.context.iteration(),
                 step: self.last_step.clone(),
                 text: self.previous_response().to_owned(),
-                at_end: asked.then == Then::End,
+                at_end: query.then == AfterCompletion::End,
             }),
-            Doing::PendingNotification(PendingNotification {
+            MachineState::PendingNotification(PendingNotification {
                 call, escalation, ..
             }) => FlowAction::Notify(NotifyOrder {
                 failed_at: call.at,
@@ -220,14 +221,14 @@ impl FlowMachine {
                 escalation: escalation.clone(),
                 failure: call.failure.clone(),
             }),
-            Doing::Waiting { reason, until, .. } => FlowAction::Wait {
+            MachineState::Waiting { reason, until, .. } => FlowAction::Wait {
                 reason: *reason,
                 until: *until,
             },
-            Doing::Stopped { failure, .. } => FlowAction::Finish(FlowEnd::Stopped {
+            MachineState::Stopped { failure, .. } => FlowAction::Finish(FlowEnd::Stopped {
                 failure: failure.clone(),
             }),
-            Doing::Finished(end) => FlowAction::Finish(end.clone()),
+            MachineState::Finished(end) => FlowAction::Finish(end.clone()),
         }
     }
 
@@ -236,58 +237,58 @@ impl FlowMachine {
         &self.flow
     }
 
-    /// Returns what the flow takes from one iteration to the next.
+    /// Returns the state that the flow carries from one iteration to the next.
     pub fn context(&self) -> &RuntimeContext {
         &self.context
     }
 
-    /// Returns what the flow has reached so far.
+    /// Returns the progress of the flow.
     pub fn progress(&self) -> &FlowProgress {
         &self.progress
     }
 
-    /// Returns what is known of the steps that were visited.
+    /// Returns the records of the visited steps.
     pub fn steps(&self) -> &BTreeMap<StepId, StepRecord> {
         &self.steps
     }
 
-    /// Returns the limits that the flow keeps to.
+    /// Returns the limits of the flow.
     pub fn limits(&self) -> &FlowLimits {
         &self.limits
     }
 
-    /// Tells whether the flow has stopped and can be resumed.
+    /// Returns whether the flow has stopped and can be resumed.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.doing, Doing::Stopped { .. })
+        matches!(self.state, MachineState::Stopped { .. })
     }
 
-    /// Tells whether a prompt or a check is under way, which a process that ends takes with it.
-    pub fn is_at_work(&self) -> bool {
-        matches!(self.doing, Doing::Prompting | Doing::Checking)
+    /// Returns whether a prompt or a check is in progress, which is lost when the process ends.
+    pub fn is_working(&self) -> bool {
+        matches!(self.state, MachineState::Prompting | MachineState::Checking)
     }
 
-    /// Tells whether a session is under way: that of a prompt, or of a model that judges.
-    pub fn has_session_under_way(&self) -> bool {
-        match self.doing {
-            Doing::Prompting => true,
-            Doing::Checking => self
+    /// Returns whether a session is in progress: that of a prompt, or of a model that judges.
+    pub fn has_active_session(&self) -> bool {
+        match self.state {
+            MachineState::Prompting => true,
+            MachineState::Checking => self
                 .top()
                 .is_some_and(|(_, work)| matches!(work.check, Some(Check::Prompt(_)))),
             _ => false,
         }
     }
 
-    /// Returns what the sessions of the flow took so far.
+    /// Returns cost and tokens of all sessions of the flow so far.
     pub(crate) fn expense(&self) -> Expense {
         self.spent
     }
 
-    /// Tells whether the agent has answered. Nothing is complete before.
+    /// Returns whether the agent has answered. The flow cannot be complete before.
     fn has_answer(&self) -> bool {
         self.context.carry().previous_response.is_some()
     }
 
-    /// Returns the step that is being run.
+    /// Returns the current step.
     fn top(&self) -> Option<(&Frame, &WorkStep)> {
         let frame = self.frames.last()?;
         let work = self.registry.step(&frame.at.step)?.work()?;
@@ -299,8 +300,8 @@ impl FlowMachine {
         text.unwrap_or_default()
     }
 
-    fn spent(&self) -> Spent {
-        Spent {
+    fn spent(&self) -> BudgetUsage {
+        BudgetUsage {
             cost: self.spent.cost,
             tokens: self.spent.tokens,
             time: self.elapsed(self.now),
@@ -316,7 +317,7 @@ impl FlowMachine {
         self.limits.budget.remaining(&self.spent())
     }
 
-    /// Returns when the time of the flow is up.
+    /// Returns the deadline of the flow, if it has one.
     pub fn deadline(&self) -> Option<Timestamp> {
         Some(later(self.started_at?, self.limits.budget.time?))
     }

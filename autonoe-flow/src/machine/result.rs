@@ -1,4 +1,4 @@
-//! What a flow comes to.
+//! [`FlowResult`]: the result of a flow.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Expense, FlowAction, FlowEnd, FlowMachine, IterationSummary, StepRecord};
 use crate::definition::{FlowName, StepId};
 
-/// What a flow came to.
+/// The result of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -22,45 +22,45 @@ pub struct FlowResult {
     /// How it ended.
     #[serde(flatten)]
     pub end: FlowEnd,
-    /// What is kept of each iteration.
+    /// The summaries of the iterations.
     pub summaries: Vec<IterationSummary>,
-    /// What is known of the steps that were visited.
+    /// The records of the visited steps.
     pub steps: BTreeMap<StepId, StepRecord>,
-    /// How many checks were made.
+    /// The number of checks.
     pub checks: u64,
-    /// What each condition of a composite found last, by its name.
+    /// The last result of each condition of a composite, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub states: BTreeMap<String, bool>,
-    /// What it took.
+    /// Cost and tokens.
     pub spent: Expense,
-    /// How long it took.
+    /// The elapsed time.
     #[serde(rename = "elapsedMs", with = "millis")]
     pub elapsed: Duration,
 }
 
 impl FlowResult {
-    /// Returns how many iterations there were.
+    /// Returns the number of iterations.
     pub fn iterations(&self) -> u64 {
         self.summaries.len() as u64
     }
 
-    /// Tells whether the flow is complete.
+    /// Returns whether the flow is complete.
     pub fn is_success(&self) -> bool {
         self.end.is_success()
     }
 }
 
 impl FlowMachine {
-    /// Returns what the flow comes to when it ends at `at`; `None` while it goes on.
+    /// Returns the result of the flow if it ends at `at`; `None` while it is running.
     pub fn result(&self, run: &RunId, at: Timestamp) -> Option<FlowResult> {
         match self.action() {
-            FlowAction::Finish(end) => Some(self.ended(run, end, at)),
+            FlowAction::Finish(end) => Some(self.result_with(run, end, at)),
             _ => None,
         }
     }
 
-    /// Returns what the flow comes to with this end.
-    pub(crate) fn ended(&self, run: &RunId, end: FlowEnd, at: Timestamp) -> FlowResult {
+    /// Returns the result of the flow with this end.
+    pub(crate) fn result_with(&self, run: &RunId, end: FlowEnd, at: Timestamp) -> FlowResult {
         FlowResult {
             run: run.clone(),
             flow: self.flow.clone(),
@@ -75,7 +75,7 @@ impl FlowMachine {
     }
 }
 
-/// A duration is written in milliseconds.
+/// Serializes a duration in milliseconds.
 mod millis {
     use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Parameters as flags of a command line.
+//! Parameters as command-line flags.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::rules::wanted;
 use super::values::ParameterError;
 use crate::definition::{Parameter, ParameterType, VariableName};
-use crate::suggest::did_you_mean;
+use autonoe_core::project::config_parts::did_you_mean;
 
-/// Returns the flag of a parameter: the one that it names, else one made of its name.
+/// Returns the flag of a parameter: the explicit one, or one derived from its name.
 pub(crate) fn flag_of(name: &VariableName, parameter: &Parameter) -> String {
     match &parameter.cli {
         Some(flag) => flag.clone(),
@@ -18,10 +18,10 @@ pub(crate) fn flag_of(name: &VariableName, parameter: &Parameter) -> String {
 }
 
 impl Parameter {
-    /// Returns the flag by which the parameter `name` is given on a command line.
+    /// Returns the command-line flag of the parameter `name`.
     ///
     /// ```
-    /// use autonoe_flow::Parameter;
+    /// use autonoe_flow::definition::Parameter;
     ///
     /// let parameter: Parameter = serde_json::from_str(r#"{"type": "integer"}"#)?;
     ///
@@ -33,7 +33,7 @@ impl Parameter {
     }
 }
 
-/// Writes `maxRounds` and `max_rounds` as `max-rounds`.
+/// Formats `maxRounds` and `max_rounds` as `max-rounds`.
 fn kebab(name: &str) -> String {
     let mut flag = String::new();
     for c in name.chars() {
@@ -51,7 +51,7 @@ fn kebab(name: &str) -> String {
     flag
 }
 
-/// Reads the words of a command line into values that are still to be held against the rules.
+/// Parses command-line arguments into values that are not yet validated.
 pub(super) fn read_args(
     parameters: &BTreeMap<VariableName, Parameter>,
     args: Vec<String>,
@@ -62,8 +62,8 @@ pub(super) fn read_args(
         .iter()
         .map(|(name, parameter)| (flag_of(name, parameter), (name, parameter)))
         .collect();
-    let mut words = args.into_iter().peekable();
-    while let Some(word) = words.next() {
+    let mut args = args.into_iter().peekable();
+    while let Some(word) = args.next() {
         let (flag, attached) = match word.split_once('=') {
             Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
             None => (word.clone(), None),
@@ -74,32 +74,34 @@ pub(super) fn read_args(
                 problem,
             });
         };
-        let Some((name, parameter, is_denied)) = find(&flags, &flag) else {
-            wrong(match flag.starts_with("--") {
-                true => format!(
-                    "there is no such flag; {}",
+        let Some((name, parameter, is_negated)) = find(&flags, &flag) else {
+            wrong(if flag.starts_with("--") {
+                format!(
+                    "this flag does not exist; {}",
                     did_you_mean(&flag, flags.keys().map(String::as_str))
-                ),
-                false => "expected a flag, which begins with --".to_owned(),
+                )
+            } else {
+                "expected a flag that starts with --".to_owned()
             });
-            // What follows is most likely its value.
-            words.next_if(|next| flag.starts_with("--") && !next.starts_with("--"));
+            // The next argument is most likely its value.
+            args.next_if(|next| flag.starts_with("--") && !next.starts_with("--"));
             continue;
         };
         let kind = parameter.parameter_type;
         let text = match (attached, kind) {
-            (Some(_), _) if is_denied => {
-                wrong("it takes no value".to_owned());
+            (Some(_), _) if is_negated => {
+                wrong("this flag takes no value".to_owned());
                 continue;
             }
             (Some(text), _) => text,
-            (None, ParameterType::Boolean) => (!is_denied).to_string(),
-            (None, _) => match words.next_if(|next| !next.starts_with("--")) {
+            (None, ParameterType::Boolean) => (!is_negated).to_string(),
+            (None, _) => match args.next_if(|next| !next.starts_with("--")) {
                 Some(text) => text,
                 None => {
                     let wanted = wanted(kind);
                     wrong(format!(
-                        "expected {wanted} behind it; write {flag}=VALUE for a value that begins with --"
+                        "expected {wanted} after the flag; write {flag}=VALUE for a value that \
+                         starts with --"
                     ));
                     continue;
                 }
@@ -112,13 +114,13 @@ pub(super) fn read_args(
         match (values.get_mut(name.as_str()), value) {
             (None, value) => drop(values.insert(name.to_string(), value)),
             (Some(Value::Array(texts)), Value::Array(more)) => texts.extend(more),
-            (Some(_), _) => wrong("it is given twice".to_owned()),
+            (Some(_), _) => wrong("the flag is given more than once".to_owned()),
         }
     }
     (values, errors)
 }
 
-/// Finds the parameter of `flag`, and whether it is denied by a `no-`.
+/// Finds the parameter of `flag`, and whether a `no-` prefix negates it.
 fn find<'a>(
     flags: &BTreeMap<String, (&'a VariableName, &'a Parameter)>,
     flag: &str,
@@ -126,8 +128,8 @@ fn find<'a>(
     if let Some((name, parameter)) = flags.get(flag) {
         return Some((name, parameter, false));
     }
-    let denied = format!("--{}", flag.strip_prefix("--no-")?);
-    let (name, parameter) = flags.get(&denied)?;
+    let positive = format!("--{}", flag.strip_prefix("--no-")?);
+    let (name, parameter) = flags.get(&positive)?;
     (parameter.parameter_type == ParameterType::Boolean).then_some((*name, *parameter, true))
 }
 

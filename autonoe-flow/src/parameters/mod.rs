@@ -1,4 +1,4 @@
-//! The values of parameters.
+//! Values of parameters.
 
 mod args;
 mod rules;

@@ -1,4 +1,4 @@
-//! Reads the value of a parameter and holds it against its rules.
+//! Parses and validates the value of a parameter.
 
 use regex_lite::Regex;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::values::ParameterValue;
 use crate::definition::{Parameter, ParameterRules, ParameterType};
 
-/// Reads `value`, or says what is wrong with it.
+/// Parses and validates `value`, or returns the problem.
 pub(crate) fn value_of(parameter: &Parameter, value: &Value) -> Result<ParameterValue, String> {
     let read = read(parameter.parameter_type, value).ok_or_else(|| {
         let wanted = wanted(parameter.parameter_type);
         format!("expected {wanted}, found {}", shortened(value))
     })?;
     match parameter.validation.as_ref() {
-        Some(rules) => obeys(rules, &read).map(|()| read),
+        Some(rules) => validate(rules, &read).map(|()| read),
         None => Ok(read),
     }
 }
@@ -33,7 +33,7 @@ fn read(kind: ParameterType, value: &Value) -> Option<ParameterValue> {
     }
 }
 
-/// Names the kind of value that is wanted.
+/// Names the expected kind of value.
 pub(super) fn wanted(kind: ParameterType) -> &'static str {
     match kind {
         ParameterType::String => "a text",
@@ -53,8 +53,8 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-fn obeys(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
-    sized(rules, value)?;
+fn validate(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
+    validate_size(rules, value)?;
     let texts: Vec<&str> = match value {
         ParameterValue::String(text) => vec![text],
         ParameterValue::Array(texts) => texts.iter().map(String::as_str).collect(),
@@ -81,7 +81,7 @@ fn obeys(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
         if let Some(other) = values.iter().find(|value| !is_allowed(value)) {
             let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
             return Err(format!(
-                "{} is none of {}",
+                "{} is not one of {}",
                 shortened(other),
                 names.join(", ")
             ));
@@ -90,7 +90,7 @@ fn obeys(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
     Ok(())
 }
 
-fn sized(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
+fn validate_size(rules: &ParameterRules, value: &ParameterValue) -> Result<(), String> {
     // Lengths are small enough to be exact.
     let (size, what) = match value {
         ParameterValue::Integer(number) => (*number as f64, "it is"),

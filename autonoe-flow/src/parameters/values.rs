@@ -1,4 +1,4 @@
-//! Typed values of parameters.
+//! [`ParameterValues`]: typed values of parameters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,14 +11,15 @@ use super::rules::value_of;
 use crate::definition::{Parameter, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::prompt::Variables;
-use crate::suggest::did_you_mean;
+use autonoe_core::project::config_parts::did_you_mean;
 
-/// The values of the parameters of a flow, each of its type and within its rules.
+/// Validated values of the parameters of a flow.
 ///
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use autonoe_flow::{Parameter, ParameterValues, VariableName};
+/// use autonoe_flow::definition::{Parameter, VariableName};
+/// use autonoe_flow::ParameterValues;
 ///
 /// let parameters: BTreeMap<VariableName, Parameter> = serde_json::from_str(
 ///     r#"{
@@ -33,7 +34,7 @@ use crate::suggest::did_you_mean;
 /// let error = ParameterValues::from_args(&parameters, ["--days=10"]).expect_err("two mistakes");
 /// assert_eq!(
 ///     error.to_string(),
-///     "--days: it is 10 and must be at most 9\n--origin: it must be given; expected a text"
+///     "--days: it is 10 and must be at most 9\n--origin: a value is required; expected a text"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,15 +46,15 @@ pub struct ParameterValues(BTreeMap<VariableName, ParameterValue>);
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ParameterValue {
-    /// A text.
+    /// A string.
     String(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Number(f64),
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
-    /// A list of texts.
+    /// A list of strings.
     Array(Vec<String>),
 }
 
@@ -82,18 +83,18 @@ impl fmt::Display for ParameterValue {
     }
 }
 
-/// What is wrong with the value of a parameter.
+/// A problem of a parameter's value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 #[non_exhaustive]
 pub struct ParameterError {
     /// The flag, or the name of the parameter.
     pub place: String,
-    /// What is wrong, and how to mend it.
+    /// The problem, and how to fix it.
     pub problem: String,
 }
 
-/// All that is wrong with the values of parameters.
+/// All problems of the values of parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterErrors(pub Vec<ParameterError>);
 
@@ -111,18 +112,18 @@ impl std::error::Error for ParameterErrors {}
 
 impl From<ParameterErrors> for FlowError {
     fn from(errors: ParameterErrors) -> Self {
-        let message = "the parameters of the flow are not as they must be";
+        let message = "the parameters of the flow are invalid";
         Self::new(FlowErrorKind::Parameter, message).because(errors)
     }
 }
 
 impl ParameterValues {
-    /// Reads the values from a JSON object.
+    /// Parses the values from a JSON object.
     ///
     /// # Errors
     ///
-    /// All that is wrong: values that are missing, unknown, of another type, or
-    /// outside of their rules.
+    /// Lists all problems: values that are missing, unknown, of another type, or invalid by their
+    /// rules.
     pub fn from_json(
         parameters: &BTreeMap<VariableName, Parameter>,
         values: &Value,
@@ -130,7 +131,7 @@ impl ParameterValues {
         let Value::Object(values) = values else {
             return Err(ParameterErrors(vec![ParameterError {
                 place: "the parameters".to_owned(),
-                problem: "expected an object with the names as its fields".to_owned(),
+                problem: "expected an object with a field for each parameter".to_owned(),
             }]));
         };
         let mut errors = Vec::new();
@@ -139,7 +140,10 @@ impl ParameterValues {
                 let known = parameters.keys().map(VariableName::as_str);
                 errors.push(ParameterError {
                     place: format!("`{name}`"),
-                    problem: format!("there is no such parameter; {}", did_you_mean(name, known)),
+                    problem: format!(
+                        "this parameter does not exist; {}",
+                        did_you_mean(name, known)
+                    ),
                 });
             }
         }
@@ -147,14 +151,15 @@ impl ParameterValues {
         Self::complete(parameters, values, errors, place)
     }
 
-    /// Reads the values from the words of a command line: `--days 3`, `--days=3`, `--quick`, `--no-quick`.
+    /// Parses the values from command-line arguments: `--days 3`, `--days=3`, `--quick`,
+    /// `--no-quick`.
     ///
-    /// A list is a flag that is given several times.
+    /// Repeat a flag to pass a list.
     ///
     /// # Errors
     ///
-    /// All that is wrong: flags that are missing, unknown, given twice or
-    /// without a value, and values of another type or outside of their rules.
+    /// Lists all problems: flags that are missing, unknown, repeated or without a value, and values
+    /// of another type or invalid by their rules.
     pub fn from_args<I>(
         parameters: &BTreeMap<VariableName, Parameter>,
         args: I,
@@ -168,7 +173,7 @@ impl ParameterValues {
         Self::complete(parameters, &values, errors, super::flag_of)
     }
 
-    /// Reads `values`, adds the defaults, and tells all that is wrong.
+    /// Validates `values`, adds the defaults, and collects all problems.
     fn complete(
         parameters: &BTreeMap<VariableName, Parameter>,
         values: &Map<String, Value>,
@@ -176,24 +181,25 @@ impl ParameterValues {
         place: impl Fn(&VariableName, &Parameter) -> String,
     ) -> Result<Self, ParameterErrors> {
         let mut read = BTreeMap::new();
-        let told: Vec<String> = errors.iter().map(|error| error.place.clone()).collect();
+        let reported: Vec<String> = errors.iter().map(|error| error.place.clone()).collect();
         for (name, parameter) in parameters {
             let given = values.get(name.as_str()).or(parameter.default.as_ref());
             let place = place(name, parameter);
             match given.map(|value| value_of(parameter, value)) {
                 Some(Ok(value)) => drop(read.insert(name.clone(), value)),
                 Some(Err(problem)) => errors.push(ParameterError { place, problem }),
-                None if parameter.required && !told.contains(&place) => {
+                None if parameter.required && !reported.contains(&place) => {
                     let wanted = super::rules::wanted(parameter.parameter_type);
-                    let problem = format!("it must be given; expected {wanted}");
+                    let problem = format!("a value is required; expected {wanted}");
                     errors.push(ParameterError { place, problem });
                 }
                 None => {}
             }
         }
-        match errors.is_empty() {
-            true => Ok(Self(read)),
-            false => Err(ParameterErrors(errors)),
+        if errors.is_empty() {
+            Ok(Self(read))
+        } else {
+            Err(ParameterErrors(errors))
         }
     }
 
@@ -207,7 +213,7 @@ impl ParameterValues {
         self.0.iter()
     }
 
-    /// Returns the values as the variables of prompts, without `uv-` before the names.
+    /// Returns the values as variables of prompts, without the `uv-` prefix.
     pub fn variables(&self) -> Variables {
         let values = self.0.iter();
         values

@@ -1,30 +1,29 @@
-//! A condition of the embedder's own.
+//! Port for custom completion conditions of an embedder.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use async_trait::async_trait;
-use autonoe_core::{SpecContext, SpecError, SpecPort, registered_specs};
+use autonoe_core::spec::{SpecContext, SpecError, SpecPort, registered_specs};
 use serde_json::Value;
 
 use crate::definition::StepId;
 use crate::error::FlowError;
 use crate::progress::FlowProgress;
 
-/// The port under which conditions register themselves.
+/// The port under which conditions are registered.
 pub const COMPLETION_PORT: SpecPort = SpecPort::Other("completion");
 
 /// Describes a completion condition in a definition, and builds it.
 ///
-/// An implementer is a plain serialisable struct; its tag reads `crate-thing`.
-/// [`autonoe_core::register_spec!`] with the port `Other("completion")` lists it.
+/// Implementations are plain serializable structs; the tag has the form `crate-thing`.
+/// [`autonoe_core::register_spec!`] with the port `Other("completion")` registers them.
 ///
 /// ```
-/// use autonoe_core::{SpecContext, SpecError};
-/// use autonoe_flow::{
-///     Behavior, Completion, CompletionContext, CompletionHandler, CompletionResult,
-///     CompletionSpec, FlowError,
-/// };
+/// use autonoe_core::spec::{SpecContext, SpecError};
+/// use autonoe_flow::definition::{Behavior, Completion};
+/// use autonoe_flow::port::{CompletionContext, CompletionResult};
+/// use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -71,90 +70,94 @@ pub trait CompletionSpec: fmt::Debug + Send + Sync {
     fn build(&self, context: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError>;
 }
 
-/// Tells whether a flow is complete.
+/// Decides whether a flow is complete.
 ///
-/// [`check`](Self::check) looks anew and keeps what it found; the others tell
-/// what was found last, and change nothing.
+/// [`check`](Self::check) evaluates the condition and stores the result. The other methods return
+/// the last result and change nothing.
 #[async_trait]
 pub trait CompletionHandler: Send {
-    /// Looks whether the flow is complete. It is called after an iteration, never before the first.
+    /// Checks whether the flow is complete. It is called after an iteration, never before the
+    /// first.
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError>;
 
-    /// Tells whether the last check found the flow complete; `false` before the first.
+    /// Returns whether the last check found the flow complete; `false` before the first.
     fn is_complete(&self) -> bool;
 
-    /// Says why the flow is complete. It is not empty while [`is_complete`](Self::is_complete) holds.
+    /// Returns why the flow is complete. It is not empty while [`is_complete`](Self::is_complete)
+    /// holds.
     fn reason(&self) -> &str;
 
-    /// Returns what the last check found of each part, by name; empty if there are no parts.
+    /// Returns the last result of each part, by name; empty if there are no parts.
     fn condition_states(&self) -> ConditionStates {
         ConditionStates::new()
     }
 
-    /// Returns what the last check found.
+    /// Returns the last result.
     fn result(&self) -> CompletionResult {
-        match self.is_complete() {
-            true => CompletionResult::Complete {
+        if self.is_complete() {
+            CompletionResult::Complete {
                 reason: self.reason().to_owned(),
-            },
-            false => CompletionResult::Incomplete,
+            }
+        } else {
+            CompletionResult::Incomplete
         }
     }
 }
 
 /// Whether each of several conditions holds, by name.
 ///
-/// The parts of a part stand under `part/name`.
+/// Nested parts have the key `part/name`.
 pub type ConditionStates = BTreeMap<String, bool>;
 
-/// What a condition found.
+/// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompletionResult {
     /// The flow is complete.
     Complete {
-        /// Why, in words for people.
+        /// The reason, for people.
         reason: String,
     },
-    /// The flow goes on.
+    /// The flow continues.
     Incomplete,
 }
 
-/// What a condition may look at.
+/// Input of a completion condition.
 ///
 /// ```
-/// use autonoe_flow::{CompletionContext, FlowProgress};
+/// use autonoe_flow::port::CompletionContext;
+/// use autonoe_flow::progress::FlowProgress;
 ///
 /// let step = "draft".parse()?;
 /// let mut progress = FlowProgress::default();
 /// assert!(CompletionContext::new(&step, &progress).is_none());
 ///
-/// progress.note_iteration();
+/// progress.record_iteration();
 /// let now = CompletionContext::new(&step, &progress).expect("there was an iteration");
 /// assert_eq!(now.with_text("DONE").iteration, 1);
-/// # Ok::<(), autonoe_flow::InvalidName>(())
+/// # Ok::<(), autonoe_flow::definition::InvalidName>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CompletionContext<'a> {
-    /// How many iterations there were, from 1.
+    /// The number of iterations so far, at least 1.
     pub iteration: u64,
-    /// The step that was run last.
+    /// The last step that ran.
     pub step: &'a StepId,
-    /// What the flow has reached so far.
+    /// The progress of the flow.
     pub progress: &'a FlowProgress,
-    /// The text parts of the last answer; empty if none came.
+    /// The text parts of the last answer; empty if there was none.
     pub text: &'a str,
     /// The data of the flow.
     pub data: &'a Value,
 }
 
-/// What is looked at where no data is given.
+/// The default of [`CompletionContext::data`].
 static NO_DATA: Value = Value::Null;
 
 impl<'a> CompletionContext<'a> {
-    /// Makes what a condition may look at, without a text and without data.
+    /// Creates a context without text and data.
     ///
-    /// Before the first iteration there is nothing to ask, and it returns `None`.
+    /// Returns `None` before the first iteration, when there is nothing to check.
     pub fn new(step: &'a StepId, progress: &'a FlowProgress) -> Option<Self> {
         (progress.iterations > 0).then_some(Self {
             iteration: progress.iterations,
@@ -180,25 +183,13 @@ impl<'a> CompletionContext<'a> {
     }
 }
 
-/// Returns the tags of the conditions that this program knows.
+/// Returns the tags of the registered conditions.
 pub(crate) fn known_completions() -> Vec<&'static str> {
     let specs = registered_specs(COMPLETION_PORT);
     specs.into_iter().map(|spec| spec.tag).collect()
 }
 
-/// Reads a condition of the embedder's own.
-pub(crate) fn read_custom(config: Value) -> Result<Box<dyn CompletionSpec>, String> {
-    let known = known_completions();
-    let listed = match known.is_empty() {
-        true => "none is registered in this program".to_owned(),
-        false => format!("known are `{}`", known.join("`, `")),
-    };
-    match config.get("type") {
-        Some(Value::String(tag)) if known.contains(&tag.as_str()) => {
-            serde_json::from_value(config).map_err(|error| autonoe_core::json_complaint(&error))
-        }
-        Some(Value::String(tag)) => Err(format!("/type: unknown condition `{tag}`; {listed}")),
-        Some(_) => Err("/type: expected a string".to_owned()),
-        None => Err(format!("the field `type` is missing; {listed}")),
-    }
+/// Parses a custom condition.
+pub(crate) fn read_custom(config: &Value) -> Result<Box<dyn CompletionSpec>, String> {
+    autonoe_core::project::config_parts::read_spec(COMPLETION_PORT, config)
 }

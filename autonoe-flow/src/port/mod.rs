@@ -1,4 +1,4 @@
-//! What an embedder can bring.
+//! Extension points for embedders.
 
 mod completion;
 

@@ -1,44 +1,43 @@
-//! Words in the text of an answer.
+//! Keyword search in the text of an answer.
 
 use crate::definition::KeywordMode;
 
-/// Tells whether `word` stands in `text`, as it is spelled and as a word of its own.
+/// Returns whether `text` contains `word`, case-sensitively and as a whole word.
 ///
-/// `DONE` does not stand in `UNDONE`, nor in `Done`. A word that begins or ends
-/// with a letter of a script without capitals, where words mostly follow each
-/// other without blanks, stands wherever its letters stand. A blank word stands
-/// nowhere.
+/// `UNDONE` and `Done` do not contain the word `DONE`. If the word begins or ends with a letter of
+/// a script without upper case, there is no word boundary at that end, because such scripts mostly
+/// have no spaces between words. A blank word is never found.
 ///
 /// ```
-/// use autonoe_flow::stands_in;
+/// use autonoe_flow::progress::contains_word;
 ///
-/// assert!(stands_in("DONE", "I am DONE."));
-/// assert!(!stands_in("DONE", "It is UNDONE."));
-/// assert!(stands_in("完了", "作業は完了しました。"));
+/// assert!(contains_word("DONE", "I am DONE."));
+/// assert!(!contains_word("DONE", "It is UNDONE."));
+/// assert!(contains_word("完了", "作業は完了しました。"));
 /// ```
-pub fn stands_in(word: &str, text: &str) -> bool {
+pub fn contains_word(word: &str, text: &str) -> bool {
     if word.trim().is_empty() {
         return false;
     }
     let (first, last) = (word.chars().next(), word.chars().next_back());
-    places(word, text).any(|(start, end)| {
+    occurrences(word, text).any(|(start, end)| {
         let before = text[..start].chars().next_back();
         let after = text[end..].chars().next();
-        !are_one_word(before, first) && !are_one_word(last, after)
+        !joins_word(before, first) && !joins_word(last, after)
     })
 }
 
-/// Returns those of `words` that stand in `text`, in the order in which they are given.
-pub fn words_in<'a, S: AsRef<str> + 'a>(
+/// Returns those of `words` that `text` contains, in the order of `words`.
+pub fn find_words<'a, S: AsRef<str> + 'a>(
     text: &'a str,
     words: impl IntoIterator<Item = &'a S> + 'a,
 ) -> impl Iterator<Item = &'a str> + 'a {
     let words = words.into_iter().map(AsRef::as_ref);
-    words.filter(move |word| stands_in(word, text))
+    words.filter(move |word| contains_word(word, text))
 }
 
 impl KeywordMode {
-    /// Tells whether one or all of `words` were said; of no words, nothing was.
+    /// Returns whether any or all of `words` satisfy `is_said`; `false` if there are no words.
     pub fn holds(self, words: &[String], is_said: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::Any => words.iter().any(|word| is_said(word)),
@@ -47,8 +46,8 @@ impl KeywordMode {
     }
 }
 
-/// Every place at which `word` is in `text`, also those that overlap.
-fn places<'a>(word: &'a str, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+/// Returns the ranges of all occurrences of `word` in `text`, including overlapping ones.
+fn occurrences<'a>(word: &'a str, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
     let mut from = 0;
     std::iter::from_fn(move || {
         let start = from + text.get(from..)?.find(word)?;
@@ -58,11 +57,11 @@ fn places<'a>(word: &'a str, text: &'a str) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-fn are_one_word(left: Option<char>, right: Option<char>) -> bool {
-    left.is_some_and(belongs_to_word) && right.is_some_and(belongs_to_word)
+fn joins_word(left: Option<char>, right: Option<char>) -> bool {
+    left.is_some_and(is_word_char) && right.is_some_and(is_word_char)
 }
 
-fn belongs_to_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c == '_' || c.is_numeric() || c.is_lowercase() || c.is_uppercase()
 }
 
@@ -89,12 +88,12 @@ mod tests {
             ("", "anything", false),
             (" ", "any thing", false),
         ] {
-            assert_eq!(stands_in(word, text), stands, "{word:?} in {text:?}");
+            assert_eq!(contains_word(word, text), stands, "{word:?} in {text:?}");
         }
     }
 
     #[test]
-    fn of_no_words_nothing_was_said() {
+    fn no_words_never_hold() {
         for mode in [KeywordMode::Any, KeywordMode::All] {
             assert!(!mode.holds(&[], |_| true), "{mode:?}");
         }
@@ -106,12 +105,12 @@ mod tests {
             before in ".{0,20}", word in "\\S{1,8}", after in ".{0,20}",
         ) {
             let text = format!("{before} {word} {after}");
-            prop_assert!(stands_in(&word, &text));
+            prop_assert!(contains_word(&word, &text));
         }
 
         #[test]
         fn what_is_found_is_in_the_text(word in ".{0,4}", text in ".{0,40}") {
-            prop_assert!(!stands_in(&word, &text) || text.contains(&word));
+            prop_assert!(!contains_word(&word, &text) || text.contains(&word));
         }
     }
 }

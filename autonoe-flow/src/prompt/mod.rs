@@ -1,11 +1,11 @@
-//! Prompts: where they are, and what stands in them.
+//! Prompts: search paths, templates and variables.
 
-mod places;
 mod resolver;
+mod search_path;
 mod template;
 
-pub use places::PromptOrigin;
-pub(crate) use places::candidates;
 pub use resolver::{CONTEXT_VARIABLES, PromptResolver, ResolvedPrompt};
 pub(crate) use resolver::{PromptFiles, is_context_variable};
+pub use search_path::PromptOrigin;
+pub(crate) use search_path::candidates;
 pub use template::{Filled, Template, TemplateError, Variables};

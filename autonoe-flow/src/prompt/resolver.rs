@@ -1,25 +1,24 @@
-//! Finds prompts and fills their variables.
+//! [`PromptResolver`]: finds prompts and fills their variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::places::{Candidate, PromptOrigin, candidates};
+use super::search_path::{Candidate, PromptOrigin, candidates};
 use super::template::{Template, Variables};
-use crate::definition::{FlowPath, PromptPlaces, PromptRef, VariableName};
+use crate::definition::{FlowPath, PromptPaths, PromptRef, VariableName};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::load::{FlowDefinition, FlowFolder, FolderError};
 
 /// Finds the prompts of a flow in its folder, and fills their variables.
 ///
-/// A prompt is looked for where the reference says, then where its fallback
-/// says, then in the folder for what is looked for last. Files are read anew
-/// each time, and none outside the folder of the flow, also not through a
-/// symlink.
+/// A prompt is searched at its reference, then at the fallbacks of the reference, then in the
+/// fallback folder. Files are read each time, and none outside of the folder of the flow, even
+/// through a symlink.
 ///
 /// ```
-/// use autonoe_flow::{
-///     FlowAgent, FlowDefinition, PromptResolver, StepsRegistry, Variables,
-/// };
+/// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+/// use autonoe_flow::prompt::{PromptResolver, Variables};
+/// use autonoe_flow::FlowDefinition;
 ///
 /// # let agent: FlowAgent = serde_json::from_str(
 /// #     r#"{"version": "1", "name": "trip", "behavior": {"completionType": "stepMachine"}}"#,
@@ -40,33 +39,33 @@ use crate::load::{FlowDefinition, FlowFolder, FolderError};
 #[derive(Clone, Debug)]
 pub struct PromptResolver {
     files: PromptFiles,
-    places: PromptPlaces,
+    places: PromptPaths,
     system_prompt: Option<FlowPath>,
 }
 
-/// Where the files come from.
+/// The source of prompt files.
 #[derive(Clone, Debug)]
 pub(crate) enum PromptFiles {
     Folder(FlowFolder),
     Memory(BTreeMap<PathBuf, String>),
 }
 
-/// A prompt that was found and filled.
+/// A prompt whose variables are filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedPrompt {
     /// The text, which is not blank.
     pub text: String,
-    /// The file, from the folder of the flow.
+    /// The file, relative to the folder of the flow.
     pub file: PathBuf,
     /// Where it was found.
     pub origin: PromptOrigin,
-    /// The variables that had no value and were left as they are.
+    /// Variables without a value, which are left unchanged in the text.
     pub undefined: BTreeSet<VariableName>,
 }
 
 impl PromptResolver {
-    /// Makes a resolver for the prompts of `definition`.
+    /// Creates a resolver for the prompts of `definition`.
     pub fn new(definition: &FlowDefinition) -> Self {
         let agent = definition.agent();
         Self {
@@ -76,15 +75,15 @@ impl PromptResolver {
         }
     }
 
-    /// Returns the prompt of `reference` with `variables` put in.
+    /// Returns the prompt `reference` with its `variables` filled.
     ///
-    /// A variable without a value stays as it is, and is traced as a warning.
+    /// A variable without a value is left unchanged and logged as a warning.
     ///
     /// # Errors
     ///
-    /// There is no such prompt (`prompt_not_found`), or the first one that is
-    /// there cannot be used (`prompt_parse`): it is blank, spells a variable
-    /// wrong, is no text, or leads out of the folder.
+    /// The prompt does not exist (`prompt_not_found`), or the first one that exists cannot be used
+    /// (`prompt_parse`): it is blank, contains a malformed variable, is not text, or is outside of
+    /// the folder.
     pub fn resolve(
         &self,
         reference: &PromptRef,
@@ -93,22 +92,22 @@ impl PromptResolver {
         let candidates = candidates(reference, &self.places);
         for candidate in &candidates {
             if let Some(text) = self.files.read(&candidate.path)? {
-                return filled(&text, candidate, variables);
+                return fill(&text, candidate, variables);
             }
         }
-        let looked: Vec<String> = candidates
+        let paths: Vec<String> = candidates
             .iter()
             .map(|candidate| candidate.path.display().to_string())
             .collect();
-        let message = format!("there is no prompt at {}", looked.join(", nor at "));
+        let message = format!("there is no prompt at {}", paths.join(", nor at "));
         Err(FlowError::new(FlowErrorKind::PromptNotFound, message))
     }
 
-    /// Returns the system prompt with `variables` put in, or `None` if the definition names none.
+    /// Returns the system prompt with its `variables` filled, or `None` if the definition has none.
     ///
     /// # Errors
     ///
-    /// As for [`resolve`](Self::resolve).
+    /// See [`resolve`](Self::resolve).
     pub fn resolve_system(
         &self,
         variables: &Variables,
@@ -122,8 +121,8 @@ impl PromptResolver {
 }
 
 impl ResolvedPrompt {
-    /// Refuses variables without a value if the flow is strict about them.
-    pub(crate) fn require_defined(&self, places: &PromptPlaces) -> Result<(), FlowError> {
+    /// Returns an error for variables without a value if the flow is strict about them.
+    pub(crate) fn require_defined(&self, places: &PromptPaths) -> Result<(), FlowError> {
         let names = self.undefined.iter();
         let names: Vec<String> = names
             .filter(|name| !places.allow_undefined.contains(name))
@@ -133,12 +132,12 @@ impl ResolvedPrompt {
             return Ok(());
         }
         let (file, names) = (self.file.display(), names.join(", "));
-        let message = format!("the prompt {file} names variables that nothing sets: {names}");
+        let message = format!("nothing sets the variables {names} of the prompt {file}");
         Err(FlowError::new(FlowErrorKind::UndefinedVariable, message))
     }
 }
 
-fn filled(
+fn fill(
     text: &str,
     candidate: &Candidate,
     variables: &Variables,
@@ -152,10 +151,10 @@ fn filled(
         return Err(wrong(format!("the prompt {file} is blank")));
     }
     if candidate.origin != PromptOrigin::Reference {
-        tracing::warn!(%file, origin = ?candidate.origin, "a prompt was not where it should be; another is used");
+        tracing::warn!(%file, origin = ?candidate.origin, "using the fallback of a missing prompt");
     }
     for variable in &filled.undefined {
-        tracing::warn!(%file, %variable, "nothing sets a variable of a prompt; it stays as it is");
+        tracing::warn!(%file, %variable, "nothing sets a variable of a prompt");
     }
     Ok(ResolvedPrompt {
         text: filled.text,
@@ -170,7 +169,7 @@ impl PromptFiles {
         match self {
             Self::Memory(files) => Ok(files.get(path).cloned()),
             Self::Folder(folder) => folder.read(path).map_err(|error| {
-                let message = format!("the prompt {} cannot be used", path.display());
+                let message = format!("cannot use the prompt {}", path.display());
                 let error: FolderError = error;
                 FlowError::new(FlowErrorKind::PromptParse, message).because(error)
             }),
@@ -178,29 +177,29 @@ impl PromptFiles {
     }
 }
 
-/// The names of the variables that a flow sets itself, with what they hold.
+/// The names of the variables that a flow sets itself, with their descriptions.
 ///
-/// A retry sends the text of the first try, so that they have the values of that.
+/// A retry sends the text of the first attempt, so the variables keep the values of that attempt.
 ///
 /// No parameter, variable or output may have one of these names.
 pub const CONTEXT_VARIABLES: &[(&str, &str)] = &[
     ("flow", "the name of the flow"),
     ("step", "the id of the step"),
-    ("iteration", "how many iterations there were, with this one"),
-    ("visit", "how often the step was visited, with this time"),
+    ("iteration", "the number of the current iteration"),
+    ("visit", "the number of the current visit of the step"),
     (
         "retry",
-        "how often the step was tried again in this visit; in prompts of checks",
+        "the number of retries in this visit; only in prompts of checks",
     ),
     (
         "previous_response",
-        "the text of the answer before; blank if there is none",
+        "the text of the previous answer; blank if there is none",
     ),
     ("response", "the text of the answer that a check judges"),
-    ("failure", "why the step that is escalated failed"),
+    ("failure", "the reason why the escalated step failed"),
 ];
 
-/// Tells whether every prompt has a variable of this name.
+/// Returns whether a flow sets the variable `name` itself.
 pub(crate) fn is_context_variable(name: &str) -> bool {
     CONTEXT_VARIABLES.iter().any(|(known, _)| *known == name)
 }

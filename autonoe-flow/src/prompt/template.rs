@@ -1,26 +1,27 @@
-//! Texts with variables in them.
+//! [`Template`]: a text with variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::VariableName;
 
-/// The values of variables, by name and without the `uv-`.
+/// The values of variables, by name without the `uv-` prefix.
 pub type Variables = BTreeMap<VariableName, String>;
 
-/// How a variable begins in a text.
+/// Opening delimiter of a variable.
 const OPEN: &str = "{uv-";
 
-/// A text with variables in it, written `{uv-name}`.
+/// A text with variables, written as `{uv-name}`.
 ///
 /// ```
-/// use autonoe_flow::{Template, Variables};
+/// use autonoe_flow::prompt::Variables;
+/// use autonoe_flow::Template;
 ///
 /// let template = Template::parse("Go to {uv-city}, then to {uv-other}.")?;
 /// let variables = Variables::from([("city".parse()?, "Tokyo {uv-other}".to_owned())]);
 ///
 /// let filled = template.fill(&variables);
 ///
-/// // A value is a value: what looks like a variable in it is none.
+/// // Values are not parsed: text that looks like a variable stays text.
 /// assert_eq!(filled.text, "Go to Tokyo {uv-other}, then to {uv-other}.");
 /// assert_eq!(Vec::from_iter(filled.undefined), ["other".parse()?]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,32 +37,32 @@ enum Part {
     Variable(VariableName),
 }
 
-/// A text whose variables were filled.
+/// A text with filled variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filled {
     /// The text.
     pub text: String,
-    /// The variables that had no value and were left as they are.
+    /// Variables without a value, which are left unchanged in the text.
     pub undefined: BTreeSet<VariableName>,
 }
 
-/// A variable that is spelled wrong.
+/// A malformed variable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TemplateError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 
 impl Template {
-    /// Finds the variables of `text`.
+    /// Parses the variables of `text`.
     ///
     /// # Errors
     ///
-    /// What begins like a variable has no end on its line, or no fit name.
+    /// A variable is not closed on its line, or has an invalid name.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -99,7 +100,7 @@ impl Template {
             .collect()
     }
 
-    /// Tells whether there is a letter or a digit outside of variables.
+    /// Returns whether there is a letter or a digit outside of variables.
     pub(crate) fn has_words(&self) -> bool {
         self.parts.iter().any(|part| match part {
             Part::Text(text) => text.contains(char::is_alphanumeric),
@@ -107,7 +108,7 @@ impl Template {
         })
     }
 
-    /// Puts the values of `variables` in; a variable without a value stays as it is.
+    /// Fills in the values of `variables`. A variable without a value is left unchanged.
     pub fn fill(&self, variables: &Variables) -> Filled {
         let mut text = String::new();
         let mut undefined = BTreeSet::new();
@@ -135,21 +136,23 @@ mod tests {
 
     #[test]
     fn what_begins_like_a_variable_must_be_one() {
-        for (text, told) in [
+        for (text, message) in [
             ("a\nb {uv-x", "line 2: `{uv-` has no `}` on its line"),
             ("{uv-x\n}", "line 1: `{uv-` has no `}` on its line"),
             (
                 "{uv-}",
-                "line 1: `{uv-}`: \"\" is not the name of a variable; use at most 64 of the letters A-Z and a-z, digits, - and _, with a letter first",
+                "line 1: `{uv-}`: \"\" is not the name of a variable; use at most 64 letters A-Z \
+                 and a-z, digits, - and _, starting with a letter",
             ),
             (
                 "{uv-a b}",
-                "line 1: `{uv-a b}`: \"a b\" is not the name of a variable; use at most 64 of the letters A-Z and a-z, digits, - and _, with a letter first",
+                "line 1: `{uv-a b}`: \"a b\" is not the name of a variable; use at most 64 \
+                 letters A-Z and a-z, digits, - and _, starting with a letter",
             ),
         ] {
             let error = Template::parse(text).expect_err("it is wrong");
 
-            assert_eq!(error.to_string(), told, "{text:?}");
+            assert_eq!(error.to_string(), message, "{text:?}");
         }
     }
 

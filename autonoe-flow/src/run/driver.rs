@@ -1,16 +1,19 @@
-//! Does what the machine of a flow asks for.
+//! Driver of a flow: performs the actions of its [`FlowMachine`](crate::FlowMachine).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use autonoe_core::{
-    BudgetKind, Clock, Durability, InstructionName, SessionOrder, SessionWait, Support, WaitReason,
-};
+use autonoe_core::SessionOrder;
+use autonoe_core::agent::{BudgetKind, Support};
+use autonoe_core::event::{InstructionName, WaitReason};
+use autonoe_core::run::Durability;
+use autonoe_core::session::SessionWait;
+use autonoe_core::time::Clock;
 
 use super::flow::Started;
-use super::judging::check;
-use super::observer::{FlowEvent, tell as tell_observers};
+use super::observer::{FlowEvent, emit as tell_observers};
 use super::outcome::{expense, failure, outcome};
+use super::step_check::check;
 use crate::definition::{PromptRef, StepId, VariableName};
 use crate::error::FlowErrorKind;
 use crate::escalation::{Notice, NoticeFailure, Notifier};
@@ -24,7 +27,7 @@ use crate::tools::{IterationSlot, iteration_tools};
 
 /// Runs a flow until it ends or stops.
 pub(super) async fn run(flow: &mut Started) -> FlowEnd {
-    let mut action = begin(flow);
+    let mut action = start_or_resume(flow);
     loop {
         if flow.control.is_cancelled() && !matches!(action, FlowAction::Finish(_)) {
             action = cancel(flow);
@@ -33,11 +36,11 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
             FlowAction::Finish(end) => return end,
             FlowAction::Prompt(order) => prompt(flow, order).await,
             FlowAction::Check(order) => check(flow, order).await,
-            FlowAction::AskCompletion(order) => complete(flow, order).await,
+            FlowAction::CheckCompletion(order) => complete(flow, order).await,
             FlowAction::Notify(order) => notify(flow, order).await,
             FlowAction::Wait { reason, until } => wait(flow, reason, until).await,
             FlowAction::Continue | FlowAction::Stop => {
-                let message = "the flow stands still: its journal does not fit its definition";
+                let message = "the flow cannot continue: its journal does not match its definition";
                 failed(flow, FlowFailure::new(FlowErrorKind::Record, message))
             }
         };
@@ -45,12 +48,12 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
             FlowFact::Prompted { .. } | FlowFact::Notified { .. } => Durability::Synced,
             _ => Durability::Written,
         };
-        action = tell(flow, fact, durability);
+        action = record_fact(flow, fact, durability);
     }
 }
 
-/// Begins a flow, or resumes it where it stopped or was interrupted.
-fn begin(flow: &mut Started) -> FlowAction {
+/// Starts a flow, or resumes it where it stopped or was interrupted.
+fn start_or_resume(flow: &mut Started) -> FlowAction {
     let options = &flow.parts.options;
     let (at, limits) = (options.clock.now(), options.limits);
     let is_stopped = flow.machine.is_stopped();
@@ -61,43 +64,44 @@ fn begin(flow: &mut Started) -> FlowAction {
         _ => {
             if let Some(limits) = limits.filter(|limits| limits != flow.machine.limits()) {
                 let fact = FlowFact::LimitsChanged { limits };
-                let _ = tell(flow, fact, Durability::Written);
+                let _ = record_fact(flow, fact, Durability::Written);
             }
         }
     }
     if is_stopped {
-        action = tell(flow, FlowFact::Resumed { at }, Durability::Written);
+        action = record_fact(flow, FlowFact::Resumed { at }, Durability::Written);
     }
     if let FlowAction::Continue = action {
         let limits = limits.unwrap_or_default();
-        return tell(flow, FlowFact::Started { at, limits }, Durability::Written);
+        return record_fact(flow, FlowFact::Started { at, limits }, Durability::Written);
     }
     if is_stopped {
         return action;
     }
-    if !flow.machine.is_at_work() {
+    if !flow.machine.is_working() {
         return flow.machine.action();
     }
-    // The journal of the sessions may know more than the facts: one may have ended, or not begun.
+    // The journal of the sessions may contain more than the facts: a session may have ended, or not
+    // started.
     let known = flow.open.spent();
     let mut known = Expense {
         cost: known.cost,
         tokens: known.tokens,
     };
-    if flow.open.is_cut_off() {
+    if flow.open.last_session_was_cut_off() {
         known.cost.add(None);
     }
-    let spent = Some(known.beyond(flow.machine.expense()));
-    tell(flow, FlowFact::Lost { spent }, Durability::Written)
+    let spent = Some(known.saturating_sub(flow.machine.expense()));
+    record_fact(flow, FlowFact::Lost { spent }, Durability::Written)
 }
 
-/// Stops a flow that was cancelled while nothing was under way.
+/// Stops a flow that was cancelled while no action was in progress.
 fn cancel(flow: &mut Started) -> FlowAction {
     let fact = failed(flow, interrupted());
-    tell(flow, fact, Durability::Written)
+    record_fact(flow, fact, Durability::Written)
 }
 
-/// Makes the fact that the flow cannot continue.
+/// Creates the fact that the flow cannot continue.
 pub(super) fn failed(flow: &Started, failure: FlowFailure) -> FlowFact {
     FlowFact::Failed {
         at: flow.parts.options.clock.now(),
@@ -106,23 +110,27 @@ pub(super) fn failed(flow: &Started, failure: FlowFailure) -> FlowFact {
 }
 
 pub(super) fn interrupted() -> FlowFailure {
-    FlowFailure::new(FlowErrorKind::Interrupted, "a person stopped the flow")
+    FlowFailure::new(FlowErrorKind::Interrupted, "the flow was interrupted")
 }
 
-/// Writes a fact down, and then tells it to the machine.
-pub(super) fn tell(flow: &mut Started, fact: FlowFact, durability: Durability) -> FlowAction {
-    let noted = match serde_json::to_value(&fact) {
+/// Records a fact in the journal, and then applies it to the machine.
+pub(super) fn record_fact(
+    flow: &mut Started,
+    fact: FlowFact,
+    durability: Durability,
+) -> FlowAction {
+    let recorded = match serde_json::to_value(&fact) {
         Ok(value) => flow
             .open
-            .note(value, durability)
+            .record_fact(value, durability)
             .map_err(|error| failure(&error)),
         Err(error) => Err(FlowFailure::new(FlowErrorKind::Record, error.to_string())),
     };
-    let fact = match noted {
+    let fact = match recorded {
         Ok(()) => fact,
-        // Nobody could go on with what is not written down.
+        // A flow cannot be resumed from facts that are not recorded.
         Err(error) => {
-            let message = "what the flow did could not be written down";
+            let message = "cannot record the progress of the flow";
             failed(
                 flow,
                 FlowFailure::new(FlowErrorKind::Record, message).because(error),
@@ -197,14 +205,14 @@ fn session_order(
         visit = order.at.visit,
         retry = order.at.retry,
         fresh = *choice == SessionChoice::Fresh,
-        "a prompt of a flow is sent"
+        "sending a prompt of a flow"
     );
     let mut session = SessionOrder::new(prompt.text)
-        .named(step.as_str())
+        .name(step.as_str())
         .access(flow.parts.access.clone())
         .budget(order.budget);
     if let SessionChoice::Continue(conversation) = choice {
-        session = session.resuming(conversation.clone());
+        session = session.resume(conversation.clone());
     }
     if let Some(text) = &flow.system_prompt {
         session = session.system_prompt(text);
@@ -216,8 +224,8 @@ fn session_order(
     Ok(tools.into_iter().fold(session, SessionOrder::tool))
 }
 
-/// Finds a prompt and fills it. Observers are informed of undefined variables, which are an error in
-/// strict mode.
+/// Finds a prompt and fills it. Observers receive undefined variables, which are an error in strict
+/// mode.
 pub(super) fn resolve(
     flow: &Started,
     step: &StepId,
@@ -243,7 +251,7 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
     let data = flow.machine.data();
     let now = CompletionContext::new(&order.step, flow.machine.progress());
     let Some(now) = now else {
-        let message = "the completion was asked before the first iteration";
+        let message = "the completion was checked before the first iteration";
         let failure = FlowFailure::new(FlowErrorKind::CompletionImpossible, message);
         return failed(flow, failure);
     };
@@ -253,7 +261,7 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
         biased;
         () = flow.control.cancelled() => return cancelled(flow),
         checked = flow.parts.completion.check(&now) => checked,
-        () = time => return time_is_up(flow),
+        () = time => return timed_out(flow),
     };
     let verdict = match checked {
         Ok(result) => Ok(CompletionVerdict {
@@ -279,7 +287,7 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
         step: order.step,
         visit: u64::from(order.visit),
         iteration: order.iteration,
-        failure: NoticeFailure::new(order.failure.kind, order.failure.told()),
+        failure: NoticeFailure::new(order.failure.kind, order.failure.message_with_causes()),
         return_flow: order.escalation.return_flow,
         at: order.failed_at,
     };
@@ -288,7 +296,7 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
         biased;
         () = flow.control.cancelled() => return cancelled(flow),
         notified = options.notifiers.notify(&order.escalation, &notice) => notified,
-        () = time => return time_is_up(flow),
+        () = time => return timed_out(flow),
     };
     FlowFact::Notified {
         at: options.clock.now(),
@@ -306,16 +314,16 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
     let end = deadline.map_or(until, |deadline| deadline.min(until));
     match flow.open.wait(reason, end).await {
         SessionWait::Cancelled => cancelled(flow),
-        SessionWait::Over if end < until => time_is_up(flow),
+        SessionWait::Over if end < until => timed_out(flow),
         SessionWait::Over => FlowFact::WaitOver {
-            // A clock that is a little early has waited nevertheless.
+            // A clock that is slightly early has waited nevertheless.
             at: flow.parts.options.clock.now().max(until),
         },
-        SessionWait::TimeIsUp => time_is_up(flow),
+        SessionWait::TimeBudgetSpent => timed_out(flow),
     }
 }
 
-/// Waits until the time of a flow is up; for ever if it has no end.
+/// Waits until the deadline of a flow; forever if it has none.
 pub(super) async fn until(clock: Arc<dyn Clock>, deadline: Option<jiff::Timestamp>) {
     match deadline {
         Some(deadline) => {
@@ -332,8 +340,8 @@ fn cancelled(flow: &Started) -> FlowFact {
     }
 }
 
-/// The time of the flow is up.
-fn time_is_up(flow: &Started) -> FlowFact {
+/// Creates the fact that the time budget is exhausted.
+fn timed_out(flow: &Started) -> FlowFact {
     failed(flow, budget_spent(BudgetKind::Time))
 }
 

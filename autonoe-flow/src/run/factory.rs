@@ -1,11 +1,13 @@
-//! From a valid definition to a flow that can be started.
+//! [`FlowFactory`]: builds a flow from a valid definition.
 
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use autonoe_core::{Grants, InvalidValue, Ledger, LedgerBook, SessionAccess};
+use autonoe_core::gate::Grants;
+use autonoe_core::ledger::{Ledger, LedgerStore};
+use autonoe_core::run::SessionAccess;
 
-use super::flow::{Created, Flow, Parts, fingerprint};
+use super::flow::{Created, Flow, FlowParts, fingerprint};
 use super::options::FlowOptions;
 use crate::completion::{CompletionDependencies, LedgerSource, build_completion};
 use crate::definition::{
@@ -13,7 +15,7 @@ use crate::definition::{
 };
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::Notifier;
-use crate::progress::Watched;
+use crate::progress::Triggers;
 use crate::prompt::PromptResolver;
 use crate::validate::ValidatedFlow;
 
@@ -21,14 +23,13 @@ use crate::validate::ValidatedFlow;
 ///
 /// ```
 /// use autonoe_core::SessionRunner;
-/// use autonoe_flow::{
-///     FlowBuilder, FlowFactory, FlowOptions, ParameterValues, StartOptions, WorkStep,
-/// };
-/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// use autonoe_flow::definition::WorkStep;
+/// use autonoe_flow::{FlowBuilder, FlowFactory, FlowOptions, ParameterValues, StartOptions};
+/// # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
 /// #     .block_on(async {
-/// # let agents = ScriptedAgents::new([SessionScript::new("greet").says("Hello!").ends()]);
+/// # let agents = ScriptedBackend::new([SessionScript::new("greet").says("Hello!").ends()]);
 /// # let clock = std::sync::Arc::new(VirtualClock::new());
 /// let flow = FlowBuilder::new("hello")
 ///     .step("greet", "Say hello.", WorkStep::default())
@@ -56,23 +57,22 @@ use crate::validate::ValidatedFlow;
 pub struct FlowFactory;
 
 impl FlowFactory {
-    /// Builds a flow that can be started, once.
+    /// Builds a flow that can be started once.
     ///
     /// # Errors
     ///
-    /// Something that the definition names is not there: a state, a ledger, a
-    /// program, a signing key, somebody who tells webhooks, a condition of the
-    /// embedder's own. The kind is [`FlowErrorKind::DependencyResolution`], and
-    /// the sentence names it. A limit with which nothing could run is a
-    /// [`FlowErrorKind::ConfigurationValidation`].
+    /// A dependency of the definition is missing: a state, a ledger, a program, a signing key, a
+    /// notifier for webhooks, or a custom condition. The kind is
+    /// [`FlowErrorKind::DependencyResolution`], and the message names the dependency. A limit that
+    /// allows nothing to run is a [`FlowErrorKind::ConfigurationValidation`].
     pub fn build(flow: ValidatedFlow, options: FlowOptions) -> Result<Flow<Created>, FlowError> {
         if let Some(limits) = &options.limits {
-            InvalidValue::check_budget("limits(..)", &limits.budget)?;
-            InvalidValue::check_backoff("limits(..)", &limits.quota_backoff)?;
+            limits.budget.check("limits(..)")?;
+            limits.quota_backoff.check("limits(..)")?;
         }
         let definition = flow.definition();
         let behavior = &definition.agent().behavior;
-        let ledger = LateLedger::default();
+        let ledger = LazyLedger::default();
         let mut needed = CompletionDependencies::new(options.specs.clone())
             .with_states(options.states.clone())
             .with_commands(options.commands.clone());
@@ -80,15 +80,15 @@ impl FlowFactory {
             needed = needed.with_ledger(Arc::new(ledger.clone()));
         }
         let completion = build_completion(&behavior.completion, &needed)?;
-        look_for_dependencies(&flow, &options)?;
+        resolve_dependencies(&flow, &options)?;
         let fingerprint = fingerprint(definition).map_err(|error| {
-            let message = "the definition of the flow cannot be written down";
+            let message = "cannot serialise the definition of the flow";
             FlowError::new(FlowErrorKind::ConfigurationParse, message).because(error)
         })?;
-        Ok(Flow::created(Parts {
+        Ok(Flow::created(FlowParts {
             resolver: PromptResolver::new(definition),
             access: access(behavior),
-            watched: Watched::by(&behavior.completion),
+            watched: Triggers::from_completion(&behavior.completion),
             reads_ledger: reads_ledger(&behavior.completion),
             fingerprint,
             ledger,
@@ -99,8 +99,8 @@ impl FlowFactory {
     }
 }
 
-/// Looks whether the commands of checks could be run, and escalations told.
-fn look_for_dependencies(flow: &ValidatedFlow, options: &FlowOptions) -> Result<(), FlowError> {
+/// Checks whether the commands of checks can be run and escalations delivered.
+fn resolve_dependencies(flow: &ValidatedFlow, options: &FlowOptions) -> Result<(), FlowError> {
     let steps = flow.definition().registry().steps.values();
     for work in steps.filter_map(|step| step.work()) {
         if let Some(Check::Action(check)) = &work.check {
@@ -128,29 +128,30 @@ fn reads_ledger(completion: &Completion) -> bool {
     }
 }
 
-/// The ledger, which is there once the sessions are open.
+/// The ledger, which is available once the sessions are open.
 #[derive(Clone, Default)]
-pub(super) struct LateLedger(Arc<OnceLock<LedgerBook>>);
+pub(super) struct LazyLedger(Arc<OnceLock<LedgerStore>>);
 
-impl LateLedger {
-    pub(super) fn open(&self, book: &LedgerBook) {
+impl LazyLedger {
+    pub(super) fn open(&self, book: &LedgerStore) {
         let _ = self.0.set(book.clone());
     }
 }
 
 #[async_trait]
-impl LedgerSource for LateLedger {
+impl LedgerSource for LazyLedger {
     async fn ledger(&self) -> Result<Option<Ledger>, Box<dyn std::error::Error + Send + Sync>> {
         match self.0.get() {
             Some(book) => LedgerSource::ledger(book).await,
-            None => Err("the ledger was not taken over".into()),
+            None => Err("the ledger is not open yet".into()),
         }
     }
 }
 
-/// Returns what the agent of a flow may do: what is allowed by name, and what the mode adds.
+/// Returns the permissions of a flow's agent: the tools allowed by name, and those that the mode
+/// adds.
 ///
-/// Guards and hooks judge every call whatever is allowed here.
+/// Guards and hooks judge every call, regardless of these permissions.
 pub(super) fn access(behavior: &Behavior) -> SessionAccess {
     let named = behavior.allowed_tools.iter();
     let named = named.fold(Grants::none(), Grants::with_tool);

@@ -1,54 +1,55 @@
-//! A flow, from its making to its end, in types.
+//! [`Flow`]: a flow whose lifecycle is encoded in its type.
 
 use std::fmt;
 
-use autonoe_core::{
-    Durability, FlowExit, FlowStart, NotOpened, OpenSessions, RecordedFlow, SessionAccess,
-};
+use autonoe_core::run::{Durability, FlowExit, SessionAccess};
+use autonoe_core::session::{FlowStart, FlowStartError, OpenSessions, RecordedFlow};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::driver;
-use super::factory::LateLedger;
+use super::factory::LazyLedger;
 use super::options::{FlowOptions, StartOptions};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::load::FlowDefinition;
 use crate::machine::{FlowAction, FlowEnd, FlowFact, FlowFailure, FlowMachine, FlowResult};
 use crate::parameters::ParameterValues;
 use crate::port::CompletionHandler;
-use crate::progress::Watched;
+use crate::progress::Triggers;
 use crate::prompt::{PromptResolver, Variables};
 use crate::validate::ValidatedFlow;
 
-/// All that a flow is made of.
-pub(super) struct Parts {
+/// The parts of a flow.
+pub(super) struct FlowParts {
     pub(super) flow: ValidatedFlow,
     pub(super) options: FlowOptions,
     pub(super) resolver: PromptResolver,
     pub(super) completion: Box<dyn CompletionHandler>,
     pub(super) access: SessionAccess,
-    pub(super) watched: Watched,
+    pub(super) watched: Triggers,
     pub(super) reads_ledger: bool,
-    pub(super) ledger: LateLedger,
+    pub(super) ledger: LazyLedger,
     pub(super) fingerprint: String,
 }
 
-/// A flow: [`Created`], then [`Started`], then stopped and gone. There is no way back.
+/// A flow: [`Created`], then [`Started`], then stopped and consumed. No state can be entered twice.
 ///
-/// [`FlowFactory::build`](super::FlowFactory::build) makes one. A second start does not compile:
+/// [`FlowFactory::build`](super::FlowFactory::build) creates one. A second start does not compile:
 ///
 /// ```compile_fail,E0382
-/// # use autonoe_flow::{Created, Flow, StartOptions};
+/// # use autonoe_flow::run::Created;
+/// # use autonoe_flow::{Flow, StartOptions};
 /// async fn twice(flow: Flow<Created>) {
 ///     let first = flow.start(StartOptions::default()).await;
 ///     let second = flow.start(StartOptions::default()).await;
 /// }
 /// ```
 ///
-/// Nor does a flow that is used before its start or after its stop:
+/// Neither does using a flow before its start or after its stop:
 ///
 /// ```compile_fail,E0599
-/// # use autonoe_flow::{Created, Flow};
+/// # use autonoe_flow::run::Created;
+/// # use autonoe_flow::Flow;
 /// async fn too_early(mut flow: Flow<Created>) {
 ///     flow.run().await;
 /// }
@@ -62,7 +63,7 @@ pub(super) struct Parts {
 /// }
 /// ```
 ///
-/// A stopped flow is its result, which cannot be started:
+/// Stopping a flow returns its result, which cannot be started:
 ///
 /// ```compile_fail,E0599
 /// # use autonoe_flow::{Flow, StartOptions, Started};
@@ -75,13 +76,13 @@ pub struct Flow<S> {
 }
 
 /// The state of a flow that can be started.
-pub struct Created(Box<Parts>);
+pub struct Created(Box<FlowParts>);
 
-/// The state of a flow that was started: its sessions are open, and all that it needs is there.
+/// The state of a started flow: its sessions are open, and all dependencies are resolved.
 ///
-/// Dropped without [`stop`](Flow::stop), the flow is interrupted, and can be resumed.
+/// If it is dropped without [`stop`](Flow::stop), the flow is interrupted and can be resumed.
 pub struct Started {
-    pub(super) parts: Box<Parts>,
+    pub(super) parts: Box<FlowParts>,
     pub(super) open: OpenSessions,
     pub(super) machine: FlowMachine,
     pub(super) system_prompt: Option<String>,
@@ -89,24 +90,23 @@ pub struct Started {
 }
 
 impl Flow<Created> {
-    pub(super) fn created(parts: Parts) -> Self {
+    pub(super) fn created(parts: FlowParts) -> Self {
         Self {
             state: Created(Box::new(parts)),
         }
     }
 
-    /// Returns what tells versions of the definition apart. Prompts are not in it.
+    /// Returns the fingerprint of the definition. It does not cover prompts.
     pub fn fingerprint(&self) -> &str {
         &self.state.0.fingerprint
     }
 
-    /// Starts the flow: looks at the backend, takes over the ledger, begins the journal.
+    /// Starts the flow: probes the backend, acquires the ledger, starts the journal.
     ///
     /// # Errors
     ///
-    /// The sessions cannot be had, the system prompt cannot be used, or the flow
-    /// that is to be gone on with was another one: its name, its definition or
-    /// its parameters are different. An interrupted flow then stays as it was.
+    /// The sessions cannot be opened, the system prompt cannot be used, or the flow to resume has
+    /// another name, definition or parameters. In that case the interrupted flow stays unchanged.
     pub async fn start(self, start: StartOptions) -> Result<Flow<Started>, FlowError> {
         let parts = self.state.0;
         let agent = parts.flow.definition().agent();
@@ -114,21 +114,21 @@ impl Flow<Created> {
         let system_prompt = system_prompt(&parts, &start.parameters)?;
         let sessions = |machine: &FlowMachine| {
             let limits = parts.options.limits.unwrap_or(*machine.limits());
-            parts.options.sessions.clone().keeping(limits.budget)
+            parts.options.sessions.clone().caller_budget(limits.budget)
         };
         let opened = match start.recorded {
             Some(recorded) => {
                 let parameters = json(&start.parameters)?;
-                is_the_same(&parts, &recorded.start, &parameters)?;
+                ensure_same_flow(&parts, &recorded.start, &parameters)?;
                 replay(&mut machine, &recorded)?;
                 let sessions = sessions(&machine);
                 sessions.reopen(recorded, &start.control).await
             }
             None => {
-                let begins = FlowStart::new(agent.name.as_str())
+                let flow_start = FlowStart::new(agent.name.as_str())
                     .definition(&parts.fingerprint)
                     .parameters(json(&start.parameters)?);
-                sessions(&machine).open(begins, &start.control).await
+                sessions(&machine).open(flow_start, &start.control).await
             }
         };
         let open = opened.map_err(not_opened)?;
@@ -148,21 +148,21 @@ impl Flow<Created> {
 }
 
 impl Flow<Started> {
-    /// Returns what decides: where the flow is, and what it has reached.
+    /// Returns the machine, with the position and the progress of the flow.
     pub fn machine(&self) -> &FlowMachine {
         &self.state.machine
     }
 
-    /// Runs the flow until it ends or [stops](FlowEnd::Stopped). One that has ended stays as it is, one
-    /// that has stopped is resumed.
+    /// Runs the flow until it ends or [stops](FlowEnd::Stopped). An ended flow stays ended; a
+    /// stopped one is resumed.
     pub async fn run(&mut self) -> FlowEnd {
         driver::run(&mut self.state).await
     }
 
-    /// Stops the flow: records its end, releases everything, and returns the result.
+    /// Stops the flow: records its end, releases all resources, and returns the result.
     ///
-    /// A flow that has not ended is interrupted and can be resumed, and so can a flow that has
-    /// [stopped](FlowEnd::Stopped): its journal stays open.
+    /// A flow that has not ended is interrupted. Like a flow that has [stopped](FlowEnd::Stopped),
+    /// it can be resumed, because its journal stays open.
     pub fn stop(mut self) -> FlowResult {
         let started = &mut self.state;
         let end = match started.machine.action() {
@@ -171,7 +171,7 @@ impl Flow<Started> {
                 let message = "the flow was stopped before its end";
                 let failure = FlowFailure::new(FlowErrorKind::Interrupted, message);
                 let fact = driver::failed(started, failure.clone());
-                match driver::tell(started, fact, Durability::Synced) {
+                match driver::record_fact(started, fact, Durability::Synced) {
                     FlowAction::Finish(end) => end,
                     _ => FlowEnd::Stopped { failure },
                 }
@@ -184,20 +184,23 @@ impl Flow<Started> {
             ..
         } = self.state;
         let now = parts.options.clock.now();
-        let result = machine.ended(open.run_id(), end, now);
+        let result = machine.result_with(open.run_id(), end, now);
         let exit = exit(&result.end);
         if result.end.is_resumable() {
-            open.break_off(exit);
+            open.interrupt(exit);
             return result;
         }
-        // It is made of names, texts and numbers alone.
-        let told = serde_json::to_value(&result).unwrap_or(Value::Null);
-        open.close(exit, told);
+        // Serialization cannot fail: the value consists of names, strings and numbers.
+        let value = serde_json::to_value(&result).unwrap_or(Value::Null);
+        open.close(exit, value);
         result
     }
 }
 
-fn system_prompt(parts: &Parts, parameters: &ParameterValues) -> Result<Option<String>, FlowError> {
+fn system_prompt(
+    parts: &FlowParts,
+    parameters: &ParameterValues,
+) -> Result<Option<String>, FlowError> {
     let mut variables: Variables = parameters.variables();
     if let Ok(name) = "flow".parse() {
         let flow = &parts.flow.definition().agent().name;
@@ -212,39 +215,42 @@ fn system_prompt(parts: &Parts, parameters: &ParameterValues) -> Result<Option<S
 
 fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
     serde_json::to_value(parameters).map_err(|error| {
-        FlowError::new(
-            FlowErrorKind::Parameter,
-            "the parameters cannot be written down",
-        )
-        .because(error)
+        FlowError::new(FlowErrorKind::Parameter, "cannot serialise the parameters").because(error)
     })
 }
 
 /// Checks that the interrupted flow `begun` is the one to resume.
-fn is_the_same(parts: &Parts, begun: &FlowStart, parameters: &Value) -> Result<(), FlowError> {
+fn ensure_same_flow(
+    parts: &FlowParts,
+    begun: &FlowStart,
+    parameters: &Value,
+) -> Result<(), FlowError> {
     let name = &parts.flow.definition().agent().name;
     let differs = |kind, what: &str| {
         let message = format!(
-            "the flow `{}` was interrupted, and {what}; put it back as it was, or start anew",
+            "cannot resume the flow `{}`: {what}; restore what was changed, or start a new run",
             begun.flow
         );
         Err(FlowError::new(kind, message))
     };
     if begun.flow != name.as_str() {
-        let what = format!("this is the flow `{name}`");
+        let what = format!("the flow to run is `{name}`");
         return differs(FlowErrorKind::ConfigurationValidation, &what);
     }
     if begun.definition != parts.fingerprint {
-        let what = "its definition was changed since";
+        let what = "its definition has changed since";
         return differs(FlowErrorKind::ConfigurationValidation, what);
     }
     if begun.parameters != *parameters {
-        return differs(FlowErrorKind::Parameter, "it had other parameters");
+        return differs(
+            FlowErrorKind::Parameter,
+            "its parameters have changed since",
+        );
     }
     Ok(())
 }
 
-fn not_opened(error: NotOpened) -> FlowError {
+fn not_opened(error: FlowStartError) -> FlowError {
     let kind = match &error.report().exit {
         FlowExit::Interrupted => FlowErrorKind::Interrupted,
         FlowExit::BudgetExceeded { .. } => FlowErrorKind::BudgetExceeded,
@@ -254,7 +260,7 @@ fn not_opened(error: NotOpened) -> FlowError {
     FlowError::new(kind, error.to_string()).because(error)
 }
 
-/// Says how the run ended that the flow was.
+/// Converts the end of a flow into the exit of its run.
 fn exit(end: &FlowEnd) -> FlowExit {
     let Some(failure) = end.failure() else {
         return FlowExit::Completed;
@@ -264,7 +270,10 @@ fn exit(end: &FlowEnd) -> FlowExit {
         (FlowErrorKind::Interrupted, _) => FlowExit::Interrupted,
         (FlowErrorKind::SdkRateLimit, _) => FlowExit::QuotaExceeded,
         (kind, _) => FlowExit::Failed {
-            error: autonoe_core::Failure::permanent(kind.code(), failure.told()),
+            error: autonoe_core::event::Failure::permanent(
+                kind.code(),
+                failure.message_with_causes(),
+            ),
         },
     }
 }
@@ -284,7 +293,7 @@ impl fmt::Debug for Created {
 
 impl fmt::Debug for Started {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Prompts and answers are the user's and do not belong into diagnostics.
+        // Prompts and answers belong to the user and must not appear in diagnostics.
         f.debug_struct("Started")
             .field("flow", self.machine.flow())
             .field("run", self.open.run_id())
@@ -293,15 +302,12 @@ impl fmt::Debug for Started {
     }
 }
 
-/// Applies the recorded facts of an interrupted flow to `machine`. What was under way is lost, and
-/// starts again.
+/// Applies the recorded facts of an interrupted flow to `machine`. The action in progress was lost
+/// and is repeated.
 pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Result<(), FlowError> {
     for (index, fact) in recorded.facts.iter().enumerate() {
         let fact: FlowFact = serde_json::from_value(fact.clone()).map_err(|error| {
-            let message = format!(
-                "the journal of the flow cannot be understood at its fact {}",
-                index + 1
-            );
+            let message = format!("cannot read fact {} of the flow's journal", index + 1);
             FlowError::new(FlowErrorKind::Record, message).because(error)
         })?;
         let _ = machine.apply(fact);
@@ -309,13 +315,15 @@ pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Resu
     Ok(())
 }
 
-/// Returns a hash of what decides how a flow goes on: `agent.json` and the steps.
+/// Returns a hash of the files that determine the course of a flow: `agent.json` and the steps.
 ///
-/// Prompts are left out. They are read anew for each step, and a flow that broke
-/// off because of one may go on once it is mended.
+/// Prompts are not included. They are read for each step, and a flow that stopped because of a
+/// broken prompt can be resumed once the prompt is fixed.
 ///
 /// ```
-/// use autonoe_flow::{FlowAgent, FlowDefinition, StepsRegistry, fingerprint};
+/// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+/// use autonoe_flow::run::fingerprint;
+/// use autonoe_flow::FlowDefinition;
 /// use serde_json::{from_value, json};
 ///
 /// let definition = |version: &str| -> Result<FlowDefinition, serde_json::Error> {
@@ -333,7 +341,7 @@ pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Resu
 ///
 /// # Errors
 ///
-/// The definition cannot be written as JSON.
+/// The definition cannot be serialized as JSON.
 pub fn fingerprint(definition: &FlowDefinition) -> Result<String, serde_json::Error> {
     let mut hash = Sha256::new();
     for part in [

@@ -1,16 +1,16 @@
-//! A flow at work: from a valid definition to its result.
+//! Running flows: from a valid definition to a result.
 
 mod driver;
 mod factory;
 mod flow;
-mod judging;
 mod observer;
 mod options;
 mod outcome;
 mod project_flow;
+mod step_check;
 
 pub use self::factory::FlowFactory;
 pub use self::flow::{Created, Flow, Started, fingerprint};
 pub use self::observer::{FlowEvent, FlowObserver};
 pub use self::options::{FlowOptions, StartOptions};
-pub use self::project_flow::{FlowRun, FlowRunError, OnBrokenOff};
+pub use self::project_flow::{FlowRun, FlowRunError, OnInterrupted};

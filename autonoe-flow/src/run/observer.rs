@@ -1,48 +1,49 @@
-//! Who is told what a flow does.
+//! [`FlowObserver`]: receives the events of a flow.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::definition::{StepId, VariableName};
-use crate::machine::{FlowAction, FlowFact, SessionChoice, StepTry};
+use crate::machine::{FlowAction, FlowFact, SessionChoice, StepAttempt};
 
-/// Something that happened in a flow. What happens in its sessions is told to observers of the run.
+/// An event of a flow. Observers of the run receive the events of its sessions.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FlowEvent<'a> {
     /// A prompt is sent for a step.
     PromptSent {
-        /// The iteration, from 1.
+        /// The iteration, counted from 1.
         iteration: u64,
-        /// Where the flow is.
-        at: &'a StepTry,
-        /// Whether a conversation is continued, and which.
+        /// The attempt of the step.
+        at: &'a StepAttempt,
+        /// The conversation that is continued, or a new one.
         session: &'a SessionChoice,
     },
-    /// Nothing sets these variables of a prompt; they stay as they are.
+    /// Variables of a prompt are undefined. They are left unchanged in the text.
     Undefined {
-        /// The step whose prompt, or whose check's prompt, names them.
+        /// The step whose prompt, or whose check's prompt, uses them.
         step: &'a StepId,
         /// The variables.
         variables: &'a BTreeSet<VariableName>,
     },
-    /// The flow took note of something, and goes on.
+    /// The flow has processed a fact and continues.
     Decided {
-        /// What it took note of.
+        /// The fact.
         fact: &'a FlowFact,
-        /// What comes next.
+        /// The next action.
         action: &'a FlowAction,
     },
 }
 
-/// Is told what a flow does.
+/// Receives the events of a flow.
 ///
-/// It is called from the task of the flow and should be quick. One that panics
-/// does not harm the flow.
+/// It is called from the task of the flow and should return quickly. A panic does not affect the
+/// flow.
 ///
 /// ```
-/// use autonoe_flow::{FlowEvent, FlowObserver, SessionChoice};
+/// use autonoe_flow::machine::SessionChoice;
+/// use autonoe_flow::{FlowEvent, FlowObserver};
 ///
 /// /// Counts conversations.
 /// #[derive(Default)]
@@ -57,7 +58,7 @@ pub enum FlowEvent<'a> {
 /// }
 /// ```
 pub trait FlowObserver: Send + Sync {
-    /// Takes notice of an event.
+    /// Handles an event.
     fn on_event(&self, event: &FlowEvent<'_>);
 }
 
@@ -77,8 +78,8 @@ where
     }
 }
 
-/// Tells all observers, in their order.
-pub(super) fn tell(observers: &[Arc<dyn FlowObserver>], event: &FlowEvent<'_>) {
+/// Sends the event to all observers, in order.
+pub(super) fn emit(observers: &[Arc<dyn FlowObserver>], event: &FlowEvent<'_>) {
     for observer in observers {
         if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
             tracing::error!("an observer of a flow panicked");

@@ -1,12 +1,14 @@
-//! What a flow is built with, and what it is started with.
+//! [`FlowOptions`] and [`StartOptions`]: options to build and to start a flow.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autonoe_core::{
-    Clock, ProjectPaths, RecordedFlow, RunControl, Sessions, SpecContext, SystemClock,
-};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::session::RecordedFlow;
+use autonoe_core::spec::SpecContext;
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{RunControl, Sessions};
 
 use super::observer::FlowObserver;
 use crate::command::{CommandRunner, NoCommands};
@@ -15,11 +17,11 @@ use crate::escalation::Notifiers;
 use crate::machine::FlowLimits;
 use crate::parameters::ParameterValues;
 
-/// What a flow is built with: where its sessions come from, and what its definition may name.
+/// Options of a flow: its sessions, and the dependencies of its definition.
 ///
-/// Nothing is there by default but the sessions: no commands, no states, no
-/// webhooks. A definition that names what is not there is refused by
-/// [`FlowFactory::build`](super::FlowFactory::build).
+/// By default there are only sessions: no commands, no states, no webhooks.
+/// [`FlowFactory::build`](super::FlowFactory::build) rejects a definition with missing
+/// dependencies.
 #[derive(Clone)]
 pub struct FlowOptions {
     pub(super) sessions: Sessions,
@@ -33,7 +35,7 @@ pub struct FlowOptions {
 }
 
 impl FlowOptions {
-    /// Takes sessions from `sessions`; `project` is where conditions of the embedder's own look.
+    /// Creates options with `sessions`; `project` is the directory for custom conditions.
     pub fn new(sessions: Sessions, project: impl Into<PathBuf>) -> Self {
         Self {
             sessions,
@@ -47,43 +49,43 @@ impl FlowOptions {
         }
     }
 
-    /// Sets the clock, which must be that of the sessions; the machine's by default.
+    /// Sets the clock, which must be the clock of the sessions. The default is the system clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Sets the limits of the flow. An interrupted flow keeps those that it was started with,
-    /// if none are set.
+    /// Sets the limits of the flow. By default, a resumed flow keeps the limits that it was started
+    /// with.
     #[must_use]
     pub fn limits(mut self, limits: FlowLimits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Sets who runs the commands of checks and conditions.
+    /// Sets the runner for commands of checks and conditions.
     #[must_use]
     pub fn commands(mut self, commands: impl CommandRunner + 'static) -> Self {
         self.commands = Arc::new(commands);
         self
     }
 
-    /// Sets the states that conditions may name.
+    /// Sets the external states for conditions.
     #[must_use]
     pub fn states(mut self, states: ExternalStates) -> Self {
         self.states = states;
         self
     }
 
-    /// Sets who tells escalations.
+    /// Sets the notifiers for escalations.
     #[must_use]
     pub fn notifiers(mut self, notifiers: Notifiers) -> Self {
         self.notifiers = notifiers;
         self
     }
 
-    /// Adds somebody who is told what happens.
+    /// Adds an observer.
     #[must_use]
     pub fn observer(mut self, observer: impl FlowObserver + 'static) -> Self {
         self.observers.push(Arc::new(observer));
@@ -101,20 +103,20 @@ impl fmt::Debug for FlowOptions {
     }
 }
 
-/// What a flow is started with.
+/// Options to start a flow.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StartOptions {
     /// The values of its parameters.
     pub parameters: ParameterValues,
-    /// What cancels it, holds it and tells its agents something.
+    /// Cancels and pauses the flow, and sends messages to its agents.
     pub control: RunControl,
     /// The interrupted flow to resume.
     pub recorded: Option<RecordedFlow>,
 }
 
 impl StartOptions {
-    /// Starts a flow anew, with these parameters.
+    /// Starts a new flow with these parameters.
     pub fn new(parameters: ParameterValues) -> Self {
         Self {
             parameters,
@@ -122,7 +124,7 @@ impl StartOptions {
         }
     }
 
-    /// Sets what cancels the flow.
+    /// Sets the control that cancels the flow.
     #[must_use]
     pub fn control(mut self, control: &RunControl) -> Self {
         self.control = control.clone();
@@ -131,7 +133,7 @@ impl StartOptions {
 
     /// Resumes an interrupted flow.
     #[must_use]
-    pub fn going_on(mut self, recorded: RecordedFlow) -> Self {
+    pub fn resume(mut self, recorded: RecordedFlow) -> Self {
         self.recorded = Some(recorded);
         self
     }

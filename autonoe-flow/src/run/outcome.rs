@@ -1,25 +1,26 @@
-//! What the end of a session means for a flow.
+//! Conversion of session ends into outcomes of prompts.
 
 use std::time::Duration;
 
-use autonoe_core::{
-    Activity, AgentErrorKind, Budget, BudgetKind, Failure, PerformedSession, Retry, SessionEnd,
-    SessionOutcome, ToolStatus,
-};
+use autonoe_core::Budget;
+use autonoe_core::agent::{Activity, AgentErrorKind, BudgetKind, SessionEnd, SessionOutcome};
+use autonoe_core::event::{Failure, Retry};
+use autonoe_core::session::PerformedSession;
+use autonoe_core::tool::ToolStatus;
 
 use crate::check::{ToolOutcome, shorten_details};
 use crate::definition::ActionOutcome;
 use crate::error::FlowErrorKind;
 use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome};
-use crate::tools::Collected;
+use crate::tools::IterationReport;
 
-/// Says what the end of a session means; `budget` is what it was limited to. The answer has the inputs
-/// and outputs of tool calls if a model judges it.
+/// Converts the end of a session; `budget` is its limit. If `judged`, the answer contains the
+/// inputs and outputs of tool calls.
 pub(super) fn outcome(
     performed: &PerformedSession,
     budget: &Budget,
     judged: bool,
-    told: impl FnOnce() -> Collected,
+    collect: impl FnOnce() -> IterationReport,
 ) -> PromptOutcome {
     let failed = |message: &str| PromptOutcome::Failed {
         failure: FlowFailure::new(FlowErrorKind::SdkSession, message),
@@ -27,7 +28,7 @@ pub(super) fn outcome(
     match &performed.result.end {
         SessionEnd::Outcome(SessionOutcome::Completed) => match performed.result.activity {
             Activity::None => failed("the agent ended without saying or doing anything"),
-            _ => PromptOutcome::Answered(answer(performed, judged, told())),
+            _ => PromptOutcome::Answered(answer(performed, judged, collect())),
         },
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => {
             match messages.as_slice() {
@@ -36,11 +37,11 @@ pub(super) fn outcome(
             }
         }
         SessionEnd::Outcome(SessionOutcome::MaxTurns) => {
-            failed("the agent used all of its turns and did not come to its end")
+            failed("the agent reached its turn limit before it finished")
         }
-        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => match limited(budget) {
+        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => match limiting_budget(budget) {
             Some(budget) => PromptOutcome::BudgetSpent { budget },
-            None => failed("the agent spent a budget of its backend's own"),
+            None => failed("the agent spent a budget that its backend sets"),
         },
         SessionEnd::Outcome(SessionOutcome::QuotaExceeded { resets_at, .. }) => {
             PromptOutcome::RateLimited {
@@ -53,11 +54,10 @@ pub(super) fn outcome(
         },
         SessionEnd::BudgetSpent { budget } => PromptOutcome::BudgetSpent { budget: *budget },
         SessionEnd::Cancelled => PromptOutcome::Cancelled,
-        _ => failed("the session ended in a way that is not known here"),
     }
 }
 
-/// Returns what a session took.
+/// Returns cost and tokens of a session.
 pub(super) fn expense(performed: &PerformedSession) -> Expense {
     Expense {
         cost: performed.result.cost,
@@ -65,19 +65,19 @@ pub(super) fn expense(performed: &PerformedSession) -> Expense {
     }
 }
 
-fn answer(performed: &PerformedSession, judged: bool, told: Collected) -> Answer {
+fn answer(performed: &PerformedSession, judged: bool, collected: IterationReport) -> Answer {
     let mut answer = Answer::text(&performed.text);
     answer
         .agent_session
         .clone_from(&performed.result.agent_session);
-    answer.outputs = told.outputs;
-    answer.signals = told.signals;
+    answer.outputs = collected.outputs;
+    answer.signals = collected.signals;
     let calls = performed.tool_calls.iter();
     answer.actions = calls
         .map(|call| {
             let outcome = match call.status {
                 Some(ToolStatus::Ok) => ActionOutcome::Succeeded,
-                // A call whose end is unknown is no success.
+                // A call whose end is unknown did not succeed.
                 Some(ToolStatus::Error | ToolStatus::Denied) | None => ActionOutcome::Failed,
             };
             let mut action = ToolOutcome::new(&call.tool, outcome);
@@ -88,21 +88,21 @@ fn answer(performed: &PerformedSession, judged: bool, told: Collected) -> Answer
             action
         })
         .collect();
-    // The journal records them.
+    // The journal records them, so they are shortened.
     shorten_details(&mut answer.actions);
     answer
 }
 
-/// Says what a failure of the run is to a flow.
+/// Converts a failure of the run.
 pub(super) fn failure(error: &Failure) -> FlowFailure {
     let is = |kind: AgentErrorKind| error.code == kind.code();
     let kind = match error.retry {
-        Retry::Useless if error.code == "journal_unavailable" => FlowErrorKind::Record,
-        Retry::Useless => FlowErrorKind::SdkRefused,
-        Retry::MayHelp if is(AgentErrorKind::Overloaded) || is(AgentErrorKind::Timeout) => {
+        Retry::Permanent if error.code == "journal_unavailable" => FlowErrorKind::Record,
+        Retry::Permanent => FlowErrorKind::SdkRefused,
+        Retry::Retryable if is(AgentErrorKind::Overloaded) || is(AgentErrorKind::Timeout) => {
             FlowErrorKind::SdkConnection
         }
-        Retry::MayHelp => FlowErrorKind::SdkSession,
+        Retry::Retryable => FlowErrorKind::SdkSession,
     };
     let message = match &error.remedy {
         Some(remedy) => format!("{}; {remedy}", error.message),
@@ -114,8 +114,8 @@ pub(super) fn failure(error: &Failure) -> FlowFailure {
     failure
 }
 
-/// Returns the part of the budget that a session was limited by, money first.
-fn limited(budget: &Budget) -> Option<BudgetKind> {
+/// Returns the part of the budget that limited a session, cost first.
+fn limiting_budget(budget: &Budget) -> Option<BudgetKind> {
     let money = budget.cost_usd.map(|_| BudgetKind::Cost);
     let tokens = budget.tokens.map(|_| BudgetKind::Tokens);
     money.or(tokens).or(budget.time.map(|_| BudgetKind::Time))

@@ -1,13 +1,14 @@
-//! A flow in a project directory, from its files to its result.
+//! [`FlowRun`]: a flow in a project directory, from its files to its result.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, BuildError, Clock, Destructive, Project, ProjectGround, ProjectRunError,
-    RunControl, SandboxSwitch, SessionRunnerBuilder, SystemClock, remove_folder,
-};
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::project::{OpenProject, ProjectRunError, SandboxSwitch, remove_folder};
+use autonoe_core::run::{BuildError, SessionRunnerBuilder};
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{AgentClientFactory, Project, RunControl};
 
 use super::factory::FlowFactory;
 use super::observer::FlowObserver;
@@ -20,19 +21,20 @@ use crate::machine::{FlowLimits, FlowResult};
 use crate::parameters::ParameterValues;
 use crate::validate::ValidatedFlow;
 
-/// A flow in a project directory: takes its lock, reads its settings, resumes an interrupted flow.
+/// A flow in a project directory. It acquires the project's lock, reads its settings, and resumes
+/// an interrupted flow.
 ///
-/// `SPEC.md` is not needed. A flow that was killed, or has
-/// [stopped](crate::FlowEnd::Stopped), resumes at its step, with its visits,
-/// retries and costs, if it is started again with the same definition and the
-/// same parameters; prompts may have been repaired.
+/// `SPEC.md` is not required. A flow that was killed or has
+/// [stopped](crate::machine::FlowEnd::Stopped) resumes at its step, with its visits, retries and
+/// costs, if it is started again with the same definition and the same parameters. Prompts may be
+/// fixed in between.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use autonoe_core::{Project, RunControl};
 /// use autonoe_flow::{FlowRun, load};
-/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
 /// #     .block_on(async {
@@ -44,7 +46,7 @@ use crate::validate::ValidatedFlow;
 /// #     r#"{"version": "1", "name": "hello", "behavior": {"completionType": "stepMachine"}}"#)?;
 /// # std::fs::write(folder.join("steps_registry.json"),
 /// #     r#"{"entryStep": "greet", "steps": {"greet": {"prompt": "prompts/greet.md", "transition": {"next": "end"}}}}"#)?;
-/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("greet").says("Hello!").ends()]));
+/// # let agents = Arc::new(ScriptedBackend::new([SessionScript::new("greet").says("Hello!").ends()]));
 /// let project = Project::find(dir.path(), None)?;
 /// let flow = load(&dir.path().join(".autonoe/flows/hello"))?.validated()?;
 ///
@@ -63,29 +65,29 @@ pub struct FlowRun {
     flow: ValidatedFlow,
     agents: Arc<dyn AgentClientFactory>,
     parameters: ParameterValues,
-    on_broken_off: OnBrokenOff,
+    on_broken_off: OnInterrupted,
     sandbox: SandboxSwitch,
     destructive: Destructive,
     clock: Arc<dyn Clock>,
     configure: Vec<Configure>,
-    furnish: Vec<Furnish>,
+    set_options: Vec<SetOption>,
 }
 
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
-type Furnish = Box<dyn FnOnce(FlowOptions) -> FlowOptions + Send>;
+type SetOption = Box<dyn FnOnce(FlowOptions) -> FlowOptions + Send>;
 
-/// What to do if the last run of the project is this flow and has stopped or was interrupted.
+/// The treatment of the project's last run, if it is this flow and has stopped or was interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnBrokenOff {
-    /// Resume it. If its definition or its parameters are not the same, that is an error.
+pub enum OnInterrupted {
+    /// Resume it. A different definition or different parameters are an error.
     #[default]
-    GoOn,
-    /// Leave it, and start anew.
-    StartAnew,
+    Resume,
+    /// Discard it, and start a new flow.
+    StartNew,
 }
 
 impl FlowRun {
-    /// Prepares a run of `flow` with `agents` in `project`.
+    /// Creates a run of `flow` with `agents` in `project`.
     pub fn new(
         project: Project,
         flow: ValidatedFlow,
@@ -96,12 +98,12 @@ impl FlowRun {
             flow,
             agents: Arc::new(agents),
             parameters: ParameterValues::default(),
-            on_broken_off: OnBrokenOff::default(),
+            on_broken_off: OnInterrupted::default(),
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
             clock: Arc::new(SystemClock),
             configure: Vec::new(),
-            furnish: Vec::new(),
+            set_options: Vec::new(),
         }
     }
 
@@ -112,14 +114,14 @@ impl FlowRun {
         self
     }
 
-    /// Sets what to do with an interrupted run of the flow; by default it is resumed.
+    /// Sets the treatment of an interrupted run of the flow. By default it is resumed.
     #[must_use]
-    pub fn on_broken_off(mut self, on_broken_off: OnBrokenOff) -> Self {
+    pub fn on_interrupted(mut self, on_broken_off: OnInterrupted) -> Self {
         self.on_broken_off = on_broken_off;
         self
     }
 
-    /// Sets whether the sandbox is on, and who said so; it is by default.
+    /// Sets the state and the origin of the sandbox switch. The sandbox is on by default.
     #[must_use]
     pub fn sandbox(mut self, sandbox: SandboxSwitch) -> Self {
         self.sandbox = sandbox;
@@ -127,52 +129,52 @@ impl FlowRun {
     }
 
     /// Sets whether `rm` and `mv` inside the project, `git clean` and `git push --force` are
-    /// allowed; they are not by default.
+    /// allowed. They are forbidden by default.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
         self
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock. The default is the system clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Sets the limits of the flow. An interrupted flow keeps those that it was started with,
-    /// if none are set.
+    /// Sets the limits of the flow. By default, a resumed flow keeps the limits that it was started
+    /// with.
     #[must_use]
     pub fn limits(self, limits: FlowLimits) -> Self {
-        self.furnish(move |options| options.limits(limits))
+        self.set_option(move |options| options.limits(limits))
     }
 
-    /// Sets who runs the commands of checks and conditions; nobody does by default.
+    /// Sets the runner for commands of checks and conditions. By default there is none.
     #[must_use]
     pub fn commands(self, commands: impl CommandRunner + 'static) -> Self {
-        self.furnish(move |options| options.commands(commands))
+        self.set_option(move |options| options.commands(commands))
     }
 
-    /// Sets the states that conditions may name.
+    /// Sets the external states for conditions.
     #[must_use]
     pub fn states(self, states: ExternalStates) -> Self {
-        self.furnish(move |options| options.states(states))
+        self.set_option(move |options| options.states(states))
     }
 
-    /// Sets who tells escalations.
+    /// Sets the notifiers for escalations.
     #[must_use]
     pub fn notifiers(self, notifiers: Notifiers) -> Self {
-        self.furnish(move |options| options.notifiers(notifiers))
+        self.set_option(move |options| options.notifiers(notifiers))
     }
 
-    /// Adds somebody who is told what happens.
+    /// Adds an observer.
     #[must_use]
     pub fn observer(self, observer: impl FlowObserver + 'static) -> Self {
-        self.furnish(move |options| options.observer(observer))
+        self.set_option(move |options| options.observer(observer))
     }
 
-    /// Changes how sessions are run: observers, hooks, models, limits of a session.
+    /// Configures the sessions: observers, hooks, models, limits of a session.
     #[must_use]
     pub fn configure(
         mut self,
@@ -182,11 +184,11 @@ impl FlowRun {
         self
     }
 
-    fn furnish(
+    fn set_option(
         mut self,
-        furnish: impl FnOnce(FlowOptions) -> FlowOptions + Send + 'static,
+        set_option: impl FnOnce(FlowOptions) -> FlowOptions + Send + 'static,
     ) -> Self {
-        self.furnish.push(Box::new(furnish));
+        self.set_options.push(Box::new(set_option));
         self
     }
 
@@ -194,25 +196,24 @@ impl FlowRun {
     ///
     /// # Errors
     ///
-    /// It could not begin: another run is under way, a file of the project
-    /// cannot be understood, something that the definition names is not there,
-    /// or the interrupted flow is not the one to resume.
+    /// The flow could not start: another run is in progress, a file of the project is invalid, a
+    /// dependency of the definition is missing, or the interrupted flow is not the one to resume.
     pub async fn run(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
-        let ground = ProjectGround::of(&self.project)
+        let ground = OpenProject::options(&self.project)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
             .clock(self.clock.clone())
-            .take()
+            .open()
             .await?;
         let name = &self.flow.definition().agent().name;
         let recorded = match self.on_broken_off {
-            OnBrokenOff::GoOn => ground.journal().broken_off_flow(),
-            OnBrokenOff::StartAnew => None,
+            OnInterrupted::Resume => ground.journal().interrupted_flow(),
+            OnInterrupted::StartNew => None,
         };
         let recorded = recorded.filter(|recorded| recorded.start.flow == name.as_str());
         let builder = match &recorded {
-            Some(_) => ground.go_on(self.agents)?,
-            None => ground.begin(self.agents)?,
+            Some(_) => ground.resume(self.agents)?,
+            None => ground.start(self.agents)?,
         };
         let conversations = self.project.conversations_dir().join("flow");
         let builder = builder.conversations(&conversations);
@@ -220,15 +221,16 @@ impl FlowRun {
         let builder = configure.fold(builder, |builder, configure| configure(builder));
         let sessions = builder.build_sessions()?;
         let options = FlowOptions::new(sessions, self.project.root()).clock(self.clock);
-        let furnish = self.furnish.into_iter();
-        let options = furnish.fold(options, |options, furnish| furnish(options));
+        let set_options = self.set_options.into_iter();
+        let options = set_options.fold(options, |options, set_option| set_option(options));
         let created = FlowFactory::build(self.flow, options)?;
         let mut start = StartOptions::new(self.parameters).control(control);
         let is_new = recorded.is_none();
         start.recorded = recorded;
         let mut started = created.start(start).await?;
         if is_new {
-            // Those of an interrupted flow stay until it cannot be resumed any more.
+            // The conversations of an interrupted flow are kept until it cannot be resumed any
+            // more.
             remove(&conversations);
         }
         started.run().await;
@@ -236,16 +238,16 @@ impl FlowRun {
         if !result.end.is_resumable() {
             remove(&conversations);
         }
-        // The lock is released when everything is over.
+        // The lock is released last.
         drop(ground);
         Ok(result)
     }
 }
 
-/// Deletes the conversations of a flow, which nobody resumes any more.
+/// Deletes the conversations of a flow that cannot be resumed any more.
 fn remove(conversations: &Path) {
     if let Err(error) = remove_folder(conversations) {
-        tracing::warn!(%error, path = %conversations.display(), "conversations are not deleted");
+        tracing::warn!(%error, path = %conversations.display(), "cannot delete the conversations");
     }
 }
 
@@ -258,14 +260,14 @@ impl fmt::Debug for FlowRun {
     }
 }
 
-/// Why a flow in a project could not begin.
+/// Error of starting a flow in a project.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowRunError {
-    /// The project cannot be taken.
+    /// The project cannot be opened.
     #[error(transparent)]
     Project(#[from] ProjectRunError),
-    /// The parts of the sessions do not fit together.
+    /// The configuration of the sessions is inconsistent.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The flow cannot be built or started.

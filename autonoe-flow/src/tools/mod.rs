@@ -1,45 +1,48 @@
-//! What an agent can tell a flow, other than in prose.
+//! Tools by which an agent reports outputs, signals and verdicts to a flow.
 
 mod set_outputs;
 mod signal;
 
 use std::sync::Arc;
 
-use autonoe_core::{Tool, ToolError, ToolErrorCode};
+use autonoe_core::tool::ToolErrorCode;
+use autonoe_core::{Tool, ToolError};
 use serde_json::{Map, Value};
 
-pub use self::signal::{Collected, IterationSlot};
-pub use autonoe_core::{VERDICT, VerdictSlot, verdict_tool};
+pub use self::signal::{IterationReport, IterationSlot};
+pub use autonoe_core::tool::{VERDICT_TOOL, VerdictSlot, verdict_tool};
 
 use self::set_outputs::SetOutputs;
 use self::signal::GiveSignal;
 use crate::definition::VariableName;
-use crate::progress::Watched;
+use crate::progress::Triggers;
 
-/// The name of the tool by which an agent sets the outputs of a step.
+/// The name of the tool that sets the outputs of a step.
 pub const SET_OUTPUTS: &str = "set_outputs";
-/// The name of the tool by which an agent gives a structured signal.
+/// The name of the tool that sends a structured signal.
 pub const SIGNAL: &str = "signal";
 
-/// The most that one call may say, in bytes of JSON. It is journaled and stands in prompts.
+/// Maximum size of one call's input, in bytes of JSON. Inputs are journaled and inserted into
+/// prompts.
 const LONGEST: usize = 64 * 1024;
 
-/// Returns the tools of one iteration: `set_outputs` if the step has outputs, `signal` if the
-/// flow waits for signals. What they are told is in `slot`.
+/// Returns the tools of one iteration: `set_outputs` if the step has outputs, `signal` if the flow
+/// waits for signals. They store their inputs in `slot`.
 ///
 /// ```
-/// use autonoe_flow::{IterationSlot, SET_OUTPUTS, Watched, iteration_tools};
+/// use autonoe_flow::progress::Triggers;
+/// use autonoe_flow::tools::{IterationSlot, SET_OUTPUTS, iteration_tools};
 ///
 /// let slot = IterationSlot::default();
-/// let tools = iteration_tools(&["verdict".parse()?], &Watched::default(), &slot);
+/// let tools = iteration_tools(&["verdict".parse()?], &Triggers::default(), &slot);
 ///
 /// let names: Vec<&str> = tools.iter().map(|tool| tool.definition().name.as_str()).collect();
 /// assert_eq!(names, [SET_OUTPUTS]);
-/// # Ok::<(), autonoe_flow::InvalidName>(())
+/// # Ok::<(), autonoe_flow::definition::InvalidName>(())
 /// ```
 pub fn iteration_tools(
     outputs: &[VariableName],
-    watched: &Watched,
+    watched: &Triggers,
     slot: &IterationSlot,
 ) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
@@ -56,17 +59,18 @@ fn refused(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorCode::VALIDATION_ERROR, message)
 }
 
-/// Takes the fields of an input of at most [`LONGEST`] bytes.
+/// Returns the fields of an input of at most [`LONGEST`] bytes.
 fn fields(tool: &str, input: Value) -> Result<Map<String, Value>, ToolError> {
     let length = input.to_string().len();
     if length > LONGEST {
         let message = format!(
-            "{tool} takes at most {LONGEST} bytes, and these are {length}: write to a file and name it here"
+            "{tool} takes at most {LONGEST} bytes, and the input has {length}; write the content \
+             to a file and pass its path"
         );
         return Err(refused(message));
     }
     match input {
         Value::Object(fields) => Ok(fields),
-        _ => Err(refused(format!("{tool} takes an object"))),
+        _ => Err(refused(format!("the input of {tool} must be an object"))),
     }
 }

@@ -1,7 +1,8 @@
 //! The tool `set_outputs`.
 
 use async_trait::async_trait;
-use autonoe_core::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput};
+use autonoe_core::tool::ToolDefinition;
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use super::{IterationSlot, SET_OUTPUTS, fields, refused};
@@ -16,7 +17,7 @@ pub(super) struct SetOutputs {
 
 impl SetOutputs {
     pub(super) fn new(declared: &[VariableName], slot: &IterationSlot) -> Self {
-        // Every value may stand there but null: to set nothing is to leave it out.
+        // Any value except null is allowed: to leave an output unset, omit it.
         let any = json!({"type": ["string", "number", "boolean", "array", "object"]});
         let properties = declared
             .iter()
@@ -28,8 +29,8 @@ impl SetOutputs {
             "additionalProperties": false,
             "minProperties": 1,
         });
-        let description = "Sets outputs of this step, which later steps read. \
-             Set each of them before you end; one that is set again gets the new value.";
+        let description = "Sets outputs of this step, which later steps read. Set each of them \
+                           before you end. Setting an output again replaces its value.";
         Self {
             definition: ToolDefinition::new(SET_OUTPUTS, description, schema),
             declared: declared.to_vec(),
@@ -52,11 +53,14 @@ impl Tool for SetOutputs {
     async fn call(&self, input: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let outputs = fields(SET_OUTPUTS, input)?;
         if outputs.is_empty() {
-            return Err(refused(format!("name an output: {}", self.names())));
+            return Err(refused(format!(
+                "set at least one output; known outputs: {}",
+                self.names()
+            )));
         }
         for (name, value) in &outputs {
             if !self.declared.iter().any(|known| known.as_str() == name) {
-                let message = format!("there is no output {name}; there are: {}", self.names());
+                let message = format!("there is no output {name}; known outputs: {}", self.names());
                 return Err(refused(message));
             }
             if value.is_null() {

@@ -1,17 +1,18 @@
-//! The tool `signal`.
+//! The tool `signal`, and the slot for the reports of an iteration.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput};
+use autonoe_core::tool::ToolDefinition;
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 use super::{SIGNAL, fields, refused};
 use crate::definition::StructuredSignal;
 use crate::progress::Signal;
 
-/// Gives a signal that the flow waits for, and no other.
+/// Sends a signal that the flow waits for, and no other.
 pub(super) struct GiveSignal {
     definition: ToolDefinition,
     awaited: Vec<StructuredSignal>,
@@ -25,15 +26,16 @@ impl GiveSignal {
             "type": "object",
             "properties": {
                 "name": {"type": "string", "enum": names, "description": "The name of the signal."},
-                "fields": {"type": "object", "description": "What the signal says."},
+                "fields": {"type": "object", "description": "The content of the signal."},
             },
             "required": ["name"],
             "additionalProperties": false,
         });
-        let told: Vec<String> = awaited.iter().map(told).collect();
+        let signals: Vec<String> = awaited.iter().map(describe).collect();
         let description = format!(
-            "Gives a signal to the flow that you work in. Give it only when it is true. Signals: {}.",
-            told.join("; ")
+            "Sends a signal to the flow that you work in. Send it only when it is true. Signals: \
+             {}.",
+            signals.join("; ")
         );
         Self {
             definition: ToolDefinition::new(SIGNAL, description, schema),
@@ -42,9 +44,9 @@ impl GiveSignal {
         }
     }
 
-    /// Says what is wrong with a signal that nobody waits for.
+    /// Returns the problem of a signal that the flow does not wait for.
     fn problem(&self, signal: &Signal) -> Option<String> {
-        if self.awaited.iter().any(|awaited| awaited.fits(signal)) {
+        if self.awaited.iter().any(|awaited| awaited.matches(signal)) {
             return None;
         }
         let mut named = self.awaited.iter().filter(|it| it.signal == signal.name);
@@ -58,9 +60,9 @@ impl GiveSignal {
                 )
             }
             None => {
-                let known: Vec<String> = self.awaited.iter().map(told).collect();
+                let known: Vec<String> = self.awaited.iter().map(describe).collect();
                 format!(
-                    "there is no signal {}; there are: {}",
+                    "there is no signal {}; known signals: {}",
                     signal.name,
                     known.join("; ")
                 )
@@ -69,7 +71,7 @@ impl GiveSignal {
     }
 }
 
-fn told(awaited: &StructuredSignal) -> String {
+fn describe(awaited: &StructuredSignal) -> String {
     match awaited.required_fields.as_slice() {
         [] => awaited.signal.clone(),
         fields => format!("{} with the fields {}", awaited.signal, fields.join(", ")),
@@ -85,7 +87,7 @@ impl Tool for GiveSignal {
     async fn call(&self, input: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input = Value::Object(fields(SIGNAL, input)?);
         let signal: Signal = serde_json::from_value(input)
-            .map_err(|error| refused(format!("the input of {SIGNAL} does not fit: {error}")))?;
+            .map_err(|error| refused(format!("invalid input of {SIGNAL}: {error}")))?;
         if let Some(problem) = self.problem(&signal) {
             return Err(refused(problem));
         }
@@ -95,26 +97,26 @@ impl Tool for GiveSignal {
     }
 }
 
-/// Where tools put what an agent told in one iteration. Clones are the same place.
+/// Collects the tool inputs of one iteration. Clones share the same content.
 #[derive(Clone, Debug, Default)]
-pub struct IterationSlot(Arc<Mutex<Collected>>);
+pub struct IterationSlot(Arc<Mutex<IterationReport>>);
 
-/// What an agent told in one iteration.
+/// Outputs and signals of one iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Collected {
-    /// The outputs of the step, by name. Of an output that was set twice, the later value.
+pub struct IterationReport {
+    /// The outputs of the step, by name. A later value replaces an earlier one.
     pub outputs: Map<String, Value>,
-    /// The signals, in their order.
+    /// The signals, in order.
     pub signals: Vec<Signal>,
 }
 
 impl IterationSlot {
-    /// Takes what was told, and leaves the slot empty.
-    pub fn take(&self) -> Collected {
+    /// Returns the collected inputs, and leaves the slot empty.
+    pub fn take(&self) -> IterationReport {
         std::mem::take(&mut *self.lock())
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Collected> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, IterationReport> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! How steps are judged.
+//! Validates the checks of steps.
 
 use super::findings::Findings;
 use crate::definition::{Check, ExpectedAction, PromptCheck, WorkStep};
@@ -15,16 +15,16 @@ pub(super) fn check(found: &mut Findings<'_>) {
             Some(Check::Action(check)) => {
                 let at = format!("{at}/check/actions");
                 if check.actions.is_empty() {
-                    let message = "no action is expected, so that the check would always pass";
+                    let message = "the check expects no action, so it would always pass";
                     found.error(
                         Wrong,
                         at.clone(),
                         message,
-                        "name an action, or leave the check out",
+                        "add an action, or remove the check",
                     );
                 }
                 for (index, action) in check.actions.iter().enumerate() {
-                    expected(found, action, &format!("{at}/{index}"));
+                    expected_action(found, action, &format!("{at}/{index}"));
                 }
             }
             Some(Check::Prompt(check)) => judge(found, work, check, &format!("{at}/check/prompt")),
@@ -40,11 +40,12 @@ fn judge(found: &mut Findings<'_>, work: &WorkStep, check: &PromptCheck, at: &st
         .into_iter()
         .find_map(|it| Some((found.definition.prompt(&it.path)?, it.path)));
     let Some((PromptFile::Text { has_words, .. }, path)) = file else {
-        // Other checks report a missing or broken prompt.
+        // Other validations report a missing or broken prompt.
         return;
     };
     if !has_words {
-        let message = "the prompt of the judge consists of variables only, so that it cannot judge";
+        let message =
+            "the prompt of the judge consists of variables only, so it cannot say what to judge";
         found.error(Wrong, at, message, "write when the step passes");
         return;
     }
@@ -61,18 +62,18 @@ fn judge(found: &mut Findings<'_>, work: &WorkStep, check: &PromptCheck, at: &st
 
 fn keywords(found: &mut Findings<'_>, words: &[String], at: &str) {
     if words.is_empty() {
-        let message = "there are no words, so that the check could never pass";
-        found.error(Wrong, at, message, "name a word that the agent says");
+        let message = "the list of words is empty, so the check could never pass";
+        found.error(Wrong, at, message, "add a word that the agent writes");
     }
     for (index, word) in words.iter().enumerate() {
         if word.trim().is_empty() {
-            let message = "a blank word stands in every text";
+            let message = "a blank word is in every text";
             found.error(Wrong, format!("{at}/{index}"), message, "write a word");
         }
     }
 }
 
-fn expected(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) {
+fn expected_action(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) {
     match action {
         ExpectedAction::Tool(action) => {
             if action.tool.trim().is_empty() {
@@ -81,23 +82,23 @@ fn expected(found: &mut Findings<'_>, action: &ExpectedAction, at: &str) {
                     Wrong,
                     format!("{at}/tool"),
                     message,
-                    "name a tool, like Bash",
+                    "write the name of a tool, like Bash",
                 );
             }
             if action.times == 0 {
-                let message = "no call at all is expected";
+                let message = "the check expects 0 calls";
                 found.error(Wrong, format!("{at}/times"), message, "write 1 or more");
             }
         }
         ExpectedAction::Command(action) => {
             let is_blank = action.command.first().is_none_or(|it| it.trim().is_empty());
             if is_blank {
-                let message = "there is no program to run";
-                let hint = "write it with its arguments, like [\"cargo\", \"test\"]";
+                let message = "the command is empty";
+                let hint = "write a program with its arguments, like [\"cargo\", \"test\"]";
                 found.error(Wrong, format!("{at}/command"), message, hint);
             }
             if action.timeout_seconds == 0 {
-                let message = "the command has no time";
+                let message = "the timeout of the command is 0";
                 found.error(
                     Wrong,
                     format!("{at}/timeoutSeconds"),

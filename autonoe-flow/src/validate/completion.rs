@@ -1,4 +1,4 @@
-//! Completion conditions, each looked at by itself.
+//! Validates each completion condition by itself.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::findings::{Findings, In};
 use crate::definition::{Completion, Composite, ExternalStateSource};
 use crate::finding::FindingKind::Completion as Wrong;
 
-/// Where the condition of a flow stands.
+/// JSON pointer of a flow's completion condition.
 pub(super) const CONFIG: &str = "/behavior/completionConfig";
 
 pub(super) fn check(found: &mut Findings<'_>) {
@@ -29,16 +29,16 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
         }
         Completion::KeywordSignal(signal) => {
             if signal.keywords.is_empty() {
-                let message = "there are no words, so that it could never hold";
+                let message = "the list of words is empty, so the condition could never hold";
                 wrong(
                     format!("{at}/keywords"),
                     message,
-                    "name a word that the agent says",
+                    "add a word that the agent writes",
                 );
             }
             for (index, word) in signal.keywords.iter().enumerate() {
                 if word.trim().is_empty() {
-                    let message = "a blank word stands in every text";
+                    let message = "a blank word is in every text";
                     wrong(format!("{at}/keywords/{index}"), message, "write a word");
                 }
             }
@@ -48,11 +48,11 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
             wrong(format!("{at}/signal"), message, "write one, like \"done\"");
         }
         Completion::PhaseCompletion(phases) if phases.terminal_phases.is_empty() => {
-            let message = "there are no phases, so that it could never hold";
+            let message = "the list of phases is empty, so the condition could never hold";
             wrong(
                 format!("{at}/terminalPhases"),
                 message,
-                "name the phase of a step",
+                "add the phase of a step",
             );
         }
         Completion::ExternalState(state) => match &state.source {
@@ -62,21 +62,21 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
                     .first()
                     .is_none_or(|it| it.trim().is_empty())
                 {
-                    let hint = "write it with its arguments, like [\"./is-done.sh\"]";
-                    wrong(
-                        format!("{at}/source/command"),
-                        "there is no program to run",
-                        hint,
-                    );
+                    let hint = "write a program with its arguments, like [\"./is-done.sh\"]";
+                    wrong(format!("{at}/source/command"), "the command is empty", hint);
                 }
                 if command.timeout_seconds == 0 {
                     let pointer = format!("{at}/source/timeoutSeconds");
-                    wrong(pointer, "the command has no time", "write 1 or more");
+                    wrong(
+                        pointer,
+                        "the timeout of the command is 0",
+                        "write 1 or more",
+                    );
                 }
             }
             ExternalStateSource::Named(state) => {
                 if state.name.trim().is_empty() {
-                    let hint = "write the name under which the program registered it";
+                    let hint = "write the name under which the program registers it";
                     wrong(format!("{at}/source/name"), "the name is blank", hint);
                 }
             }
@@ -89,8 +89,14 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
 fn conditions(found: &mut Findings<'_>, composite: &Composite, at: &str) {
     let at = format!("{at}/conditions");
     if composite.conditions.is_empty() {
-        let message = "there are no conditions";
-        found.error_in(In::Agent, Wrong, at.clone(), message, "name one or more");
+        let message = "the list of conditions is empty";
+        found.error_in(
+            In::Agent,
+            Wrong,
+            at.clone(),
+            message,
+            "add one or more conditions",
+        );
     }
     let mut names = BTreeSet::new();
     for (index, part) in composite.conditions.iter().enumerate() {
@@ -102,11 +108,11 @@ fn conditions(found: &mut Findings<'_>, composite: &Composite, at: &str) {
                 Wrong,
                 format!("{at}/name"),
                 message,
-                "leave it out",
+                "write a name, or remove it",
             );
         } else if !names.insert(&part.name) {
             let message = format!("two conditions are named `{}`", part.name);
-            let hint = "give each a `name` of its own, under which its state is told";
+            let hint = "give each condition its own `name`, under which its state is reported";
             found.error_in(In::Agent, Wrong, at.clone(), message, hint);
         }
         condition(found, &part.completion, &format!("{at}/config"));

@@ -1,33 +1,34 @@
-//! Places in the data: whether something fills them.
+//! Validates paths into the data: something must set each value.
 
 use super::findings::Findings;
-use crate::definition::nested::below;
 use crate::definition::{DataPath, Step, VariableName, VariableValue};
 use crate::finding::FindingKind::UnknownData;
 use crate::prompt::CONTEXT_VARIABLES;
-use crate::suggest::did_you_mean;
-use crate::walk::called;
+use crate::walk::escalation_steps;
+use autonoe_core::project::config_parts::below;
+use autonoe_core::project::config_parts::did_you_mean;
 
 pub(super) fn check(found: &mut Findings<'_>) {
-    let called = called(found.registry);
+    let called = escalation_steps(found.registry);
     for (id, step, at) in found.steps() {
         match step {
             Step::Gateway(gateway) => {
                 for (index, branch) in gateway.branches.iter().enumerate() {
                     let pointer = format!("{at}/branches/{index}/when/data");
                     let never = ["failure", "response"];
-                    place(found, &branch.when.data, pointer, &never);
+                    check_path(found, &branch.when.data, pointer, &never);
                 }
             }
             Step::Normal(work) | Step::SubStep(work) => {
-                let never: &[&str] = match called.contains(id) {
-                    true => &[],
-                    false => &["failure"],
+                let never: &[&str] = if called.contains(id) {
+                    &[]
+                } else {
+                    &["failure"]
                 };
                 for (name, value) in &work.variables {
                     if let VariableValue::Data(data) = value {
                         let at = below(&format!("{at}/variables"), name.as_str());
-                        place(found, &data.from, format!("{at}/from"), never);
+                        check_path(found, &data.from, format!("{at}/from"), never);
                     }
                 }
             }
@@ -35,8 +36,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
     }
 }
 
-/// `never` are the values of the context that nothing sets there.
-fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&str]) {
+/// Checks a path; `never` are the context values that nothing sets there.
+fn check_path(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&str]) {
     let names: Vec<String> = path.names().collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let unknown = match names.as_slice() {
@@ -45,10 +46,10 @@ fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&s
             unless_known("parameter", name, known)
         }
         ["context", name, ..] if never.contains(name) => {
-            let message = format!("nothing sets the value `{name}` of the context here");
+            let message = format!("the value `{name}` of the context is not set here");
             let hint = match *name {
-                "response" => "only the prompt of a check has it",
-                _ => "only steps that are run for an escalation have it",
+                "response" => "it is set in prompts of checks only",
+                _ => "it is set in steps that run for an escalation only",
             };
             Some((message, hint.to_owned()))
         }
@@ -58,7 +59,7 @@ fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&s
         }
         ["steps", id, rest @ ..] => match found.registry.steps.get(*id) {
             None => unless_known("step", id, found.ids()),
-            Some(step) => of_step(id, step, rest),
+            Some(step) => unknown_step_data(id, step, rest),
         },
         _ => None,
     };
@@ -67,7 +68,7 @@ fn place(found: &mut Findings<'_>, path: &DataPath, pointer: String, never: &[&s
     }
 }
 
-fn of_step(id: &str, step: &Step, rest: &[&str]) -> Option<(String, String)> {
+fn unknown_step_data(id: &str, step: &Step, rest: &[&str]) -> Option<(String, String)> {
     let outputs = step.work().map(|work| work.outputs.as_slice());
     let outputs = outputs.unwrap_or_default().iter();
     match rest {
@@ -77,13 +78,13 @@ fn of_step(id: &str, step: &Step, rest: &[&str]) -> Option<(String, String)> {
             let known = outputs.map(VariableName::as_str);
             let is_known = known.clone().any(|known| known == *name);
             let hint = match known.clone().next() {
-                None => "name it in `outputs` of that step".to_owned(),
+                None => "add it to `outputs` of that step".to_owned(),
                 Some(_) => did_you_mean(name, known),
             };
             (!is_known).then_some((message, hint))
         }
         _ => Some((
-            format!("nothing is known of the step `{id}` under that name"),
+            format!("the step `{id}` has no data at this path"),
             format!("use /steps/{id}/passed, /steps/{id}/visits or /steps/{id}/outputs/NAME"),
         )),
     }

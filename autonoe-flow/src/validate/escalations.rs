@@ -1,14 +1,14 @@
-//! Escalations: who is told, and whether they are there.
+//! Validates escalations and their receivers.
 
 use super::findings::Findings;
 use crate::definition::{AfterFailure, Escalation, NotificationMethod, Step, StepId, StepType};
 use crate::escalation::address_problem;
 use crate::finding::FindingKind::{Escalation as Wrong, NeverUsed, UnknownStep, WebhookUrl};
-use crate::suggest::did_you_mean;
+use autonoe_core::project::config_parts::did_you_mean;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     for (id, step, at) in found.steps() {
-        // That a sub-step is not escalated is told of sub-steps.
+        // The validation of sub-steps reports escalations of sub-steps.
         let Step::Normal(work) = step else {
             continue;
         };
@@ -17,8 +17,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
         };
         let at = format!("{at}/escalation");
         if !matches!(work.plan().after_failure, AfterFailure::Escalate(_)) {
-            let message = "the step goes elsewhere when it failed, and is never escalated";
-            let hint = "leave the escalation out, or the fallback";
+            let message = "the step has a fallback, so its escalation is never used";
+            let hint = "remove the escalation or the fallback";
             found.error(NeverUsed, at.clone(), message, hint);
         }
         let pointer = format!("{at}/escalateTo");
@@ -32,8 +32,13 @@ pub(super) fn check(found: &mut Findings<'_>) {
             }
             NotificationMethod::Log => {
                 if escalation.escalate_to.trim().is_empty() {
-                    let message = "nobody is named";
-                    found.error(Wrong, pointer, message, "write who should read it");
+                    let message = "the receiver is blank";
+                    found.error(
+                        Wrong,
+                        pointer,
+                        message,
+                        "write a name for the log, like `maintainer`",
+                    );
                 }
             }
         }
@@ -46,7 +51,7 @@ fn to_step(found: &mut Findings<'_>, id: &StepId, name: &str, pointer: String) {
     match known.map(|(known, step)| (known, step.step_type())) {
         Some((known, _)) if known == id => {
             let message = format!("the step `{id}` is escalated to itself");
-            let hint = "to try it again, write `\"retry\": true`";
+            let hint = "to retry the step, write `\"retry\": true`";
             found.error(Wrong, pointer, message, hint);
         }
         Some((_, StepType::Normal)) => {}
@@ -58,9 +63,10 @@ fn to_step(found: &mut Findings<'_>, id: &StepId, name: &str, pointer: String) {
         None => {
             let message = format!("there is no step `{name}`");
             let is_address = name.contains("://");
-            let hint = match is_address {
-                true => "to tell a service, write `\"notificationMethod\": \"webhook\"`".to_owned(),
-                false => did_you_mean(name, found.ids()),
+            let hint = if is_address {
+                "to notify a service, write `\"notificationMethod\": \"webhook\"`".to_owned()
+            } else {
+                did_you_mean(name, found.ids())
             };
             found.error(UnknownStep, pointer, message, hint);
         }
@@ -73,15 +79,15 @@ fn signing_key(found: &mut Findings<'_>, escalation: &Escalation, at: &str) {
     };
     let pointer = format!("{at}/signingKey");
     if escalation.notification_method != NotificationMethod::Webhook {
-        let message = "only what a webhook is told is signed";
-        found.error(NeverUsed, pointer, message, "leave it out");
+        let message = "only notifications of a webhook are signed";
+        found.error(NeverUsed, pointer, message, "remove it");
     } else if name.trim().is_empty() {
         let message = "the name of the key is blank";
         found.error(
             Wrong,
             pointer,
             message,
-            "name a key that is given at the start",
+            "write the name of a key that the program receives at its start",
         );
     }
 }

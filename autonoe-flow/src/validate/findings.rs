@@ -1,4 +1,4 @@
-//! Collects what is wrong, with the places of it.
+//! [`ValidationReport`], and the findings from which it is collected.
 
 use std::fmt;
 use std::path::Path;
@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 
 use super::validate;
-use crate::definition::nested::below;
 use crate::definition::{FlowAgent, Step, StepId, StepsRegistry, WorkStep};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::load::{AGENT_FILE, FlowDefinition, PromptUseFile};
+use autonoe_core::project::config_parts::below;
 
-/// What is wrong with a definition, so far.
+/// The findings of a validation in progress.
 pub(super) struct Findings<'a> {
     pub(super) definition: &'a FlowDefinition,
     pub(super) agent: &'a FlowAgent,
@@ -22,10 +22,10 @@ pub(super) struct Findings<'a> {
     warnings: Vec<(Order, Finding)>,
 }
 
-/// `agent.json` comes first, and in a file its lines.
+/// Sort key: `agent.json` comes first, then positions in the file.
 type Order = (bool, Option<(usize, usize)>, String);
 
-/// Which file a finding is about.
+/// The file of a finding.
 pub(super) type In = PromptUseFile;
 
 impl<'a> Findings<'a> {
@@ -47,8 +47,8 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let found = self.found(In::Registry, kind, pointer.into(), message, hint);
-        self.errors.push(found);
+        let finding = self.finding(In::Registry, kind, pointer.into(), message, hint);
+        self.errors.push(finding);
     }
 
     /// Adds a warning about the steps.
@@ -59,8 +59,8 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let found = self.found(In::Registry, kind, pointer.into(), message, hint);
-        self.warnings.push(found);
+        let finding = self.finding(In::Registry, kind, pointer.into(), message, hint);
+        self.warnings.push(finding);
     }
 
     /// Adds an error about `agent.json` or the steps.
@@ -72,8 +72,8 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let found = self.found(file, kind, pointer.into(), message, hint);
-        self.errors.push(found);
+        let finding = self.finding(file, kind, pointer.into(), message, hint);
+        self.errors.push(finding);
     }
 
     /// Adds a warning about `agent.json` or the steps.
@@ -85,11 +85,11 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let found = self.found(file, kind, pointer.into(), message, hint);
-        self.warnings.push(found);
+        let finding = self.finding(file, kind, pointer.into(), message, hint);
+        self.warnings.push(finding);
     }
 
-    fn found(
+    fn finding(
         &self,
         file: In,
         kind: FindingKind,
@@ -97,20 +97,20 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> (Order, Finding) {
-        let (name, places) = match file {
-            In::Agent => (Path::new(AGENT_FILE), self.definition.agent_places()),
+        let (name, source) = match file {
+            In::Agent => (Path::new(AGENT_FILE), self.definition.agent_file()),
             In::Registry => (
                 self.agent.prompts.registry.as_path(),
-                self.definition.registry_places(),
+                self.definition.registry_file(),
             ),
         };
-        let position = places.of_value(&pointer);
+        let position = source.map(|source| source.position(&pointer));
         let order = (file == In::Registry, position, pointer.clone());
         let finding = Finding::new(kind, name, pointer, message, hint).at(position);
         (order, finding)
     }
 
-    /// Returns every step with its id and the pointer to it.
+    /// Returns every step with its ID and its JSON pointer.
     pub(super) fn steps(&self) -> impl Iterator<Item = (&'a StepId, &'a Step, String)> + use<'a> {
         let steps = self.registry.steps.iter();
         steps.map(|(id, step)| (id, step, below("/steps", id.as_str())))
@@ -124,7 +124,7 @@ impl<'a> Findings<'a> {
             .filter_map(|(id, step, at)| step.work().map(|work| (id, work, at)))
     }
 
-    /// Returns the ids of all steps, for hints.
+    /// Returns the IDs of all steps, for hints.
     pub(super) fn ids(&self) -> impl Iterator<Item = &'a str> + Clone + use<'a> {
         self.registry.steps.keys().map(StepId::as_str)
     }
@@ -141,17 +141,17 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// What validation found. A definition is valid exactly when there are no errors.
+/// The result of a validation. A definition is valid exactly when there are no errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidationReport {
-    /// What keeps the flow from being started, in the order of the files.
+    /// Problems that prevent the start of the flow, in the order of the files.
     pub errors: Vec<Finding>,
-    /// What is odd and may be meant, in the order of the files.
+    /// Suspicious places that may be intended, in the order of the files.
     pub warnings: Vec<Finding>,
 }
 
 impl ValidationReport {
-    /// Tells whether there are no errors.
+    /// Returns whether there are no errors.
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
@@ -191,7 +191,7 @@ impl From<ValidationReport> for FlowError {
     }
 }
 
-/// A definition that was found to be valid. There is no other way to make one.
+/// A valid definition. Validation is the only way to create one.
 #[derive(Debug)]
 pub struct ValidatedFlow {
     definition: FlowDefinition,
@@ -199,19 +199,20 @@ pub struct ValidatedFlow {
 }
 
 impl FlowDefinition {
-    /// Validates the definition, and keeps it if it is valid.
+    /// Validates the definition, and returns it if it is valid.
     ///
     /// # Errors
     ///
-    /// It has errors; the report tells them, and the warnings too.
+    /// The definition has errors. The report contains the errors and the warnings.
     pub fn validated(self) -> Result<ValidatedFlow, ValidationReport> {
         let report = validate(&self);
-        match report.is_valid() {
-            true => Ok(ValidatedFlow {
+        if report.is_valid() {
+            Ok(ValidatedFlow {
                 definition: self,
                 warnings: report.warnings,
-            }),
-            false => Err(report),
+            })
+        } else {
+            Err(report)
         }
     }
 }
@@ -222,7 +223,7 @@ impl ValidatedFlow {
         &self.definition
     }
 
-    /// Returns what is odd and may be meant.
+    /// Returns suspicious places that may be intended.
     pub fn warnings(&self) -> &[Finding] {
         &self.warnings
     }

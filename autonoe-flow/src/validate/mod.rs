@@ -1,4 +1,4 @@
-//! Finds what is wrong with a definition before any money is spent.
+//! Validates a definition before it spends any money.
 
 mod checks;
 mod completion;
@@ -20,14 +20,14 @@ use findings::Findings;
 
 pub use findings::{ValidatedFlow, ValidationReport};
 
-/// Finds what is wrong with `definition`, without reading or changing anything.
+/// Validates `definition`, without reading or changing any file.
 ///
-/// A definition without errors has a way to finish from wherever its checks and
-/// its data lead it, names nothing that is not there, and fills every variable
-/// of its prompts.
+/// A definition without errors can finish from every state that its checks and its data lead to,
+/// references only existing things, and defines every variable of its prompts.
 ///
 /// ```
-/// use autonoe_flow::{FlowAgent, FlowDefinition, StepsRegistry, validate};
+/// use autonoe_flow::definition::{FlowAgent, StepsRegistry};
+/// use autonoe_flow::{FlowDefinition, validate};
 ///
 /// let agent: FlowAgent = serde_json::from_str(
 ///     r#"{"version": "1", "name": "twice", "behavior": {"completionType": "stepMachine"}}"#,

@@ -1,10 +1,10 @@
-//! Names: of the flow, of its steps, of its variables.
+//! Validates names of the flow, its steps and its variables.
 
 use super::findings::{Findings, In};
 use crate::definition::Target;
-use crate::definition::nested::below;
 use crate::finding::FindingKind::{Duplicate, Limit, Name};
 use crate::prompt::is_context_variable;
+use autonoe_core::project::config_parts::below;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     let (agent, registry) = (found.agent, found.registry);
@@ -14,8 +14,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
     }
     let folder = found.definition.folder_name();
     if let Some(folder) = folder.filter(|folder| *folder != agent.name.as_str()) {
-        let message = format!("the flow `{}` stands in the folder `{folder}`", agent.name);
-        let hint = "a flow is found by the name of its folder; give both the same name";
+        let message = format!("the flow `{}` is in the folder `{folder}`", agent.name);
+        let hint = "flows are found by the name of their folder; give both the same name";
         found.warn_in(In::Agent, Name, "/name", message, hint);
     }
     for name in agent.parameters.keys() {
@@ -24,17 +24,15 @@ pub(super) fn check(found: &mut Findings<'_>) {
     }
     for (id, step, at) in found.steps() {
         if id.as_str() == Target::END {
-            let message = "`end` is the end of the flow and cannot be a step";
+            let message = "`end` means the end of the flow and cannot be the id of a step";
             found.error(Name, at.clone(), message, "give the step another id");
         }
         if let Some(own) = step.id().filter(|own| *own != id) {
-            let message = format!("the step stands under `{id}` and calls itself `{own}`");
-            let (kind, hint) = match registry.steps.contains_key(own) {
-                true => (
-                    Duplicate,
-                    format!("another step is `{own}`; leave `id` out"),
-                ),
-                false => (Name, "leave `id` out, or make both the same".to_owned()),
+            let message = format!("the step has the key `{id}` and the id `{own}`");
+            let (kind, hint) = if registry.steps.contains_key(own) {
+                (Duplicate, format!("another step is `{own}`; remove `id`"))
+            } else {
+                (Name, "remove `id`, or make both the same".to_owned())
             };
             found.error(kind, format!("{at}/id"), message, hint);
         }
@@ -48,8 +46,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
         for (index, name) in work.outputs.iter().enumerate() {
             let pointer = format!("{at}/outputs/{index}");
             if work.outputs[..index].contains(name) {
-                let message = format!("the output `{name}` stands twice");
-                found.error(Duplicate, pointer, message, "keep one of them");
+                let message = format!("the output `{name}` is listed twice");
+                found.error(Duplicate, pointer, message, "remove one of them");
             } else {
                 reserved(found, In::Registry, pointer, name.as_str());
             }
@@ -61,7 +59,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
         ("maxVisits", limits.max_visits),
     ] {
         if limit == 0 {
-            let message = "no step could be visited once";
+            let message = "with a limit of 0 no step could be visited";
             found.error(Limit, format!("/limits/{name}"), message, "write 1 or more");
         }
     }
@@ -69,7 +67,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 fn reserved(found: &mut Findings<'_>, file: In, pointer: String, name: &str) {
     if is_context_variable(name) {
-        let message = format!("every prompt has a variable `{name}` that the flow sets itself");
+        let message = format!("the flow itself sets the variable `{name}` in every prompt");
         found.error_in(file, Name, pointer, message, "choose another name");
     }
 }

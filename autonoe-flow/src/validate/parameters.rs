@@ -1,14 +1,14 @@
-//! Parameters: whether their definitions contradict themselves.
+//! Validates that definitions of parameters are consistent.
 
 use std::collections::BTreeMap;
 
 use regex_lite::Regex;
 
 use super::findings::{Findings, In};
-use crate::definition::nested::below;
 use crate::definition::{Parameter, ParameterType};
 use crate::finding::FindingKind::Parameter as Wrong;
 use crate::parameters::{flag_of, value_of};
+use autonoe_core::project::config_parts::below;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     let mut flags = BTreeMap::new();
@@ -19,15 +19,16 @@ pub(super) fn check(found: &mut Findings<'_>) {
         }
         let flag = flag_of(name, parameter);
         if let Some(other) = flags.insert(flag.clone(), name) {
-            let message = format!("the parameters `{other}` and `{name}` have the flag {flag}");
+            let message =
+                format!("the parameters `{other}` and `{name}` have the same flag {flag}");
             let pointer = format!("{at}/cli");
-            let hint = "give one of them another in `cli`";
+            let hint = "give one of them another flag in `cli`";
             found.error_in(In::Agent, Wrong, pointer, message, hint);
         }
     }
 }
 
-/// Returns what is wrong with the definition of a parameter: pointer, message, hint.
+/// Returns the problems of a parameter's definition: pointer, message, hint.
 fn problems(parameter: &Parameter) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     let mut wrong = |pointer: &str, message: &str, hint: &str| {
@@ -44,49 +45,49 @@ fn problems(parameter: &Parameter) -> Vec<(String, String, String)> {
             wrong(
                 "/cli",
                 &message,
-                "use --, small letters, digits and -, like --max-rounds",
+                "use --, lower-case letters, digits and -, like --max-rounds",
             );
         }
     }
     if parameter.required && parameter.default.is_some() {
-        let message = "a parameter with a default need not be given";
-        wrong("/required", message, "leave `required` or `default` out");
+        let message = "a parameter with a default cannot be required";
+        wrong("/required", message, "remove `required` or `default`");
     }
     let kind = parameter.parameter_type;
     if let Some(rules) = &parameter.validation {
         if let (Some(min), Some(max)) = (rules.min, rules.max)
             && min > max
         {
-            let message = format!("nothing is at least {min} and at most {max}");
+            let message = format!("no value is at least {min} and at most {max}");
             wrong("/validation/min", &message, "swap `min` and `max`");
         }
         if kind == ParameterType::Boolean && (rules.min.is_some() || rules.max.is_some()) {
-            let message = "true and false have no size";
-            wrong("/validation", message, "leave `min` and `max` out");
+            let message = "a boolean has no size";
+            wrong("/validation", message, "remove `min` and `max`");
         }
         if let Some(pattern) = &rules.pattern {
             let is_of_text = matches!(kind, ParameterType::String | ParameterType::Array);
             if !is_of_text {
-                let message = "only a text can match a pattern";
-                wrong("/validation/pattern", message, "leave it out");
+                let message = "only texts can have a pattern";
+                wrong("/validation/pattern", message, "remove it");
             } else if let Err(error) = Regex::new(pattern) {
                 let message = format!("{pattern:?} is not a regular expression: {error}");
-                wrong("/validation/pattern", &message, "mend it");
+                wrong("/validation/pattern", &message, "correct the pattern");
             }
         }
         if rules.one_of.as_ref().is_some_and(Vec::is_empty) {
-            let message = "no value at all would do";
+            let message = "the list of values is empty, so no value is valid";
             wrong(
                 "/validation/enum",
                 message,
-                "name the values, or leave it out",
+                "add values, or remove the list",
             );
         }
     }
     if let Some(default) = &parameter.default
         && let Err(problem) = value_of(parameter, default)
     {
-        let message = format!("the default breaks its own rules: {problem}");
+        let message = format!("the default is invalid: {problem}");
         wrong("/default", &message, "change the default or the rules");
     }
     found

@@ -1,10 +1,10 @@
-//! Prompts: whether they are there and can be used.
+//! Validates that prompts exist and can be used.
 
 use super::findings::Findings;
 use crate::finding::FindingKind::{PromptFallback, PromptNotFound, PromptText};
 use crate::load::{PromptFile, PromptUse, prompt_uses};
 use crate::prompt::{PromptOrigin, candidates};
-use crate::suggest::suggest;
+use autonoe_core::project::suggest;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     for used in prompt_uses(found.agent, found.registry) {
@@ -22,12 +22,12 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
         None => {
             let wanted = candidates[0].path.display().to_string();
             let message = match candidates.len() {
-                1 => format!("there is no prompt {wanted}"),
-                _ => format!("there is no prompt {wanted}, and none in its other places"),
+                1 => format!("the prompt {wanted} does not exist"),
+                _ => format!("the prompt {wanted} does not exist, and neither does a fallback"),
             };
             let hint = match suggest(&wanted, found.definition.files()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "write it there".to_owned(),
+                None => "create the file".to_owned(),
             };
             found.error_in(used.file, PromptNotFound, pointer, message, hint);
         }
@@ -39,10 +39,10 @@ fn prompt(found: &mut Findings<'_>, used: &PromptUse) {
             if candidate.origin != PromptOrigin::Reference {
                 let wanted = candidates[0].path.display();
                 let message = format!(
-                    "there is no prompt {wanted}, so that {} is used",
+                    "the prompt {wanted} does not exist, so {} is used",
                     candidate.path.display()
                 );
-                let hint = "write it, or name the other";
+                let hint = "create it, or refer to the other file";
                 found.warn_in(used.file, PromptFallback, pointer, message, hint);
             }
         }

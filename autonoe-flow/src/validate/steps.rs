@@ -1,20 +1,21 @@
-//! What a step says of itself.
+//! Validates each step by itself.
 
 use super::findings::Findings;
 use crate::definition::{OnExhausted, Step, StepId, Target, WorkStep};
 use crate::finding::FindingKind::{
     Contradiction, DeadEnd, MissingFallback, NeverUsed, NoDefault, NothingToDo, SelfFallback,
 };
-use crate::walk::reach;
+use crate::walk::reachable_steps;
 
 pub(super) fn check(found: &mut Findings<'_>) {
-    let visited = reach(found.registry).visited;
+    let visited = reachable_steps(found.registry).visited;
     for (id, step, at) in found.steps() {
         match step {
             Step::Gateway(gateway) => {
                 if gateway.default.is_none() {
-                    let message = "the gateway has no default, so that data may lead nowhere";
-                    let hint = "name in `default` where to go if no branch is taken";
+                    let message =
+                        "the gateway has no default, so the flow fails if no branch matches";
+                    let hint = "set `default` to the step for data that matches no branch";
                     found.error(NoDefault, at, message, hint);
                 }
             }
@@ -22,9 +23,9 @@ pub(super) fn check(found: &mut Findings<'_>) {
                 work_step(found, id, work, &at);
                 let leads_on = work.plan().on_pass.is_some();
                 if !leads_on && visited.contains(id) {
-                    let message = format!("nothing says where the step `{id}` leads");
+                    let message = format!("the step `{id}` has no next step");
                     let hint =
-                        "name a step, or \"end\", in `transition.next` or in `check.onPass.next`";
+                        "set `transition.next` or `check.onPass.next` to a step or to \"end\"";
                     found.error(DeadEnd, at, message, hint);
                 }
             }
@@ -36,38 +37,33 @@ pub(super) fn check(found: &mut Findings<'_>) {
 fn work_step(found: &mut Findings<'_>, id: &StepId, work: &WorkStep, at: &str) {
     if work.prompt.is_none() && work.sub_steps.is_empty() {
         let message = format!("the step `{id}` has neither a prompt nor sub-steps");
-        let hint = "name a prompt, or make it a gateway";
+        let hint = "add a prompt, or make it a gateway";
         found.error(NothingToDo, at, message, hint);
     }
     if work.sequential.is_some() && work.sub_steps.is_empty() {
-        let message = "there are no sub-steps to run one after the other";
-        found.warn(
-            NeverUsed,
-            format!("{at}/sequential"),
-            message,
-            "leave it out",
-        );
+        let message = "`sequential` has no effect, because there are no sub-steps";
+        found.warn(NeverUsed, format!("{at}/sequential"), message, "remove it");
     }
     contradictions(found, work, at);
     if let Some(policy) = &work.retry {
         let on_exhausted = format!("{at}/retry/onExhausted");
-        let fallback = work.said_fallback();
+        let fallback = work.fallback_target();
         match (policy.on_exhausted, &fallback) {
             (Some(OnExhausted::Fallback), None) => {
-                let message = "the policy goes to a fallback, and nothing names one";
-                let hint = "name a step in `retry.fallbackStep`";
+                let message = "the policy uses a fallback, but no fallback is set";
+                let hint = "set `retry.fallbackStep` to a step";
                 found.error(MissingFallback, on_exhausted, message, hint);
             }
             (Some(OnExhausted::Error | OnExhausted::Skip), Some(target)) => {
-                let message = format!("the policy never goes to the fallback `{target}`");
-                let hint = "write \"fallback\", or leave the fallback out";
+                let message = format!("the policy never uses the fallback `{target}`");
+                let hint = "write \"fallback\", or remove the fallback";
                 found.error(Contradiction, on_exhausted, message, hint);
             }
             _ => {}
         }
         if policy.backoff.initial_ms > policy.backoff.max_ms {
-            let message = "the first wait is longer than the longest";
-            let hint = "make `maxMs` as long as `initialMs`, or longer";
+            let message = "the first wait is longer than the longest wait";
+            let hint = "set `maxMs` to `initialMs` or more";
             found.error(Contradiction, format!("{at}/retry/backoff"), message, hint);
         }
     }
@@ -76,12 +72,13 @@ fn work_step(found: &mut Findings<'_>, id: &StepId, work: &WorkStep, at: &str) {
 
 fn contradictions(found: &mut Findings<'_>, work: &WorkStep, at: &str) {
     let transition = work.transition.as_ref();
-    let of_transition = transition.and_then(|it| it.next.as_ref());
+    let from_transition = transition.and_then(|it| it.next.as_ref());
     if let Some(check) = &work.check {
         let on_fail = check.on_fail();
-        let of_check = check.on_pass().next.as_ref();
-        if of_check.is_some() && of_transition.is_some() && of_check != of_transition {
-            let message = "the check and the transition name two ways for a step that passed";
+        let from_check = check.on_pass().next.as_ref();
+        if from_check.is_some() && from_transition.is_some() && from_check != from_transition {
+            let message =
+                "the check and the transition set different next steps for a step that passed";
             let hint = "keep `check.onPass.next` or `transition.next`";
             found.error(
                 Contradiction,
@@ -91,9 +88,9 @@ fn contradictions(found: &mut Findings<'_>, work: &WorkStep, at: &str) {
             );
         }
         if on_fail.next.is_some() && on_fail.fallback.is_some() {
-            let message = "`next` and `fallback` both say where a step goes that failed";
+            let message = "`next` and `fallback` both set the next step after a failure";
             let pointer = format!("{at}/check/onFail");
-            found.error(Contradiction, pointer, message, "keep one of them");
+            found.error(Contradiction, pointer, message, "remove one of them");
         }
         let pointer = format!("{at}/check/onFail/maxRetries");
         retry_without_tries(found, on_fail.retry, on_fail.max_retries, pointer);
@@ -120,17 +117,17 @@ fn contradictions(found: &mut Findings<'_>, work: &WorkStep, at: &str) {
         .as_ref()
         .is_some_and(|it| it.on_fail().next.is_some() && it.on_fail().fallback.is_some());
     if !is_same && !is_in_one_place {
-        let message = "two places name two steps for when it failed";
-        found.error(Contradiction, at, message, "keep one of them");
+        let message = "two fields set different next steps after a failure";
+        found.error(Contradiction, at, message, "remove one of them");
     }
     if work.retry.is_some() {
-        let of_check = work.check.as_ref().map(|it| it.on_fail());
-        let is_said_twice = of_check
+        let from_check = work.check.as_ref().map(|it| it.on_fail());
+        let is_set_twice = from_check
             .is_some_and(|it| it.retry.is_some() || it.max_retries.is_some())
             || transition.is_some_and(|it| it.retry.is_some() || it.max_retries.is_some());
-        if is_said_twice {
-            let message = "two places say how often the step is tried again";
-            let hint = "keep `retry` of the step, and leave `retry` and `maxRetries` out elsewhere";
+        if is_set_twice {
+            let message = "two fields set the number of retries";
+            let hint = "keep `retry` of the step, and remove `retry` and `maxRetries` elsewhere";
             found.error(Contradiction, format!("{at}/retry"), message, hint);
         }
     }
@@ -144,7 +141,7 @@ fn retry_without_tries(
 ) {
     match (retry, max_retries) {
         (Some(false), Some(number)) if number > 0 => {
-            let message = format!("it is not tried again, and it is tried again {number} times");
+            let message = format!("`retry` is off, but the number of retries is {number}");
             found.error(
                 Contradiction,
                 pointer,
@@ -153,7 +150,7 @@ fn retry_without_tries(
             );
         }
         (Some(true), Some(0)) => {
-            let message = "it is tried again, and it is tried again 0 times";
+            let message = "`retry` is on, but the number of retries is 0";
             found.error(Contradiction, pointer, message, "write 1 or more");
         }
         _ => {}
@@ -161,20 +158,20 @@ fn retry_without_tries(
 }
 
 fn self_fallback(found: &mut Findings<'_>, id: &StepId, work: &WorkStep, at: &str) {
-    let of_policy = work.retry.as_ref().and_then(|it| it.fallback_step.as_ref());
+    let from_policy = work.retry.as_ref().and_then(|it| it.fallback_step.as_ref());
     let on_fail = work.check.as_ref().map(|it| it.on_fail());
-    let of_check = on_fail.and_then(|it| it.fallback.as_ref());
-    let of_transition = work.transition.as_ref().and_then(|it| it.fallback.as_ref());
-    let of_next = on_fail.and_then(|it| it.next.as_ref()?.step());
+    let from_check = on_fail.and_then(|it| it.fallback.as_ref());
+    let from_transition = work.transition.as_ref().and_then(|it| it.fallback.as_ref());
+    let from_next = on_fail.and_then(|it| it.next.as_ref()?.step());
     for (fallback, pointer) in [
-        (of_policy, "retry/fallbackStep"),
-        (of_check, "check/onFail/fallback"),
-        (of_next, "check/onFail/next"),
-        (of_transition, "transition/fallback"),
+        (from_policy, "retry/fallbackStep"),
+        (from_check, "check/onFail/fallback"),
+        (from_next, "check/onFail/next"),
+        (from_transition, "transition/fallback"),
     ] {
         if fallback == Some(id) {
             let message = format!("the step `{id}` is its own fallback");
-            let hint = "to try it again, write `\"retry\": true`";
+            let hint = "to retry the step, write `\"retry\": true`";
             found.error(SelfFallback, format!("{at}/{pointer}"), message, hint);
         }
     }

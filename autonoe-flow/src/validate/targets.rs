@@ -1,10 +1,10 @@
-//! Steps that are named: whether they are there, and may be gone to.
+//! Validates that targets exist and can be visited.
 
 use super::findings::Findings;
 use crate::definition::{Step, StepId, StepType, Target, WorkStep};
 use crate::finding::FindingKind::{SubStep, UnknownStep, UnreachableStep};
-use crate::suggest::did_you_mean;
-use crate::walk::reach;
+use crate::walk::reachable_steps;
+use autonoe_core::project::config_parts::did_you_mean;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     let entry = found.registry.entry_step.clone();
@@ -25,14 +25,14 @@ pub(super) fn check(found: &mut Findings<'_>) {
                     target_or_end(found, &next, format!("{at}/{pointer}"));
                 }
             }
-            // It may name none at all, which is told of sub-steps.
+            // A sub-step must not have targets, which the validation of sub-steps reports.
             Step::SubStep(_) => {}
         }
     }
     unreachable(found);
 }
 
-/// Returns every target that a step names, with the pointer to it.
+/// Returns every target in the definition of a step, with its pointer.
 pub(super) fn named(work: &WorkStep) -> Vec<(&'static str, Target)> {
     let transition = work.transition.as_ref();
     let check = work.check.as_ref();
@@ -72,18 +72,18 @@ fn target_or_end(found: &mut Findings<'_>, next: &Target, pointer: String) {
     }
 }
 
-/// Checks a step that is gone to.
+/// Checks the target of a transition.
 pub(super) fn target(found: &mut Findings<'_>, id: &StepId, pointer: String) {
     match found.registry.step(id).map(Step::step_type) {
         Some(StepType::Normal | StepType::Gateway) => {}
         Some(StepType::SubStep) => {
-            let message = format!("the step `{id}` is a part of another and cannot be gone to");
-            let hint = "go to its parent, or make it a normal step";
+            let message = format!("the step `{id}` is a sub-step and cannot be a next step");
+            let hint = "use its parent, or make it a normal step";
             found.error(SubStep, pointer, message, hint);
         }
         None if id.as_str() == Target::END => {
-            let message = "a flow cannot go to its end here";
-            found.error(UnknownStep, pointer, message, "name a step");
+            let message = "`end` is not allowed here";
+            found.error(UnknownStep, pointer, message, "write the id of a step");
         }
         None => {
             let hint = did_you_mean(id.as_str(), found.ids());
@@ -94,16 +94,18 @@ pub(super) fn target(found: &mut Findings<'_>, id: &StepId, pointer: String) {
 }
 
 fn unreachable(found: &mut Findings<'_>) {
-    let reach = reach(found.registry);
+    let reach = reachable_steps(found.registry);
     for (id, step, at) in found.steps() {
         if reach.run.contains(id) {
             continue;
         }
         let hint = match step.step_type() {
-            StepType::SubStep => "name it in `subSteps` of its parent, or remove it",
-            StepType::Normal | StepType::Gateway => "lead a step to it, or remove it",
+            StepType::SubStep => "add it to `subSteps` of its parent, or remove it",
+            StepType::Normal | StepType::Gateway => {
+                "make it the next step of another step, or remove it"
+            }
         };
-        let message = format!("no way leads to the step `{id}`");
+        let message = format!("the step `{id}` is unreachable");
         found.warn(UnreachableStep, at, message, hint);
     }
 }

@@ -1,6 +1,6 @@
-//! What the agent may use.
+//! Validates the allowed tools of the agent.
 
-use autonoe_core::PermissionRule;
+use autonoe_core::gate::PermissionRule;
 
 use super::findings::{Findings, In};
 use crate::finding::FindingKind::Tool;

@@ -1,18 +1,18 @@
-//! Variables of prompts: whether something sets them.
+//! Validates that variables of prompts are defined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
-use crate::definition::nested::below;
 use crate::definition::{StepId, StepsRegistry, VariableName};
 use crate::finding::FindingKind::{NeverUsed, UndefinedVariable, UnsetVariable};
 use crate::load::{PromptFile, PromptUse, prompt_uses};
 use crate::prompt::{candidates, is_context_variable};
-use crate::suggest::suggest;
-use crate::walk::{called, calls, edges, steps_within};
+use crate::walk::{edges, escalation_step, escalation_steps, steps_within};
+use autonoe_core::project::config_parts::below;
+use autonoe_core::project::suggest;
 
 pub(super) fn check(found: &mut Findings<'_>) {
-    let before = Before::of(found.registry);
+    let before = Predecessors::new(found.registry);
     let mut used_by_step: BTreeMap<StepId, Option<BTreeSet<VariableName>>> = BTreeMap::new();
     for used in prompt_uses(found.agent, found.registry) {
         let variables = variables_of(found, &used);
@@ -20,7 +20,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
             let all = used_by_step
                 .entry(step.clone())
                 .or_insert_with(|| Some(BTreeSet::new()));
-            // A prompt that is not there may use everything.
+            // A missing prompt may use any variable.
             match (all.as_mut(), &variables) {
                 (Some(all), Some(variables)) => all.extend(variables.iter().cloned()),
                 _ => *all = None,
@@ -33,7 +33,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     never_used(found, &used_by_step);
 }
 
-/// Returns the variables of the prompt that would be used, or `None` if there is none that can be.
+/// Returns the variables of the prompt that would be used, or `None` if there is no usable one.
 fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<VariableName>> {
     let candidates = candidates(&used.reference, &found.agent.prompts);
     let mut files = candidates
@@ -45,7 +45,12 @@ fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<Varia
     }
 }
 
-fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, before: &Before<'_>) {
+fn variable(
+    found: &mut Findings<'_>,
+    used: &PromptUse,
+    name: &VariableName,
+    before: &Predecessors<'_>,
+) {
     let work = used
         .step
         .as_ref()
@@ -59,9 +64,8 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
     }
     if let Some(parameter) = found.agent.parameters.get(name) {
         if !parameter.required && parameter.default.is_none() {
-            let message =
-                format!("the variable `{name}` has no value if the parameter is not given");
-            let hint = "make the parameter required, or give it a default";
+            let message = format!("the variable `{name}` has no value if the parameter is omitted");
+            let hint = "make the parameter required, or add a default";
             found.warn_in(
                 used.file,
                 UnsetVariable,
@@ -74,31 +78,33 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
     }
     let is_set_here = match (name.as_str(), &used.step) {
         ("response" | "retry", _) => is_check,
-        // It is why another step failed, for which this one is run.
+        // It is the failure of the escalated step, for which this step runs.
         ("failure", Some(step)) => before.called.contains(step),
         (name, Some(_)) => is_context_variable(name),
-        // It is told once, before the first step.
+        // The system prompt is filled once, before the first step.
         (name, None) => name == "flow",
     };
     if is_set_here {
         return;
     }
-    let hint = match is_context_variable(name.as_str()) {
-        true => "the flow sets it in other prompts, and not in this one".to_owned(),
-        false => {
-            let own = work.into_iter().flat_map(|work| work.variables.keys());
-            let known = own.chain(&outputs).chain(found.agent.parameters.keys());
-            match suggest(name.as_str(), known.map(VariableName::as_str)) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => "set it in `variables` of the step or as a parameter, or allow it in `prompts.allowUndefined`".to_owned(),
-            }
+    let hint = if is_context_variable(name.as_str()) {
+        "the flow sets it in other prompts only".to_owned()
+    } else {
+        let own = work.into_iter().flat_map(|work| work.variables.keys());
+        let known = own.chain(&outputs).chain(found.agent.parameters.keys());
+        match suggest(name.as_str(), known.map(VariableName::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "set it in `variables` of the step or as a parameter, or allow it in \
+                 `prompts.allowUndefined`"
+                .to_owned(),
         }
     };
     let message = format!("nothing sets the variable `{name}` of the prompt");
     let (file, pointer) = (used.file, used.pointer.clone());
-    match found.agent.prompts.strict_variables {
-        true => found.error_in(file, UndefinedVariable, pointer, message, hint),
-        false => found.warn_in(file, UndefinedVariable, pointer, message, hint),
+    if found.agent.prompts.strict_variables {
+        found.error_in(file, UndefinedVariable, pointer, message, hint);
+    } else {
+        found.warn_in(file, UndefinedVariable, pointer, message, hint);
     }
 }
 
@@ -116,18 +122,18 @@ fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<
     }
 }
 
-/// Which steps can have been run before each step.
-struct Before<'a> {
+/// The steps that may run before each step.
+struct Predecessors<'a> {
     registry: &'a StepsRegistry,
     parents: BTreeMap<&'a StepId, Vec<&'a StepId>>,
-    /// The steps that are run for an escalation.
+    /// The steps that run for an escalation.
     called: BTreeSet<StepId>,
-    /// The steps from which a way leads to each step.
-    on_the_way: BTreeMap<StepId, BTreeSet<StepId>>,
+    /// All direct and indirect predecessors of each step.
+    transitive: BTreeMap<StepId, BTreeSet<StepId>>,
 }
 
-impl<'a> Before<'a> {
-    fn of(registry: &'a StepsRegistry) -> Self {
+impl<'a> Predecessors<'a> {
+    fn new(registry: &'a StepsRegistry) -> Self {
         let mut parents: BTreeMap<&StepId, Vec<&StepId>> = BTreeMap::new();
         let mut direct: BTreeMap<StepId, Vec<StepId>> = BTreeMap::new();
         for (id, step) in &registry.steps {
@@ -136,15 +142,15 @@ impl<'a> Before<'a> {
             }
             let targets = edges(id, step, registry).into_iter();
             let next = targets.filter_map(|edge| edge.to.step().cloned());
-            let runs = calls(step);
-            // What was called has been run before what comes after the call.
+            let runs = escalation_step(step);
+            // An escalation step runs before the step that follows the escalation.
             for next in next.chain(runs.clone()) {
                 let before = direct.entry(next).or_default();
                 before.push(id.clone());
                 before.extend(runs.clone());
             }
         }
-        let on_the_way = registry
+        let transitive = registry
             .steps
             .keys()
             .map(|id| {
@@ -161,12 +167,12 @@ impl<'a> Before<'a> {
         Self {
             registry,
             parents,
-            called: called(registry),
-            on_the_way,
+            called: escalation_steps(registry),
+            transitive,
         }
     }
 
-    /// Returns the outputs that can have been set before the step, or before its check.
+    /// Returns the outputs that may be set before the step, or before its check.
     fn outputs(&self, id: &StepId, is_check: bool) -> BTreeSet<VariableName> {
         let mut found = BTreeSet::new();
         if is_check {
@@ -185,7 +191,7 @@ impl<'a> Before<'a> {
         if !seen.insert(id.clone()) {
             return;
         }
-        for before in self.on_the_way.get(id).into_iter().flatten() {
+        for before in self.transitive.get(id).into_iter().flatten() {
             self.add_all(before, found);
         }
         for parent in self.parents.get(id).into_iter().flatten() {

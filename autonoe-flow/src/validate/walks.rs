@@ -1,4 +1,4 @@
-//! Ways through the flow: whether it can be complete, and finish from wherever it comes.
+//! Validates that the flow can become complete, and finish from every state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::definition::{Completion, CompositeMode, Step, StepId, Target};
 use crate::finding::FindingKind::{
     CycleWithoutExit, GatewayCycle, ImpossibleCompletion, Limit, NeverUsed,
 };
-use crate::walk::{Formula, Verdict, edges, explore, most_that_happens};
+use crate::walk::{Formula, Verdict, edges, explore, max_iterations_and_checks};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     gateway_cycles(found);
@@ -16,26 +16,28 @@ pub(super) fn check(found: &mut Findings<'_>) {
     let mut impossible = Vec::new();
     let is_possible = can_hold(found, completion, CONFIG, &mut impossible);
     for (pointer, message, hint) in impossible {
-        match is_possible {
-            true => found.warn_in(In::Agent, NeverUsed, pointer, message, hint),
-            false => found.error_in(In::Agent, ImpossibleCompletion, pointer, message, hint),
+        if is_possible {
+            found.warn_in(In::Agent, NeverUsed, pointer, message, hint);
+        } else {
+            found.error_in(In::Agent, ImpossibleCompletion, pointer, message, hint);
         }
     }
     if !is_possible {
         return;
     }
-    match explore(found.registry, &Formula::of(completion)) {
+    match explore(found.registry, &Formula::from_completion(completion)) {
         Verdict::Finishes => {}
-        Verdict::Stuck { steps, .. } => stuck(found, &steps),
+        Verdict::CannotFinish { steps, .. } => stuck(found, &steps),
         Verdict::TooLarge => {
-            let message = "there are too many ways through the flow to look at all of them";
-            let hint = "whether it can always be complete was not looked at; lower the counts of the condition to have it looked at";
+            let message = "the flow has too many paths to check them all";
+            let hint = "it is unknown whether every path can complete the flow; use smaller counts \
+                        in the condition to get it checked";
             found.warn_in(In::Agent, Limit, CONFIG, message, hint);
         }
     }
 }
 
-/// Tells whether `completion` can hold in some walk, and lists the conditions that cannot.
+/// Returns whether `completion` can hold on some path, and lists the conditions that cannot.
 fn can_hold(
     found: &Findings<'_>,
     completion: &Completion,
@@ -49,17 +51,17 @@ fn can_hold(
             holds.push(can_hold(found, &condition.completion, &at, impossible));
         }
         return match composite.mode {
-            // That there are none is told elsewhere.
+            // The validation of completion conditions reports an empty list.
             _ if holds.is_empty() => true,
             CompositeMode::Any => holds.contains(&true),
             CompositeMode::All => !holds.contains(&false),
         };
     }
-    let (most_iterations, most_checks) = most_that_happens(found.registry);
-    let explored = explore(found.registry, &Formula::of(completion));
+    let (most_iterations, most_checks) = max_iterations_and_checks(found.registry);
+    let explored = explore(found.registry, &Formula::from_completion(completion));
     let is_out_of_reach = matches!(
         explored,
-        Verdict::Stuck {
+        Verdict::CannotFinish {
             from_the_start: true,
             ..
         }
@@ -69,28 +71,28 @@ fn can_hold(
             let number = u64::from(budget.max_iterations);
             (
                 is_out_of_reach || number > most_iterations,
-                format!("no way through the flow has as many iterations as {number}"),
-                "lower the number, or lead the steps round in a circle",
+                format!("no path through the flow has {number} iterations"),
+                "lower the number, or add a loop to the steps",
             )
         }
         Completion::CheckBudget(budget) => {
             let number = u64::from(budget.max_checks);
             (
                 is_out_of_reach || number > most_checks,
-                format!("no way through the flow has as many checks of steps as {number}"),
-                "lower the number, or give more steps a check",
+                format!("no path through the flow has {number} checks of steps"),
+                "lower the number, or add checks to more steps",
             )
         }
         Completion::PhaseCompletion(phases) => (
-            // That there are none is told elsewhere.
+            // The validation of completion conditions reports an empty list.
             is_out_of_reach && !phases.terminal_phases.is_empty(),
             format!(
                 "no step of the phase `{}` can be reached",
                 phases.terminal_phases.join("` or `")
             ),
-            "write the `phase` of the last steps as it stands here",
+            "set this `phase` in the last steps",
         ),
-        // A circle without an exit is told as such.
+        // A cycle without an exit is reported as such.
         _ => (false, String::new(), ""),
     };
     if is_impossible {
@@ -100,44 +102,44 @@ fn can_hold(
 }
 
 fn stuck(found: &mut Findings<'_>, steps: &BTreeSet<StepId>) {
-    let after = all_that_follows(found);
+    let after = reachable_targets(found);
     let leads_to_end = |id: &StepId| after[id].contains(&Target::End);
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for id in steps.iter().filter(|id| !leads_to_end(id)) {
         let is_in_circle = after[id].contains(&id.clone().into());
-        // The circle that is left last: from which everything leads back.
+        // Report only terminal cycles, from which every path leads back.
         let leads_back = after[id].iter().filter_map(Target::step).all(|next| {
             let after_next = after.get(next);
             after_next.is_none_or(|after| after.contains(&id.clone().into()))
         });
-        if !is_in_circle || !leads_back || told.contains(id) {
+        if !is_in_circle || !leads_back || reported.contains(id) {
             continue;
         }
         let circle: Vec<&StepId> = after[id].iter().filter_map(Target::step).collect();
-        told.extend(circle.iter().map(|id| (*id).clone()));
+        reported.extend(circle.iter().map(|id| (*id).clone()));
         let (message, hint) = match circle.as_slice() {
             [only] => (
                 format!("the step `{only}` leads only to itself, and never to the end"),
-                "lead it to \"end\" as well, or to another step",
+                "add a transition to \"end\" or to another step",
             ),
             several => (
                 format!(
                     "the steps {} lead to each other, and never to the end",
                     listed(several)
                 ),
-                "lead one of them to \"end\" as well, or to a step outside of the circle",
+                "add a transition from one of them to \"end\" or to a step outside the loop",
             ),
         };
-        let pointer = crate::definition::nested::below("/steps", id.as_str());
+        let pointer = autonoe_core::project::config_parts::below("/steps", id.as_str());
         found.error(CycleWithoutExit, pointer, message, hint);
     }
-    if told.is_empty() {
+    if reported.is_empty() {
         let steps: Vec<&StepId> = steps.iter().collect();
         let message = format!(
-            "from {} the flow comes to its end before it can be complete",
+            "from {} the flow reaches its end before it can be complete",
             listed(&steps)
         );
-        let hint = "lead these steps back, or choose a condition that can hold by then";
+        let hint = "add a transition back, or choose a condition that can hold by then";
         found.error_in(In::Agent, ImpossibleCompletion, CONFIG, message, hint);
     }
 }
@@ -149,14 +151,15 @@ fn listed(steps: &[&StepId]) -> String {
         .take(MOST)
         .map(|id| format!("`{id}`"))
         .collect();
-    match steps.len() > MOST {
-        true => format!("{} and others", names.join(", ")),
-        false => names.join(", "),
+    if steps.len() > MOST {
+        format!("{} and others", names.join(", "))
+    } else {
+        names.join(", ")
     }
 }
 
-/// Returns all that can follow each step, sooner or later.
-fn all_that_follows(found: &Findings<'_>) -> BTreeMap<StepId, BTreeSet<Target>> {
+/// Returns all direct and indirect successors of each step.
+fn reachable_targets(found: &Findings<'_>) -> BTreeMap<StepId, BTreeSet<Target>> {
     let next: BTreeMap<&StepId, Vec<Target>> = found
         .steps()
         .map(|(id, step, _)| {
@@ -179,7 +182,7 @@ fn all_that_follows(found: &Findings<'_>) -> BTreeMap<StepId, BTreeSet<Target>> 
         .collect()
 }
 
-/// Warns of gateways that lead to each other: the data are the same the second time.
+/// Warns about gateways that lead to each other: the data is the same the second time.
 fn gateway_cycles(found: &mut Findings<'_>) {
     let gateways: BTreeMap<&StepId, &Step> = found
         .steps()
@@ -204,10 +207,11 @@ fn gateway_cycles(found: &mut Findings<'_>) {
         }
         if seen.contains(id) {
             let message = format!(
-                "the gateway `{id}` can lead back to itself through gateways alone, with the same data"
+                "the gateway `{id}` can lead back to itself through gateways alone, with the \
+                 same data"
             );
-            let hint = "put a step between them that changes the data";
-            let pointer = crate::definition::nested::below("/steps", id.as_str());
+            let hint = "put a step that changes the data between them";
+            let pointer = autonoe_core::project::config_parts::below("/steps", id.as_str());
             found.warn(GatewayCycle, pointer, message, hint);
         }
     }

@@ -1,4 +1,4 @@
-//! Where each step can lead.
+//! Transitions between steps as edges of a graph.
 
 use std::collections::BTreeSet;
 
@@ -7,40 +7,40 @@ use crate::definition::{
     AfterFailure, NotificationMethod, ReturnFlow, Step, StepId, StepsRegistry, Target,
 };
 
-/// A way from one step to the next.
+/// A transition from one step to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) to: Target,
     pub(crate) kind: EdgeKind,
 }
 
-/// When the way is taken.
+/// The condition of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EdgeKind {
     /// The step passed.
     Pass,
     /// The step failed for good.
     Fail,
-    /// The step failed for good and is passed over.
+    /// The step failed for good and is skipped.
     Skip,
-    /// The branch of a gateway holds; its number.
+    /// The branch of a gateway with this index holds.
     Branch(usize),
     /// No branch of a gateway holds.
     Default,
     /// The step was escalated and is visited again.
     Resume,
-    /// The step was escalated and the flow starts again.
+    /// The step was escalated and the flow restarts.
     Restart,
 }
 
-/// Returns where `step`, which stands under `id`, can lead.
+/// Returns the transitions of `step`, whose ID is `id`.
 pub(crate) fn edges(id: &StepId, step: &Step, registry: &StepsRegistry) -> Vec<Edge> {
     let to = |to: &Target, kind| Edge {
         to: to.clone(),
         kind,
     };
     match step {
-        // It leads nowhere: its parent does.
+        // A sub-step has no transitions; its parent does.
         Step::SubStep(_) => Vec::new(),
         Step::Gateway(gateway) => {
             let branches = gateway.branches.iter().enumerate();
@@ -72,8 +72,8 @@ pub(crate) fn edges(id: &StepId, step: &Step, registry: &StepsRegistry) -> Vec<E
     }
 }
 
-/// Returns the step that is run when `step` is escalated.
-pub(crate) fn calls(step: &Step) -> Option<StepId> {
+/// Returns the step that runs when `step` is escalated.
+pub(crate) fn escalation_step(step: &Step) -> Option<StepId> {
     let Step::Normal(work) = step else {
         return None;
     };
@@ -87,10 +87,10 @@ pub(crate) fn calls(step: &Step) -> Option<StepId> {
     }
 }
 
-/// Returns the steps that are run for an escalation, with their sub-steps.
-pub(crate) fn called(registry: &StepsRegistry) -> BTreeSet<StepId> {
+/// Returns the steps that run for an escalation, with their sub-steps.
+pub(crate) fn escalation_steps(registry: &StepsRegistry) -> BTreeSet<StepId> {
     let mut found = BTreeSet::new();
-    for id in registry.steps.values().filter_map(calls) {
+    for id in registry.steps.values().filter_map(escalation_step) {
         let work = registry.step(&id).and_then(|step| step.work());
         found.extend(work.map_or_else(BTreeSet::new, |work| steps_within(work, registry)));
         found.insert(id);
@@ -98,18 +98,18 @@ pub(crate) fn called(registry: &StepsRegistry) -> BTreeSet<StepId> {
     found
 }
 
-/// The steps that some walk comes to.
+/// The steps that are reachable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
-    /// Those that are gone to, and so must lead on.
+pub(crate) struct ReachableSteps {
+    /// Steps that a transition leads to, which must have transitions themselves.
     pub(crate) visited: BTreeSet<StepId>,
-    /// Those, and what is run as a part of them or for an escalation.
+    /// The visited steps, their sub-steps, and the steps that run for an escalation.
     pub(crate) run: BTreeSet<StepId>,
 }
 
-/// Returns the steps that some walk comes to.
-pub(crate) fn reach(registry: &StepsRegistry) -> Reach {
-    let mut found = Reach::default();
+/// Returns the reachable steps.
+pub(crate) fn reachable_steps(registry: &StepsRegistry) -> ReachableSteps {
+    let mut found = ReachableSteps::default();
     let mut open = vec![(registry.entry_step.clone(), true)];
     while let Some((id, is_visit)) = open.pop() {
         let Some(step) = registry.step(&id) else {
@@ -125,7 +125,7 @@ pub(crate) fn reach(registry: &StepsRegistry) -> Reach {
             let targets = edges(&id, step, registry).into_iter().map(|edge| edge.to);
             let steps = targets.filter_map(|target| target.step().cloned());
             open.extend(steps.map(|step| (step, true)));
-            open.extend(calls(step).map(|step| (step, false)));
+            open.extend(escalation_step(step).map(|step| (step, false)));
         }
     }
     found

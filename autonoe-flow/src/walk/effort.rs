@@ -1,23 +1,24 @@
-//! How much happens in a visit of a step, new tries and sub-steps included.
+//! Bounds of the iterations, checks and phases of a visit, including retries and sub-steps.
 
 use std::collections::BTreeSet;
 
-use super::node::{Extremes, Happened};
+use super::node::{VisitBounds, VisitCounts};
 use crate::definition::{
     AfterFailure, Completion, CompositeMode, Step, StepId, StepsRegistry, WorkStep,
 };
 
-/// How much happens in a visit that ends in one way or the other.
+/// Bounds of a visit, by its outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Effort {
-    pub(super) pass: Extremes,
+pub(super) struct StepBounds {
+    pub(super) pass: VisitBounds,
     /// Empty if the step cannot fail.
-    pub(super) fail: Extremes,
+    pub(super) fail: VisitBounds,
 }
 
-impl Effort {
-    /// What happens when the flow goes on behind a step that another runs: it passed, or was passed over.
-    pub(super) fn done(&self, work: &WorkStep) -> Extremes {
+impl StepBounds {
+    /// Returns the bounds if the flow continues after a step that another one runs: it passed or
+    /// was skipped.
+    pub(super) fn done(&self, work: &WorkStep) -> VisitBounds {
         match work.plan().after_failure {
             AfterFailure::Skip => self.pass.clone().or(&self.fail),
             _ => self.pass.clone(),
@@ -25,25 +26,25 @@ impl Effort {
     }
 }
 
-/// Returns how much happens in a visit of `work`.
-pub(super) fn effort(work: &WorkStep, registry: &StepsRegistry) -> Effort {
-    within(work, registry, &mut Vec::new())
+/// Returns the bounds of a visit of `work`.
+pub(super) fn step_bounds(work: &WorkStep, registry: &StepsRegistry) -> StepBounds {
+    effort_within(work, registry, &mut Vec::new())
 }
 
-/// `above` are the steps around it, so that sub-steps that contain each other come to an end.
-fn within<'a>(
+/// Computes the bounds; `above` are the enclosing steps, which terminates cycles of sub-steps.
+fn effort_within<'a>(
     work: &'a WorkStep,
     registry: &'a StepsRegistry,
     above: &mut Vec<&'a StepId>,
-) -> Effort {
-    let mut so_far = Extremes::nothing();
-    let mut fail = Extremes::default();
+) -> StepBounds {
+    let mut so_far = VisitBounds::nothing();
+    let mut fail = VisitBounds::default();
     if work.prompt.is_some() {
         let prompted = |is_answered| {
-            Extremes::only(Happened {
+            VisitBounds::only(VisitCounts {
                 iterations: 1,
                 is_answered,
-                ..Happened::default()
+                ..VisitCounts::default()
             })
         };
         so_far = prompted(true);
@@ -56,7 +57,7 @@ fn within<'a>(
             continue;
         };
         above.push(id);
-        let inner = within(sub, registry, above);
+        let inner = effort_within(sub, registry, above);
         above.pop();
         if sub.plan().after_failure != AfterFailure::Skip {
             fail = fail.or(&so_far.then(&inner.fail));
@@ -64,27 +65,27 @@ fn within<'a>(
         so_far = so_far.then(&inner.done(sub));
     }
     if work.check.is_some() {
-        // It may come to no verdict.
+        // The check may have no verdict.
         fail = fail.or(&so_far);
-        so_far = so_far.then(&Extremes::only(Happened {
+        so_far = so_far.then(&VisitBounds::only(VisitCounts {
             checks: 1,
-            ..Happened::default()
+            ..VisitCounts::default()
         }));
         fail = fail.or(&so_far);
     }
-    let pass = so_far.then(&Extremes::only(Happened {
+    let pass = so_far.then(&VisitBounds::only(VisitCounts {
         phases: work.phase.iter().cloned().collect(),
-        ..Happened::default()
+        ..VisitCounts::default()
     }));
     let retries = u64::from(work.plan().max_retries);
     let after_failures = fail.times(retries).then(&pass);
-    Effort {
+    StepBounds {
         pass: pass.or(&after_failures),
         fail: fail.times(retries.saturating_add(1)),
     }
 }
 
-/// Returns the sub-steps of `work`, and theirs, each once.
+/// Returns the direct and indirect sub-steps of `work`, without duplicates.
 pub(crate) fn steps_within(work: &WorkStep, registry: &StepsRegistry) -> BTreeSet<StepId> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&StepId> = work.sub_steps.iter().collect();
@@ -97,16 +98,16 @@ pub(crate) fn steps_within(work: &WorkStep, registry: &StepsRegistry) -> BTreeSe
     found
 }
 
-/// Returns how many iterations and checks the limits of visits let happen at most.
-pub(crate) fn most_that_happens(registry: &StepsRegistry) -> (u64, u64) {
+/// Returns the maximum numbers of iterations and checks that the limits of visits allow.
+pub(crate) fn max_iterations_and_checks(registry: &StepsRegistry) -> (u64, u64) {
     let visits = u64::from(registry.limits.max_visits);
     let (mut iterations, mut checks) = (0_u64, 0_u64);
     for step in registry.steps.values() {
         if let Step::Normal(work) = step {
-            let effort = effort(work, registry);
+            let effort = step_bounds(work, registry);
             let most = || effort.pass.most.iter().chain(&effort.fail.most);
-            let of_step = most().map(|it| it.iterations).max().unwrap_or(0);
-            iterations = iterations.saturating_add(of_step);
+            let in_step = most().map(|it| it.iterations).max().unwrap_or(0);
+            iterations = iterations.saturating_add(in_step);
             checks = checks.saturating_add(most().map(|it| it.checks).max().unwrap_or(0));
         }
     }
@@ -116,18 +117,18 @@ pub(crate) fn most_that_happens(registry: &StepsRegistry) -> (u64, u64) {
     )
 }
 
-/// When a flow is complete, as far as a walk can tell.
+/// The completion condition, as far as the graph determines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
-    /// The steps came to their end.
+    /// The steps reached their end.
     End,
-    /// There were so many iterations.
+    /// A number of iterations is reached.
     Iterations(u64),
-    /// There were so many checks.
+    /// A number of checks is reached.
     Checks(u64),
     /// A step of one of these phases passed.
     Phases(Vec<String>),
-    /// It may hold after any iteration, which nobody can foresee.
+    /// It may hold after any iteration, which is unpredictable.
     Free,
     /// One of these holds.
     Any(Vec<Formula>),
@@ -137,7 +138,7 @@ pub(crate) enum Formula {
 
 impl Formula {
     /// Returns the formula of `completion`.
-    pub(crate) fn of(completion: &Completion) -> Self {
+    pub(crate) fn from_completion(completion: &Completion) -> Self {
         match completion {
             Completion::StepMachine(_) => Self::End,
             Completion::IterationBudget(budget) => {
@@ -153,10 +154,10 @@ impl Formula {
             Completion::Composite(composite) => {
                 let conditions = composite.conditions.iter();
                 let parts: Vec<Self> = conditions
-                    .map(|condition| Self::of(&condition.completion))
+                    .map(|condition| Self::from_completion(&condition.completion))
                     .collect();
                 match (composite.mode, parts.is_empty()) {
-                    // It is refused for another reason.
+                    // The definition is rejected for another reason.
                     (_, true) => Self::Free,
                     (CompositeMode::Any, false) => Self::Any(parts),
                     (CompositeMode::All, false) => Self::All(parts),
@@ -165,7 +166,7 @@ impl Formula {
         }
     }
 
-    /// Lists the formulas without parts.
+    /// Collects the formulas without parts.
     pub(super) fn leaves<'a>(&'a self, found: &mut Vec<&'a Formula>) {
         match self {
             Self::Any(parts) | Self::All(parts) => {
@@ -175,7 +176,7 @@ impl Formula {
         }
     }
 
-    /// Tells whether it holds, if `holds` tells so for the formulas without parts.
+    /// Evaluates the formula; `holds` evaluates the formulas without parts.
     pub(super) fn holds(&self, holds: &impl Fn(&Formula) -> bool) -> bool {
         match self {
             Self::Any(parts) => parts.iter().any(|part| part.holds(holds)),

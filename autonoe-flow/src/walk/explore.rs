@@ -1,49 +1,49 @@
-//! Explores every walk, and finds the steps from which none can finish.
+//! Explores every path through a flow, and finds the steps from which it cannot finish.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::effort::Formula;
-use super::node::Happened;
-use super::node::{Node, Way, node};
+use super::node::VisitCounts;
+use super::node::{Node, OutEdge, node};
 use crate::definition::{StepId, StepsRegistry, Target};
 
-/// So many situations are looked at. More come only of large counts in large flows.
+/// Maximum number of explored states. Only large counts in large flows exceed it.
 const MOST: usize = 100_000;
 
-/// What exploring found.
+/// Result of the exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// From wherever a walk may come, it can finish.
+    /// The flow can finish from every reachable state.
     Finishes,
-    /// A walk may come to these steps in a way from which it cannot finish.
-    Stuck {
+    /// The flow can reach these steps in a state from which it cannot finish.
+    CannotFinish {
         /// The steps.
         steps: BTreeSet<StepId>,
-        /// Whether no walk at all can finish.
+        /// Whether no path can finish.
         from_the_start: bool,
     },
-    /// There is too much to look at.
+    /// There are too many states to explore.
     TooLarge,
 }
 
-/// Where a walk is: at a step, and what happened before.
+/// The state of a path: the current step, and what happened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Situation {
     step: usize,
-    /// Visits of this step in a row; 0 where the limit cannot matter.
+    /// Consecutive visits of this step; 0 if the limit is irrelevant.
     in_a_row: u32,
     iterations: u64,
     checks: u64,
-    /// Which of the phases were reached, by bit.
+    /// The reached phases, as a bit set.
     phases: u64,
     /// Whether the agent has answered.
     is_answered: bool,
 }
 
-/// Explores every walk through `registry` for a flow that is complete by `formula`.
+/// Explores every path through `registry` for a flow that is complete by `formula`.
 ///
-/// What is broken otherwise, such as a target that is not there, is taken to
-/// finish, so that one mistake is told once.
+/// Otherwise invalid steps, such as one with a missing target, count as finishing, so that each
+/// mistake is reported only once.
 pub(crate) fn explore(registry: &StepsRegistry, formula: &Formula) -> Verdict {
     Explorer::new(registry, formula).run()
 }
@@ -54,10 +54,10 @@ struct Explorer<'a> {
     steps: Vec<Node<'a>>,
     index: BTreeMap<&'a StepId, usize>,
     phases: Vec<String>,
-    /// Counts are not followed further than this.
+    /// Upper limits of the counts.
     most_iterations: u64,
     most_checks: u64,
-    /// Whether the limit of visits in a row can matter.
+    /// Whether the limit of consecutive visits is relevant.
     counts_rows: bool,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Explorer<'a> {
         let (mut longest, mut most_checked) = (0_u64, 0_u64);
         for (way, rows) in ways {
             let rows = if way.is_in_a_row { rows } else { 1 };
-            for happened in &way.happened {
+            for happened in &way.counts {
                 longest = longest.saturating_add(happened.iterations.saturating_mul(rows));
                 most_checked = most_checked.saturating_add(happened.checks.saturating_mul(rows));
             }
@@ -98,14 +98,14 @@ impl<'a> Explorer<'a> {
             formula,
             steps,
             index,
-            // Without counts, a visit in a row changes nothing that reaches no new phase and is not the
-            // first with an answer.
+            // Without counts, a consecutive visit only matters if it reaches a new phase or is the
+            // first one with an answer.
             counts_rows: iterations > 0
                 || checks > 0
                 || registry.limits.step_loop as usize <= phases.len() + 3,
             phases: phases.into_iter().take(64).collect(),
-            // A walk that counts further than all steps together goes round in
-            // a circle, and can do so as often as it likes.
+            // A path that counts further than all steps together is in a cycle, which it can repeat
+            // any number of times.
             most_iterations: iterations.min(longest.saturating_add(1)).max(1),
             most_checks: checks.min(most_checked.saturating_add(1)),
         }
@@ -125,15 +125,15 @@ impl<'a> Explorer<'a> {
         };
         let mut known = HashMap::from([(first, 0)]);
         let mut all = vec![first];
-        // Backwards: from where each situation is come to.
+        // The predecessors of each state.
         let mut before: Vec<Vec<usize>> = vec![Vec::new()];
         let mut can_finish: Vec<usize> = Vec::new();
         let mut at = 0;
         while let Some(now) = all.get(at).copied() {
-            for follow in self.follow(now) {
-                match follow {
-                    Follow::Finished => can_finish.push(at),
-                    Follow::Situation(next) => {
+            for successor in self.successors(now) {
+                match successor {
+                    Successor::Finished => can_finish.push(at),
+                    Successor::Situation(next) => {
                         let number = *known.entry(next).or_insert_with(|| {
                             all.push(next);
                             before.push(Vec::new());
@@ -161,30 +161,31 @@ impl<'a> Explorer<'a> {
             .filter(|(_, finishes)| !**finishes)
             .map(|(situation, _)| self.steps[situation.step].id.clone())
             .collect();
-        match stuck.is_empty() {
-            true => Verdict::Finishes,
-            false => Verdict::Stuck {
+        if stuck.is_empty() {
+            Verdict::Finishes
+        } else {
+            Verdict::CannotFinish {
                 steps: stuck,
                 from_the_start: !finishes[0],
-            },
+            }
         }
     }
 
-    fn follow(&self, now: Situation) -> Vec<Follow> {
+    fn successors(&self, now: Situation) -> Vec<Successor> {
         let node = &self.steps[now.step];
         if node.is_broken {
-            return vec![Follow::Finished];
+            return vec![Successor::Finished];
         }
         let mut found = Vec::new();
         for way in &node.ways {
-            for happened in &way.happened {
+            for happened in &way.counts {
                 let then = self.after(now, happened);
-                let may_hold = self.holds(then, Where::AtStep, Foresight::Hoping);
+                let may_hold = self.holds(then, Where::AtStep, Reachability::Possible);
                 if !node.is_gateway && may_hold {
-                    found.push(Follow::Finished);
+                    found.push(Successor::Finished);
                 }
-                // What holds for certain ends the walk here.
-                if !self.holds(then, Where::AtStep, Foresight::Certain) || node.is_gateway {
+                // A condition that certainly holds ends the path here.
+                if !self.holds(then, Where::AtStep, Reachability::Certain) || node.is_gateway {
                     found.extend(self.arrive(then, way));
                 }
             }
@@ -192,13 +193,13 @@ impl<'a> Explorer<'a> {
         found
     }
 
-    fn arrive(&self, mut then: Situation, way: &Way) -> Option<Follow> {
+    fn arrive(&self, mut then: Situation, way: &OutEdge) -> Option<Successor> {
         let Target::Step(id) = way.to.as_ref()? else {
-            let is_complete = self.holds(then, Where::AtEnd, Foresight::Hoping);
-            return is_complete.then_some(Follow::Finished);
+            let is_complete = self.holds(then, Where::AtEnd, Reachability::Possible);
+            return is_complete.then_some(Successor::Finished);
         };
         let Some(next) = self.index.get(id) else {
-            return Some(Follow::Finished);
+            return Some(Successor::Finished);
         };
         if self.counts_rows {
             let is_same = then.step == *next && way.is_in_a_row;
@@ -208,10 +209,10 @@ impl<'a> Explorer<'a> {
             }
         }
         then.step = *next;
-        Some(Follow::Situation(then))
+        Some(Successor::Situation(then))
     }
 
-    fn after(&self, mut now: Situation, happened: &Happened) -> Situation {
+    fn after(&self, mut now: Situation, happened: &VisitCounts) -> Situation {
         let iterations = now.iterations.saturating_add(happened.iterations);
         now.iterations = iterations.min(self.most_iterations);
         let checks = now.checks.saturating_add(happened.checks);
@@ -225,8 +226,8 @@ impl<'a> Explorer<'a> {
         now
     }
 
-    fn holds(&self, then: Situation, place: Where, foresight: Foresight) -> bool {
-        // Nothing is complete before the first answer.
+    fn holds(&self, then: Situation, place: Where, reachability: Reachability) -> bool {
+        // The flow cannot be complete before the first answer.
         then.is_answered
             && self.formula.holds(&|leaf| match leaf {
                 Formula::End => place == Where::AtEnd,
@@ -239,7 +240,9 @@ impl<'a> Explorer<'a> {
                     bits.filter(|(bit, _)| then.phases & (1 << bit) != 0)
                         .any(|(_, phase)| names.contains(phase))
                 }
-                Formula::Free | Formula::Any(_) | Formula::All(_) => foresight == Foresight::Hoping,
+                Formula::Free | Formula::Any(_) | Formula::All(_) => {
+                    reachability == Reachability::Possible
+                }
             })
     }
 }
@@ -250,14 +253,14 @@ enum Where {
     AtEnd,
 }
 
-/// Whether what nobody can foresee is taken to hold.
+/// Whether unpredictable conditions are assumed to hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Foresight {
-    Hoping,
+enum Reachability {
+    Possible,
     Certain,
 }
 
-enum Follow {
+enum Successor {
     Finished,
     Situation(Situation),
 }

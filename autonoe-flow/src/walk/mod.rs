@@ -1,10 +1,10 @@
-//! The ways through the steps of a flow, with every choice taken as free.
+//! Graph of a flow's steps, in which every outcome of a step is possible.
 
 mod edges;
 mod effort;
 mod explore;
 mod node;
 
-pub(crate) use edges::{Edge, EdgeKind, called, calls, edges, reach};
-pub(crate) use effort::{Formula, most_that_happens, steps_within};
+pub(crate) use edges::{Edge, EdgeKind, edges, escalation_step, escalation_steps, reachable_steps};
+pub(crate) use effort::{Formula, max_iterations_and_checks, steps_within};
 pub(crate) use explore::{Verdict, explore};

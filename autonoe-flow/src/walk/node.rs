@@ -1,31 +1,31 @@
-//! A step as a place in a walk: the ways out of it, and what happens before each.
+//! Steps as nodes of the graph, with bounds of what happens in a visit.
 
 use std::collections::BTreeSet;
 
-use super::edges::{Edge, EdgeKind, calls, edges};
-use super::effort::{Effort, effort};
+use super::edges::{Edge, EdgeKind, edges, escalation_step};
+use super::effort::{StepBounds, step_bounds};
 use crate::definition::{AfterFailure, ReturnFlow, Step, StepId, StepsRegistry, Target, WorkStep};
 
-/// A step as a place in a walk.
+/// A step as a node of the graph.
 pub(super) struct Node<'a> {
     pub(super) id: &'a StepId,
     pub(super) is_gateway: bool,
-    pub(super) ways: Vec<Way>,
-    /// Whether it is wrong in itself, which is told elsewhere.
+    pub(super) ways: Vec<OutEdge>,
+    /// Whether the step itself is invalid, which other validations report.
     pub(super) is_broken: bool,
 }
 
-/// A way out of a step, and what happened in the visit.
-pub(super) struct Way {
+/// A transition of a step, and what happened in the visit.
+pub(super) struct OutEdge {
     /// `None` if the flow ends with an error, unless what happened completes it.
     pub(super) to: Option<Target>,
-    /// The extremes of what can happen in the visit.
-    pub(super) happened: Vec<Happened>,
-    /// Whether it leads to the same step, with no other between.
+    /// The bounds of what can happen in the visit.
+    pub(super) counts: Vec<VisitCounts>,
+    /// Whether it leads to the same step, without another step in between.
     pub(super) is_in_a_row: bool,
 }
 
-/// Returns the place of the step `id`.
+/// Returns the node of the step `id`.
 pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegistry) -> Node<'a> {
     let out = edges(id, step, registry);
     let is_broken = match step {
@@ -37,21 +37,21 @@ pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegist
             work.plan().on_pass.is_none() || does_nothing
         }
     };
-    let called = calls(step)
+    let called = escalation_step(step)
         .and_then(|id| registry.step(&id))
         .and_then(|step| step.work())
-        .map(|work| (work, effort(work, registry)));
+        .map(|work| (work, step_bounds(work, registry)));
     let done = called.as_ref().map(|(work, effort)| effort.done(work));
-    let own = step.work().map(|work| effort(work, registry));
-    let mut ways: Vec<Way> = out
+    let own = step.work().map(|work| step_bounds(work, registry));
+    let mut ways: Vec<OutEdge> = out
         .iter()
         .map(|edge| way(edge, id, own.as_ref(), done.as_ref()))
         .collect();
     if let (Some(own), Step::Normal(work)) = (&own, step) {
-        let failing = failing(own, &work.plan().after_failure, called.as_ref());
-        ways.extend(failing.into_iter().map(|happens| Way {
+        let bounds = failure_bounds(own, &work.plan().after_failure, called.as_ref());
+        ways.extend(bounds.into_iter().map(|happens| OutEdge {
             to: None,
-            happened: happens.all(),
+            counts: happens.all(),
             is_in_a_row: false,
         }));
     }
@@ -63,12 +63,12 @@ pub(super) fn node<'a>(id: &'a StepId, step: &'a Step, registry: &'a StepsRegist
     }
 }
 
-/// Returns what can happen before a flow ends with the error of a step, or of the one that it is escalated to.
-fn failing(
-    own: &Effort,
+/// Returns what can happen before a flow ends with the error of a step, or of its escalation step.
+fn failure_bounds(
+    own: &StepBounds,
     after_failure: &AfterFailure,
-    called: Option<&(&WorkStep, Effort)>,
-) -> Vec<Extremes> {
+    called: Option<&(&WorkStep, StepBounds)>,
+) -> Vec<VisitBounds> {
     match (after_failure, called) {
         (AfterFailure::Error, _) => vec![own.fail.clone()],
         (AfterFailure::Escalate(escalation), called) => {
@@ -88,10 +88,15 @@ fn failing(
     }
 }
 
-fn way(edge: &Edge, id: &StepId, own: Option<&Effort>, called: Option<&Extremes>) -> Way {
+fn way(
+    edge: &Edge,
+    id: &StepId,
+    own: Option<&StepBounds>,
+    called: Option<&VisitBounds>,
+) -> OutEdge {
     let is_escalated = matches!(edge.kind, EdgeKind::Resume | EdgeKind::Restart);
     let happens = match (own, edge.kind) {
-        (None, _) => Extremes::nothing(),
+        (None, _) => VisitBounds::nothing(),
         (Some(own), EdgeKind::Pass) => own.pass.clone(),
         (Some(own), EdgeKind::Resume | EdgeKind::Restart) => match called {
             Some(called) => own.fail.then(called),
@@ -99,24 +104,24 @@ fn way(edge: &Edge, id: &StepId, own: Option<&Effort>, called: Option<&Extremes>
         },
         (Some(own), _) => own.fail.clone(),
     };
-    Way {
+    OutEdge {
         to: Some(edge.to.clone()),
-        happened: happens.all(),
-        // Another step is visited in between when one is called for an escalation.
+        counts: happens.all(),
+        // An escalation step is visited in between.
         is_in_a_row: edge.to.step() == Some(id) && !(is_escalated && called.is_some()),
     }
 }
 
-/// What happened: iterations, checks, phases that were reached, and whether the agent answered.
+/// What happened: iterations, checks, reached phases, and whether the agent answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Happened {
+pub(super) struct VisitCounts {
     pub(super) iterations: u64,
     pub(super) checks: u64,
     pub(super) phases: BTreeSet<String>,
     pub(super) is_answered: bool,
 }
 
-impl Happened {
+impl VisitCounts {
     fn then(&self, other: &Self) -> Self {
         Self {
             iterations: self.iterations.saturating_add(other.iterations),
@@ -134,19 +139,20 @@ impl Happened {
     }
 }
 
-/// The extremes of what can happen: no way brings less than each of the least, or more than each of the most.
+/// Lower and upper bounds of what can happen: no path has less than each of `least`, or more than
+/// each of `most`.
 ///
-/// Whatever can be complete after less can be complete after more, so that
-/// what lies between them needs no look. Empty means that it cannot happen.
+/// A condition that holds after less also holds after more, so the cases in between need not be
+/// explored. Empty bounds mean that it cannot happen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extremes {
-    pub(super) least: Vec<Happened>,
-    pub(super) most: Vec<Happened>,
+pub(super) struct VisitBounds {
+    pub(super) least: Vec<VisitCounts>,
+    pub(super) most: Vec<VisitCounts>,
 }
 
-impl Extremes {
-    /// What happens for certain.
-    pub(super) fn only(happened: Happened) -> Self {
+impl VisitBounds {
+    /// Creates bounds for exactly one possibility.
+    pub(super) fn only(happened: VisitCounts) -> Self {
         Self {
             least: vec![happened.clone()],
             most: vec![happened],
@@ -155,10 +161,10 @@ impl Extremes {
 
     /// Nothing happens.
     pub(super) fn nothing() -> Self {
-        Self::only(Happened::default())
+        Self::only(VisitCounts::default())
     }
 
-    /// This, and then the other.
+    /// This, followed by `other`.
     pub(super) fn then(&self, other: &Self) -> Self {
         Self {
             least: lowest(sums(&self.least, &other.least)),
@@ -166,7 +172,7 @@ impl Extremes {
         }
     }
 
-    /// This, or the other.
+    /// This or `other`.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.least.extend(other.least.iter().cloned());
         self.most.extend(other.most.iter().cloned());
@@ -176,9 +182,9 @@ impl Extremes {
         }
     }
 
-    /// This, so many times.
+    /// This, repeated `times` times.
     pub(super) fn times(&self, times: u64) -> Self {
-        // By doubling, so that a million new tries are no work.
+        // By repeated doubling, so that a million retries are cheap.
         let (mut all, mut power, mut rest) = (Self::nothing(), self.clone(), times);
         while rest > 0 {
             if rest % 2 == 1 {
@@ -192,8 +198,8 @@ impl Extremes {
         all
     }
 
-    /// Returns all extremes, each once.
-    pub(super) fn all(self) -> Vec<Happened> {
+    /// Returns all bounds, without duplicates.
+    pub(super) fn all(self) -> Vec<VisitCounts> {
         let mut all = self.least;
         for happened in self.most {
             if !all.contains(&happened) {
@@ -204,32 +210,32 @@ impl Extremes {
     }
 }
 
-fn sums(first: &[Happened], second: &[Happened]) -> Vec<Happened> {
+fn sums(first: &[VisitCounts], second: &[VisitCounts]) -> Vec<VisitCounts> {
     let pairs = first
         .iter()
         .flat_map(|a| second.iter().map(move |b| (a, b)));
     pairs.map(|(a, b)| a.then(b)).collect()
 }
 
-fn lowest(all: Vec<Happened>) -> Vec<Happened> {
-    extreme(all, Happened::is_at_most)
+fn lowest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
+    extreme(all, VisitCounts::is_at_most)
 }
 
-fn highest(all: Vec<Happened>) -> Vec<Happened> {
+fn highest(all: Vec<VisitCounts>) -> Vec<VisitCounts> {
     extreme(all, |a, b| b.is_at_most(a))
 }
 
-/// Keeps what nothing else goes before.
+/// Keeps the elements without a better one.
 fn extreme(
-    all: Vec<Happened>,
-    goes_before: impl Fn(&Happened, &Happened) -> bool,
-) -> Vec<Happened> {
-    let mut kept: Vec<Happened> = Vec::new();
+    all: Vec<VisitCounts>,
+    is_better: impl Fn(&VisitCounts, &VisitCounts) -> bool,
+) -> Vec<VisitCounts> {
+    let mut best: Vec<VisitCounts> = Vec::new();
     for one in all {
-        if !kept.iter().any(|other| goes_before(other, &one)) {
-            kept.retain(|other| !goes_before(&one, other));
-            kept.push(one);
+        if !best.iter().any(|other| is_better(other, &one)) {
+            best.retain(|other| !is_better(&one, other));
+            best.push(one);
         }
     }
-    kept
+    best
 }

@@ -1,28 +1,29 @@
-//! What authors of flows are told of their mistakes.
+//! Error messages for authors of invalid flows.
 
 use std::fmt::Write;
 
-use autonoe_flow::{AGENT_FILE, load};
+use autonoe_flow::load;
+use autonoe_flow::load::AGENT_FILE;
 
 use crate::mutations::mutations;
 use crate::support::{Folder, full};
 
 const REGISTRY: &str = "steps_registry.json";
 
-/// Says what `text` in `file` is told, or that it is taken.
-fn told(folder: &Folder, file: &str, text: &str) -> Option<String> {
+/// Returns the error for `text` in `file`, or `None` if it is valid.
+fn finding(folder: &Folder, file: &str, text: &str) -> Option<String> {
     folder.write(file, text);
     let error = load(&folder.dir).err()?;
     Some(folder.without_place(&error.to_string()))
 }
 
-/// Lists what each mutation of `file` is told.
+/// Lists the errors of all mutations of `file`.
 fn every_violation(file: &str) -> String {
     let mut listed = String::new();
     let folder = Folder::new();
     for mutation in mutations(&full(file)) {
         let text = serde_json::to_string_pretty(&mutation.value).expect("JSON");
-        if let Some(told) = told(&folder, file, &text) {
+        if let Some(told) = finding(&folder, file, &text) {
             let _ = writeln!(listed, "{}\n    {told}", mutation.what);
         }
     }
@@ -147,7 +148,7 @@ fn texts_that_are_not_what_they_must_be_are_told_with_their_place() {
             "{\"version\": \"1\", \"name\": \"../x\", \"behavior\": {\"completionType\": \"stepMachine\"}}",
         ),
     ] {
-        let folder_told = told(&folder, file, text).expect("it is refused");
+        let folder_told = finding(&folder, file, text).expect("it is refused");
         let _ = writeln!(listed, "{what}\n    {folder_told}");
         folder.write(
             AGENT_FILE,
@@ -165,7 +166,7 @@ fn a_definition_that_was_cut_off_anywhere_is_an_error_and_never_a_smaller_one() 
     for file in [AGENT_FILE, REGISTRY] {
         let whole = std::fs::read_to_string(folder.dir.join(file)).expect("it is there");
         for length in 0..whole.len() {
-            let refused = told(&folder, file, &whole[..length]);
+            let refused = finding(&folder, file, &whole[..length]);
 
             assert!(refused.is_some(), "{file} {length}");
         }

@@ -1,19 +1,19 @@
-//! Whether a step passed, as the contract of checks says it.
+//! Checks of steps, by the contract of checks.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use autonoe_flow::{
-    ActionOutcome, Check, CommandEnd, CommandRunner, FlowError, FlowErrorKind, Judge, NoCommands,
-    NoJudge, PromptRef, StepCheckContext, StepCheckResult, StepChecker, ToolOutcome, Verdict,
-};
+use autonoe_flow::check::{NoJudge, StepCheckContext, StepCheckResult, StepChecker, ToolOutcome};
+use autonoe_flow::command::{CommandOutcome, NoCommands};
+use autonoe_flow::definition::{ActionOutcome, Check, PromptRef};
+use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, Judge, Verdict};
 use serde_json::{Value, json};
 
 use ActionOutcome::{Failed, Succeeded};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A judge with a fixed verdict, which keeps what it received.
+/// A judge with a fixed verdict, which records what it received.
 struct Records(Option<Verdict>, Mutex<Vec<Value>>);
 
 impl Records {
@@ -36,11 +36,11 @@ impl Judge for Records {
     }
 }
 
-/// Ends every command in one way, and keeps which were run.
-struct Ends(CommandEnd, Mutex<Vec<String>>);
+/// Ends every command in one way, and records the commands.
+struct Ends(CommandOutcome, Mutex<Vec<String>>);
 
 impl Ends {
-    fn with(end: CommandEnd) -> Self {
+    fn with(end: CommandOutcome) -> Self {
         Self(end, Mutex::default())
     }
 
@@ -51,7 +51,7 @@ impl Ends {
 
 #[async_trait::async_trait]
 impl CommandRunner for Ends {
-    async fn run(&self, command: &[String], _: Duration) -> Result<CommandEnd, BoxError> {
+    async fn run(&self, command: &[String], _: Duration) -> Result<CommandOutcome, BoxError> {
         self.1.lock().expect("no panic").push(command.join(" "));
         Ok(self.0)
     }
@@ -91,7 +91,7 @@ fn result(passed: bool, reason: &str) -> StepCheckResult {
 async fn a_check_by_keyword_looks_at_the_text_parts_alone() {
     let words = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"]});
     let all = json!({"type": "keyword", "keywords": ["APPROVED", "LGTM"], "mode": "all"});
-    // The names of tools and what they gave are no words of the agent.
+    // Names and outputs of tools are not text of the agent.
     let actions = called(&[("APPROVED", Succeeded)]);
     for (json, text, expected) in [
         (&words, "LGTM!", result(true, "the agent said `LGTM`")),
@@ -128,7 +128,7 @@ async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
     let fails = json!({"type": "action", "actions": [
         {"type": "tool", "tool": "Bash", "outcome": "failed"},
     ]});
-    let as_expected = || result(true, "every action was as expected");
+    let as_expected = || result(true, "every expected action happened");
     for (json, calls, expected) in [
         (
             &twice,
@@ -140,7 +140,7 @@ async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
             &[("Bash", Succeeded)],
             result(
                 false,
-                "of the calls of the tool `Bash`, 1 succeeded and not 2",
+                "only 1 of the calls of the tool `Bash` succeeded; the check expects at least 2",
             ),
         ),
         (
@@ -153,7 +153,7 @@ async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
             &[("Bash", Succeeded), ("Bash", Succeeded), ("Bash", Failed)],
             result(
                 false,
-                "the last call of the tool `Bash` failed, and should have succeeded",
+                "the last call of the tool `Bash` failed, but should have succeeded",
             ),
         ),
         (
@@ -162,7 +162,7 @@ async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
             as_expected(),
         ),
     ] {
-        // Whatever the agent says of it.
+        // Whatever the agent claims about it.
         let actions = called(calls);
         let answer = response("I ran Bash twice and all is well.", &actions);
         assert_eq!(checked(json.clone(), &answer).await, expected, "{calls:?}");
@@ -187,10 +187,10 @@ async fn our_own_tools_have_the_same_name_with_every_backend() {
 #[tokio::test]
 async fn only_an_exit_code_is_the_answer_of_a_command() {
     let ended = [
-        CommandEnd::Exited { code: 0 },
-        CommandEnd::Exited { code: 3 },
-        CommandEnd::Signalled { number: 9 },
-        CommandEnd::TimedOut {
+        CommandOutcome::Exited { code: 0 },
+        CommandOutcome::Exited { code: 3 },
+        CommandOutcome::Signalled { number: 9 },
+        CommandOutcome::TimedOut {
             after: Duration::from_secs(600),
         },
     ];
@@ -217,8 +217,8 @@ async fn only_an_exit_code_is_the_answer_of_a_command() {
 }
 
 #[tokio::test]
-async fn what_is_expected_is_looked_at_in_order_until_something_is_not_so() {
-    let commands = Ends::with(CommandEnd::Exited { code: 1 });
+async fn expected_actions_are_compared_in_order_until_the_first_mismatch() {
+    let commands = Ends::with(CommandOutcome::Exited { code: 1 });
     let json = json!({"type": "action", "actions": [
         {"type": "tool", "tool": "Edit"},
         {"type": "command", "command": ["cargo", "test"]},
@@ -237,7 +237,7 @@ async fn what_is_expected_is_looked_at_in_order_until_something_is_not_so() {
 
     let edited = called(&[("Edit", Succeeded)]);
     let with = checker.check(&check(json), &response("", &edited)).await;
-    let expected = "the command `cargo` ended with exit code 1, and should have succeeded";
+    let expected = "the command `cargo` ended with exit code 1, but should have succeeded";
     assert_eq!(with.expect("it can tell"), result(false, expected));
     assert_eq!(commands.run(), ["cargo test"]);
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_flow::{CommandEnd, CommandRunner, FlowErrorKind, ProcessCommands};
+use autonoe_flow::command::{CommandOutcome, ProcessCommands};
+use autonoe_flow::{CommandRunner, FlowErrorKind};
 use autonoe_process::{OsSandbox, find_program};
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -20,7 +21,7 @@ fn shell(script: &str) -> Vec<String> {
     ["sh", "-c", script].map(str::to_owned).to_vec()
 }
 
-/// Waits until `path` is there with something in it.
+/// Waits until `path` exists and is not empty, and returns its content.
 async fn content_of(path: &Path) -> String {
     let begun = Instant::now();
     loop {
@@ -33,7 +34,7 @@ async fn content_of(path: &Path) -> String {
 }
 
 fn is_alive(pid: &str) -> bool {
-    // What is dead and not yet waited for by its new parent lives no more.
+    // A zombie that its new parent has not reaped yet is not alive.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
     !state.is_empty() && !state.starts_with(['Z', 'X'])
@@ -43,15 +44,15 @@ fn is_alive(pid: &str) -> bool {
 async fn a_command_ends_with_its_code_or_its_signal() {
     let folder = tempfile::tempdir().expect("a folder");
     for (script, expected) in [
-        ("exit 0", CommandEnd::Exited { code: 0 }),
-        ("exit 7", CommandEnd::Exited { code: 7 }),
-        ("kill -9 $$", CommandEnd::Signalled { number: 9 }),
-        // Nobody types anything.
-        ("read line || exit 4", CommandEnd::Exited { code: 4 }),
-        // Nobody listens, and nobody waits for it.
+        ("exit 0", CommandOutcome::Exited { code: 0 }),
+        ("exit 7", CommandOutcome::Exited { code: 7 }),
+        ("kill -9 $$", CommandOutcome::Signalled { number: 9 }),
+        // There is no input.
+        ("read line || exit 4", CommandOutcome::Exited { code: 4 }),
+        // The output is not read, and does not block the command.
         (
             "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; exit 5",
-            CommandEnd::Exited { code: 5 },
+            CommandOutcome::Exited { code: 5 },
         ),
     ] {
         let end = commands(folder.path()).run(&shell(script), AMPLE).await;
@@ -61,7 +62,7 @@ async fn a_command_ends_with_its_code_or_its_signal() {
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
-    // The second is in a session of its own, where a signal to the group does not reach it.
+    // The second process is in its own session, where a signal to the group does not reach it.
     let script = "sleep 600 & echo $! > one; setsid sh -c 'echo $$ > two; exec sleep 600' & \
                   while [ ! -s two ]; do :; done; cat one two > written; mv written pids; wait";
     // A slow machine may need longer than the first limit to start both.
@@ -71,7 +72,7 @@ async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
 
         let end = commands(folder.path()).run(&shell(script), after).await;
 
-        assert_eq!(end.expect("it was run"), CommandEnd::TimedOut { after });
+        assert_eq!(end.expect("it was run"), CommandOutcome::TimedOut { after });
         assert!(begun.elapsed() < after + AMPLE, "{:?}", begun.elapsed());
         let Ok(text) = fs::read_to_string(folder.path().join("pids")) else {
             continue;
@@ -92,13 +93,13 @@ async fn what_a_command_leaves_in_the_background_is_killed_too() {
         .run(&shell("sleep 600 & echo $! > pid; exit 0"), AMPLE)
         .await;
 
-    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    assert_eq!(end.expect("it was run"), CommandOutcome::Exited { code: 0 });
     let pid = content_of(&folder.path().join("pid")).await;
     assert!(!is_alive(&pid));
 }
 
 #[tokio::test]
-async fn a_command_of_which_nobody_waits_any_more_is_killed() {
+async fn a_command_is_killed_when_its_future_is_dropped() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_owned();
     let running = tokio::spawn(async move {
@@ -127,7 +128,7 @@ async fn a_command_has_the_folder_and_the_variables_that_were_given_and_no_other
     let end = runner.run(&shell(script), AMPLE).await;
 
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    assert_eq!(end.expect("it was run"), CommandOutcome::Exited { code: 0 });
     assert!(!format!("{runner:?}").contains("yes"), "{runner:?}");
 }
 
@@ -138,7 +139,7 @@ async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
     let command = |program: &str| vec![program.to_owned()];
 
     assert!(runner.resolve(&command("sh")).is_ok());
-    // The flow may have yet to make it.
+    // The flow may create it later.
     assert!(runner.resolve(&command("./is-done.sh")).is_ok());
     let error = runner
         .resolve(&command("no-such-program"))
@@ -153,7 +154,7 @@ async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
     );
     assert!(runner.run(&command("./is-done.sh"), AMPLE).await.is_err());
     assert!(runner.run(&[], AMPLE).await.is_err());
-    // A name alone is not taken from the folder that the agent writes to.
+    // A bare name is not searched in the folder that the agent writes to.
     fs::write(folder.path().join("no-such-program"), "#!/bin/sh\n").expect("writable");
     assert!(runner.resolve(&command("no-such-program")).is_err());
 }
@@ -162,7 +163,7 @@ async fn a_program_is_found_by_name_in_the_path_or_by_path_in_the_folder() {
 async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
     let (folder, outside) = (
         tempfile::tempdir().expect("a folder"),
-        // The sandbox has a /tmp of its own.
+        // The sandbox has its own /tmp.
         tempfile::tempdir_in("/var/tmp").expect("another"),
     );
     let bubblewrap = find_program("bwrap", PATH.as_ref()).expect("bubblewrap is installed");
@@ -173,7 +174,7 @@ async fn a_command_in_a_sandbox_writes_to_its_folder_and_nowhere_else() {
     let script = format!("echo x > file; echo x > {}; [ -e file ]", path.display());
     let end = runner.run(&shell(&script), AMPLE).await;
 
-    assert_eq!(end.expect("it was run"), CommandEnd::Exited { code: 0 });
+    assert_eq!(end.expect("it was run"), CommandOutcome::Exited { code: 0 });
     assert!(folder.path().join("file").exists());
     assert!(!path.exists());
 

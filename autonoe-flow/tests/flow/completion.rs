@@ -1,17 +1,21 @@
-//! When a flow is complete, as the contract of completion says it.
+//! Completion conditions, by the contract of completion.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableStatus, LedgerBook, MemoryRepository, ProjectPaths,
-    SpecContext, SpecError, SystemClock,
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::ledger::{DeliverableId, LedgerStore, MemoryRepository};
+use autonoe_core::spec::{SpecContext, SpecError};
+use autonoe_core::time::SystemClock;
+use autonoe_core::{Deliverable, DeliverableStatus};
+use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::completion::{
+    CompletionDependencies, ExternalStates, build_completion, probe_fn,
 };
-use autonoe_flow::{
-    Behavior, Completion, CompletionContext, CompletionDependencies, CompletionHandler,
-    CompletionResult, CompletionSpec, ExternalStates, FlowError, FlowErrorKind, FlowProgress,
-    ProcessCommands, Signal, StepId, Watched, build_completion, probe_fn,
-};
+use autonoe_flow::definition::{Behavior, Completion};
+use autonoe_flow::port::{CompletionContext, CompletionResult};
+use autonoe_flow::progress::{FlowProgress, Signal, Triggers};
+use autonoe_flow::{CompletionHandler, CompletionSpec, FlowError, FlowErrorKind, StepId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -36,11 +40,11 @@ pub(crate) fn step() -> StepId {
 /// Progress after one iteration.
 pub(crate) fn one_iteration() -> FlowProgress {
     let mut progress = FlowProgress::default();
-    progress.note_iteration();
+    progress.record_iteration();
     progress
 }
 
-pub(crate) async fn asked(
+pub(crate) async fn check_completion(
     handler: &mut dyn CompletionHandler,
     progress: &FlowProgress,
 ) -> Result<CompletionResult, FlowError> {
@@ -53,10 +57,10 @@ pub(crate) async fn asked(
 fn completion_is_never_asked_before_the_first_iteration() {
     let step = step();
     let mut progress = FlowProgress::default();
-    progress.note_end();
+    progress.record_end();
     assert!(CompletionContext::new(&step, &progress).is_none());
 
-    progress.note_iteration();
+    progress.record_iteration();
     let now = CompletionContext::new(&step, &progress).expect("there was one");
     assert_eq!(now.iteration, 1);
 }
@@ -67,22 +71,22 @@ async fn a_check_updates_and_the_queries_only_read() {
     let mut progress = one_iteration();
     assert!(!handler.is_complete() && handler.reason().is_empty());
 
-    let first = asked(handler.as_mut(), &progress)
+    let first = check_completion(handler.as_mut(), &progress)
         .await
         .expect("it can tell");
     assert_eq!(first, CompletionResult::Incomplete);
-    progress.note_iteration();
-    // Nobody has looked since.
+    progress.record_iteration();
+    // There was no check since.
     assert!(!handler.is_complete() && handler.reason().is_empty());
 
-    let second = asked(handler.as_mut(), &progress)
+    let second = check_completion(handler.as_mut(), &progress)
         .await
         .expect("it can tell");
-    let reason = "the iterations so far: 2".to_owned();
+    let reason = "iterations so far: 2".to_owned();
     assert_eq!(second, CompletionResult::Complete { reason });
     for _ in 0..2 {
         assert!(handler.is_complete());
-        assert_eq!(handler.reason(), "the iterations so far: 2");
+        assert_eq!(handler.reason(), "iterations so far: 2");
         assert_eq!(handler.result(), second);
     }
 }
@@ -95,53 +99,53 @@ async fn each_condition_holds_from_its_moment_on_and_says_why() {
         (
             "stepMachine",
             json!({}),
-            &[|it| it.note_phase("last"), |it| it.note_check()],
-            |it| it.note_end(),
-            "the steps have come to their end",
+            &[|it| it.record_phase("last"), |it| it.record_check()],
+            |it| it.record_end(),
+            "the flow reached the end of its steps",
         ),
         (
             "iterationBudget",
             json!({"maxIterations": 3}),
-            &[|it| it.note_end(), |it| it.note_iteration()],
-            |it| it.note_iteration(),
-            "the iterations so far: 3",
+            &[|it| it.record_end(), |it| it.record_iteration()],
+            |it| it.record_iteration(),
+            "iterations so far: 3",
         ),
         (
             "checkBudget",
             json!({"maxChecks": 2}),
-            &[|it| it.note_iteration(), |it| it.note_check()],
-            |it| it.note_check(),
-            "the checks so far: 2",
+            &[|it| it.record_iteration(), |it| it.record_check()],
+            |it| it.record_check(),
+            "checks so far: 2",
         ),
         (
             "keywordSignal",
             json!({"keywords": ["DONE", "SHIPPED"]}),
-            &[|it| it.note_text(&Watched::words(["DONE"]), "UNDONE, done")],
-            |it| it.note_text(&Watched::words(["SHIPPED"]), "It is SHIPPED."),
+            &[|it| it.record_text(&Triggers::from_keywords(["DONE"]), "UNDONE, done")],
+            |it| it.record_text(&Triggers::from_keywords(["SHIPPED"]), "It is SHIPPED."),
             "the agent said `SHIPPED`",
         ),
         (
             "keywordSignal",
             json!({"keywords": ["DONE", "SHIPPED"], "mode": "all"}),
-            &[|it| it.note_text(&Watched::words(["DONE"]), "DONE")],
-            |it| it.note_text(&Watched::words(["SHIPPED"]), "It is SHIPPED."),
+            &[|it| it.record_text(&Triggers::from_keywords(["DONE"]), "DONE")],
+            |it| it.record_text(&Triggers::from_keywords(["SHIPPED"]), "It is SHIPPED."),
             "the agent said `DONE`, `SHIPPED`",
         ),
         (
             "structuredSignal",
             json!({"signal": "done", "requiredFields": ["summary"]}),
             &[
-                |it| it.note_signals([Signal::new("stuck").with_field("summary", "x")]),
-                |it| it.note_signals([Signal::new("done").with_field("summary", Value::Null)]),
+                |it| it.record_signals([Signal::new("stuck").with_field("summary", "x")]),
+                |it| it.record_signals([Signal::new("done").with_field("summary", Value::Null)]),
             ],
-            |it| it.note_signals([Signal::new("done").with_field("summary", "all of it")]),
-            "the agent gave the signal `done`",
+            |it| it.record_signals([Signal::new("done").with_field("summary", "all of it")]),
+            "the agent sent the signal `done`",
         ),
         (
             "phaseCompletion",
             json!({"terminalPhases": ["release", "abandon"]}),
-            &[|it| it.note_phase("draft")],
-            |it| it.note_phase("abandon"),
+            &[|it| it.record_phase("draft")],
+            |it| it.record_phase("abandon"),
             "a step of the phase `abandon` has passed",
         ),
     ];
@@ -150,7 +154,7 @@ async fn each_condition_holds_from_its_moment_on_and_says_why() {
         let mut progress = one_iteration();
         for note in *before {
             note(&mut progress);
-            let found = asked(handler.as_mut(), &progress)
+            let found = check_completion(handler.as_mut(), &progress)
                 .await
                 .expect("it can tell");
             assert_eq!(found, CompletionResult::Incomplete, "{kind}");
@@ -160,18 +164,20 @@ async fn each_condition_holds_from_its_moment_on_and_says_why() {
 
         let reason = (*why).to_owned();
         let complete = CompletionResult::Complete { reason };
-        let found = asked(handler.as_mut(), &progress)
+        let found = check_completion(handler.as_mut(), &progress)
             .await
             .expect("it can tell");
         assert_eq!(found, complete, "{kind}");
 
-        // What was reached stays reached, also for a condition that is built after a kill.
-        progress.note_iteration();
-        progress.note_signals([done()]);
+        // Once reached, a condition stays reached, also for one that is rebuilt after a kill.
+        progress.record_iteration();
+        progress.record_signals([done()]);
         let text = serde_json::to_string(&progress).expect("it can be written");
         let progress: FlowProgress = serde_json::from_str(&text).expect("it can be read");
         let mut again = built(kind, config.clone());
-        asked(again.as_mut(), &progress).await.expect("it can tell");
+        check_completion(again.as_mut(), &progress)
+            .await
+            .expect("it can tell");
         assert!(again.is_complete(), "{kind}");
     }
 }
@@ -190,7 +196,7 @@ async fn a_state_outside_is_asked_anew_each_time() {
 
     for expected in [false, true, false] {
         is_open.store(expected, Ordering::SeqCst);
-        asked(handler.as_mut(), &one_iteration())
+        check_completion(handler.as_mut(), &one_iteration())
             .await
             .expect("it can tell");
         assert_eq!(handler.is_complete(), expected);
@@ -207,7 +213,7 @@ async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
     for (script, expected) in [
         ("exit 0", Some(true)),
         ("exit 1", Some(false)),
-        // No answers: it does not know, it was ended, it took too long.
+        // No answers: the state is unknown, the command was killed, or it took too long.
         ("exit 2", None),
         ("kill -9 $$", None),
         ("sleep 600", None),
@@ -218,7 +224,7 @@ async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
         let state = completion("externalState", json!({"source": source}));
         let mut handler = build_completion(&state, &needed).expect("it is there");
 
-        let found = asked(handler.as_mut(), &one_iteration()).await;
+        let found = check_completion(handler.as_mut(), &one_iteration()).await;
 
         assert_eq!(handler.is_complete(), expected == Some(true), "{script}");
         match expected {
@@ -235,9 +241,9 @@ async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
     }
 }
 
-async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerBook {
+async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerStore {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::beside(repository, Arc::new(SystemClock))
+    let book = LedgerStore::open_shared(repository, Arc::new(SystemClock))
         .await
         .expect("readable");
     for (id, status) in statuses {
@@ -280,7 +286,7 @@ async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
         let wanted = completion("deliverables", config.clone());
         let mut handler = build_completion(&wanted, &needed).expect("there is a ledger");
 
-        asked(handler.as_mut(), &one_iteration())
+        check_completion(handler.as_mut(), &one_iteration())
             .await
             .expect("it can tell");
 
@@ -297,7 +303,7 @@ fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
         (
             "externalState",
             json!({"source": {"type": "named", "name": "relased"}}),
-            "there is no state `relased`; registered are `released`",
+            "the state `relased` is not registered; known states: `released`",
         ),
         (
             "externalState",
@@ -307,12 +313,12 @@ fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
         (
             "deliverables",
             json!({}),
-            "there is no ledger of deliverables",
+            "the project has no ledger of deliverables",
         ),
         (
             "composite",
             json!({"mode": "any", "conditions": [{"type": "stepMachine"}, {"type": "deliverables"}]}),
-            "there is no ledger of deliverables",
+            "the project has no ledger of deliverables",
         ),
     ] {
         let Err(error) = build_completion(&completion(kind, config), &needed) else {
@@ -323,7 +329,7 @@ fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
     }
 }
 
-/// A condition of an embedder.
+/// A custom condition of an embedder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Said {
     text: String,
@@ -332,9 +338,10 @@ struct Said {
 #[typetag::serde(name = "flow-tests-said")]
 impl CompletionSpec for Said {
     fn build(&self, _: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError> {
-        match self.text.is_empty() {
-            true => Err(SpecError::new("flow-tests-said", "there is no text")),
-            false => Ok(Box::new(SaidHandler(self.text.clone(), false))),
+        if self.text.is_empty() {
+            Err(SpecError::new("flow-tests-said", "there is no text"))
+        } else {
+            Ok(Box::new(SaidHandler(self.text.clone(), false)))
         }
     }
 }

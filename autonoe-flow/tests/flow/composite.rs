@@ -1,23 +1,24 @@
-//! Several conditions, compared with a reference that is as simple as can be.
+//! Composite conditions, compared with a simple reference implementation.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use autonoe_flow::{
-    CompletionDependencies, ExternalStates, FlowErrorKind, StateProbe, build_completion,
+use autonoe_flow::FlowErrorKind;
+use autonoe_flow::completion::{
+    CompletionDependencies, ExternalStates, StateProbe, build_completion,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::completion::{asked, completion, needed, one_iteration};
+use crate::completion::{check_completion, completion, needed, one_iteration};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a condition says when it is asked: whether it holds, or that it cannot tell.
+/// The answer of a condition: whether it holds, or an error.
 type Says = Result<bool, ()>;
 
-/// A condition: a state outside with what it says in each round, or several conditions.
+/// A condition: an external state with its answers in each round, or several conditions.
 #[derive(Clone, Debug)]
 enum Node {
     State { says: Vec<Says> },
@@ -41,7 +42,7 @@ fn several() -> impl Strategy<Value = Node> {
 }
 
 impl Node {
-    /// The condition as it stands in a definition, under the name `name`.
+    /// Returns the condition as in a definition, under the name `name`.
     fn config(&self, name: &str) -> Value {
         match self {
             Self::State { .. } => json!({"source": {"type": "named", "name": name}}),
@@ -85,8 +86,14 @@ impl Node {
         }
     }
 
-    /// The reference: asks in order, and keeps what was asked and where each condition stands.
-    fn ask(&self, name: &str, round: usize, asked: &mut Vec<String>, stand: &mut Stand) -> Says {
+    /// The reference: checks in order, and records the checked conditions and their states.
+    fn evaluate(
+        &self,
+        name: &str,
+        round: usize,
+        asked: &mut Vec<String>,
+        stand: &mut Stand,
+    ) -> Says {
         stand.insert(name.to_owned(), false);
         let holds = match self {
             Self::State { says } => {
@@ -96,15 +103,18 @@ impl Node {
             Self::Several { all: true, parts } => {
                 let mut holds = true;
                 for (index, part) in parts.iter().enumerate() {
-                    holds &= part.ask(&under(name, index), round, asked, stand)?;
+                    holds &= part.evaluate(&under(name, index), round, asked, stand)?;
                 }
                 holds
             }
             Self::Several { all: false, parts } => {
                 let mut parts = parts.iter().enumerate();
-                parts.try_fold(false, |found, (index, part)| match found {
-                    true => Ok(true),
-                    false => part.ask(&under(name, index), round, asked, stand),
+                parts.try_fold(false, |found, (index, part)| {
+                    if found {
+                        Ok(true)
+                    } else {
+                        part.evaluate(&under(name, index), round, asked, stand)
+                    }
                 })?
             }
         };
@@ -112,7 +122,7 @@ impl Node {
         Ok(holds)
     }
 
-    /// Every condition below this one stands at `false` before it is asked.
+    /// The state of every nested condition is `false` before it is checked.
     fn unasked(&self, name: &str, stand: &mut Stand) {
         stand.insert(name.to_owned(), false);
         if let Self::Several { parts, .. } = self {
@@ -132,7 +142,7 @@ fn under(name: &str, index: usize) -> String {
     }
 }
 
-/// Which round it is, and who was asked in it.
+/// The current round, and the conditions that were checked in it.
 #[derive(Default)]
 struct Stage {
     round: AtomicUsize,
@@ -183,9 +193,9 @@ proptest! {
             stage.round.store(round, Ordering::SeqCst);
             stage.asked.lock().expect("no panic").clear();
             let mut expected = Vec::new();
-            let says = node.ask("", round, &mut expected, &mut stand);
+            let says = node.evaluate("", round, &mut expected, &mut stand);
 
-            let found = runtime().block_on(asked(handler.as_mut(), &one_iteration()));
+            let found = runtime().block_on(check_completion(handler.as_mut(), &one_iteration()));
 
             prop_assert_eq!(&*stage.asked.lock().expect("no panic"), &expected);
             match (says, found) {
@@ -211,7 +221,7 @@ fn states(says: &[Says]) -> Vec<Node> {
     states.collect()
 }
 
-/// Asks once; returns who was asked, what holds, and the states.
+/// Checks once. Returns the checked conditions, the result, and the states.
 fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
     let node = Node::Several {
         all,
@@ -221,7 +231,7 @@ fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
     let composite = completion("composite", node.config(""));
     let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
     runtime()
-        .block_on(asked(handler.as_mut(), &one_iteration()))
+        .block_on(check_completion(handler.as_mut(), &one_iteration()))
         .expect("it can tell");
     let asked = stage.asked.lock().expect("no panic").clone();
     (
@@ -233,7 +243,7 @@ fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
 
 #[test]
 fn with_any_one_condition_is_enough_and_what_comes_after_it_is_not_asked() {
-    // The one that is not asked would say that it cannot tell.
+    // The condition that is not checked would return an error.
     let (asked, holds, states) = once(false, &[Ok(false), Ok(true), Err(())]);
 
     assert_eq!(asked, ["0", "1"]);
@@ -255,10 +265,10 @@ fn with_all_every_condition_must_hold_and_the_state_of_each_is_known() {
 #[test]
 fn the_reason_of_several_conditions_names_those_that_hold() {
     for (mode, expected) in [
-        ("any", "budget: the iterations so far: 1"),
+        ("any", "budget: iterations so far: 1"),
         (
             "all",
-            "budget: the iterations so far: 1; way: the steps have come to their end",
+            "budget: iterations so far: 1; way: the flow reached the end of its steps",
         ),
     ] {
         let config = json!({"mode": mode, "conditions": [
@@ -268,10 +278,10 @@ fn the_reason_of_several_conditions_names_those_that_hold() {
         let mut handler =
             build_completion(&completion("composite", config), &needed()).expect("built");
         let mut progress = one_iteration();
-        progress.note_end();
+        progress.record_end();
 
         runtime()
-            .block_on(asked(handler.as_mut(), &progress))
+            .block_on(check_completion(handler.as_mut(), &progress))
             .expect("it can tell");
 
         assert_eq!(handler.reason(), expected);

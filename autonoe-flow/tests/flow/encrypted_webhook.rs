@@ -1,9 +1,10 @@
-//! Escalations told to services with encrypted connections.
+//! Webhooks with encrypted connections.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use autonoe_flow::{DeliveryPolicy, FlowErrorKind, Notifier, WebhookNotifier};
+use autonoe_flow::escalation::{DeliveryPolicy, WebhookNotifier};
+use autonoe_flow::{FlowErrorKind, Notifier};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -15,7 +16,7 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use crate::hook_server::{HookServer, Reply};
 use crate::webhook::{Waits, escalation, notice, notifier, verified};
 
-/// Takes encrypted connections and hands them on to a server. It is gone when it is dropped.
+/// Accepts encrypted connections and forwards them to a server. It stops when it is dropped.
 struct Encrypted {
     address: SocketAddr,
     /// The certificate of its authority, in PEM.
@@ -35,7 +36,7 @@ impl Encrypted {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, behind) = (acceptor.clone(), behind.clone());
                 tokio::spawn(async move {
-                    // Who does not trust us leaves here.
+                    // A client that does not trust the certificate disconnects here.
                     let Ok(mut clear) = acceptor.accept(stream).await else {
                         return;
                     };
@@ -62,7 +63,7 @@ impl Drop for Encrypted {
     }
 }
 
-/// Makes an authority and a server that it vouches for.
+/// Creates a certificate authority and a server with a certificate of it.
 fn certified() -> (TlsAcceptor, String) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -83,22 +84,24 @@ fn certified() -> (TlsAcceptor, String) {
 
 fn trusting(authority: &str) -> WebhookNotifier {
     let once = DeliveryPolicy {
-        tries: 1,
+        max_attempts: 1,
         ..DeliveryPolicy::default()
     };
     let notifier = notifier(&Waits::new()).with_policy(once);
-    notifier.trusting(authority.as_bytes()).expect("one")
+    notifier
+        .trust_authorities(authority.as_bytes())
+        .expect("one")
 }
 
 #[tokio::test]
-async fn a_service_is_told_when_an_authority_vouches_for_it() {
+async fn a_notice_is_delivered_to_a_service_with_a_trusted_certificate() {
     let server = HookServer::start([Reply::Status(204)]).await;
     let encrypted = Encrypted::before(&server).await;
     let to = escalation(&encrypted.url(), Some("ops"));
 
-    let told = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
+    let delivered = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
 
-    told.expect("it was taken");
+    delivered.expect("it was taken");
     let (id, ..) = verified(&server.received()[0]);
     assert_eq!(id, "5f_2a-4");
 }
@@ -112,10 +115,10 @@ async fn a_service_that_nobody_vouches_for_hears_nothing() {
     );
     let to = escalation(&encrypted.url(), Some("ops"));
 
-    let told = trusting(&another.authority).notify(&to, &notice(4)).await;
+    let delivered = trusting(&another.authority).notify(&to, &notice(4)).await;
 
     assert_eq!(
-        told.expect_err("not taken").kind(),
+        delivered.expect_err("not taken").kind(),
         FlowErrorKind::Notification
     );
     assert_eq!(server.received().len(), 0);
@@ -127,17 +130,17 @@ async fn what_is_for_an_encrypted_address_is_never_said_in_plain() {
     let encrypted = Encrypted::before(&server).await;
     let to = escalation(&server.url("/").replace("http:", "https:"), Some("ops"));
 
-    let told = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
+    let delivered = trusting(&encrypted.authority).notify(&to, &notice(4)).await;
 
     assert_eq!(
-        told.expect_err("not taken").kind(),
+        delivered.expect_err("not taken").kind(),
         FlowErrorKind::Notification
     );
     assert_eq!(server.received().len(), 0);
 }
 
 #[test]
-fn who_vouches_for_a_service_must_be_said_before_the_start() {
+fn certificate_authorities_are_required_before_the_start() {
     let to = escalation("https://hooks.example.com/secret/path", Some("ops"));
 
     let error = notifier(&Waits::new())
@@ -147,18 +150,21 @@ fn who_vouches_for_a_service_must_be_said_before_the_start() {
     assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
     assert_eq!(
         error.to_string(),
-        "no authorities are given that could vouch for the webhook at hooks.example.com"
+        "no certificate authorities are configured, so the webhook at hooks.example.com cannot be \
+         verified"
     );
 }
 
 #[test]
-fn what_is_no_authority_is_an_error() {
+fn an_invalid_authority_is_an_error() {
     for pem in [
         "",
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     ] {
         assert!(
-            notifier(&Waits::new()).trusting(pem.as_bytes()).is_err(),
+            notifier(&Waits::new())
+                .trust_authorities(pem.as_bytes())
+                .is_err(),
             "{pem}"
         );
     }

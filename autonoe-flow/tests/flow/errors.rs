@@ -1,9 +1,11 @@
-//! The hierarchy of errors.
+//! Errors and their codes, layers and causes.
 
 use std::collections::HashSet;
 use std::error::Error;
 
-use autonoe_flow::{FindingKind, FlowError, FlowErrorKind, FlowLayer, load};
+use autonoe_flow::error::FlowLayer;
+use autonoe_flow::finding::FindingKind;
+use autonoe_flow::{FlowError, FlowErrorKind, load};
 
 use crate::support::Folder;
 

@@ -1,21 +1,22 @@
-//! Flows as pictures.
+//! Diagrams of flows.
 
-use autonoe_flow::{FlowGraph, StepsRegistry, load};
+use autonoe_flow::definition::StepsRegistry;
+use autonoe_flow::{FlowGraph, load};
 use serde_json::{Value, json};
 
 use crate::support::full_folder;
 
 fn full() -> FlowGraph {
     let definition = load(&full_folder()).expect("it can be loaded");
-    FlowGraph::of(definition.registry())
+    FlowGraph::new(definition.registry())
 }
 
 fn graph(registry: Value) -> FlowGraph {
     let registry: StepsRegistry = serde_json::from_value(registry).expect("steps");
-    FlowGraph::of(&registry)
+    FlowGraph::new(&registry)
 }
 
-/// Names and labels with everything in them that means something in some language.
+/// Names and labels with special characters of each language.
 fn nasty() -> FlowGraph {
     let name = "\"quotes\" <b>&amp; #35; `x` \\ {uv-x} ]]> \n -- %%";
     graph(json!({
@@ -68,7 +69,7 @@ fn every_step_and_every_way_is_drawn_in_each_language() {
 }
 
 #[test]
-fn what_a_step_is_named_cannot_change_the_picture() {
+fn the_name_of_a_step_cannot_change_the_diagram() {
     let graph = nasty();
 
     let (mermaid, dot) = (graph.to_mermaid(), graph.to_dot());

@@ -1,4 +1,4 @@
-//! A service that is told of escalations, on this machine.
+//! [`HookServer`]: a local service that receives webhooks.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -13,19 +13,19 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// What the service does with a request.
+/// The reaction of the service to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     Status(u16),
     /// A status with a header.
     With(u16, &'static str, String),
-    /// Nothing, for ever.
+    /// No answer, forever.
     Silence,
     /// It closes the connection.
     HangUp,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) method: String,
@@ -42,7 +42,7 @@ impl Received {
     }
 }
 
-/// Plays replies, one for each request, until it is dropped. A request too many gets status 418.
+/// Plays replies, one for each request, until it is dropped. Further requests get status 418.
 pub(crate) struct HookServer {
     address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
@@ -73,7 +73,7 @@ impl HookServer {
                 });
                 tokio::spawn(async move {
                     let connection = hyper::server::conn::http1::Builder::new();
-                    // A client that goes away is part of the tests.
+                    // Clients that disconnect are part of the tests.
                     let _ = connection
                         .serve_connection(TokioIo::new(stream), service)
                         .await;

@@ -1,14 +1,16 @@
-//! Flows of climpt: what becomes of them, and what is listed.
+//! Imports of climpt flows: the result, and the listed notes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_flow::{FindingKind, ImportNoteKind, ImportedFlow, import, load, validate};
+use autonoe_flow::finding::FindingKind;
+use autonoe_flow::import::{ImportNoteKind, ImportedFlow};
+use autonoe_flow::{import, load, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A folder of climpt that goes away at the end of the test.
+/// A climpt folder that is deleted at the end of the test.
 struct Upstream {
     outer: tempfile::TempDir,
 }
@@ -34,7 +36,7 @@ impl Upstream {
         import(&self.dir()).expect("it can be imported")
     }
 
-    /// Writes the imported flow to its own folder, and returns what is wrong with it.
+    /// Writes the imported flow to its own folder, and returns its findings.
     fn findings(&self, imported: &ImportedFlow) -> Vec<String> {
         let dir = self.outer.path().join("flows").join(imported.name.as_str());
         for (file, text) in &imported.files {
@@ -75,7 +77,7 @@ fn json_file(imported: &ImportedFlow, file: &str) -> Value {
     serde_json::from_str(&imported.files[Path::new(file)]).expect("JSON")
 }
 
-/// The newer shape of both files.
+/// The newer format of both files.
 fn newer() -> Upstream {
     let agent = json!({
         "$schema": "../../schemas/agent.schema.json",
@@ -373,6 +375,63 @@ fn completions_have_the_same_meaning_under_both_of_their_names() {
     }
 }
 
+/// An agent whose completion is a composite of `conditions`.
+fn composite(conditions: &Value) -> Upstream {
+    let agent = json!({"version": "1", "name": "auditor", "behavior": {
+        "completionType": "composite",
+        "completionConfig": {"operator": "or", "conditions": conditions},
+        "allowedTools": ["Read"],
+    }});
+    let steps = json!({"entryStep": "a", "steps": {
+        "a": {"prompt": "prompts/a.md", "transition": {"next": "end"}},
+    }});
+    let upstream = Upstream::new(&agent, &steps);
+    upstream.write("prompts/a.md", "Go. Say DONE.");
+    upstream
+}
+
+#[test]
+fn conditions_of_one_type_get_names() {
+    let upstream = composite(&json!([
+        {"type": "keywordSignal", "config": {"verdictKeyword": "DONE"}},
+        {"type": "iterationBudget", "config": {"maxIterations": 1}},
+        {"type": "keywordSignal", "config": {"verdictKeyword": "FINISHED"}},
+        {"type": "detect:keyword", "config": {"verdictKeyword": "OVER"}},
+    ]));
+
+    let imported = upstream.import();
+
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+    assert_eq!(
+        json_file(&imported, "agent.json")["behavior"]["completionConfig"]["conditions"],
+        json!([
+            {"type": "keywordSignal", "config": {"keywords": ["DONE"]}},
+            {"type": "iterationBudget", "config": {"maxIterations": 1}},
+            {"name": "keywordSignal-2", "type": "keywordSignal", "config": {"keywords": ["FINISHED"]}},
+            {"name": "keywordSignal-3", "type": "keywordSignal", "config": {"keywords": ["OVER"]}},
+        ])
+    );
+}
+
+#[test]
+fn conditions_that_become_one_type_get_names() {
+    let upstream = composite(&json!([
+        {"type": "externalState", "config": {"type": "issueClose"}},
+        {"type": "custom", "config": {"handlerPath": "./done.ts"}},
+    ]));
+
+    let imported = upstream.import();
+
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+    assert_eq!(
+        json_file(&imported, "agent.json")["behavior"]["completionConfig"]["conditions"],
+        json!([
+            {"type": "stepMachine", "config": {}},
+            {"name": "stepMachine-2", "type": "stepMachine", "config": {}},
+        ])
+    );
+}
+
 #[test]
 fn a_renamed_flow_has_its_name_in_its_file() {
     let imported = newer().import().rename("second".parse().expect("a name"));
@@ -410,7 +469,7 @@ fn no_file_outside_the_folder_is_imported() {
     assert_eq!(error.finding().kind, FindingKind::OutsideFolder);
 }
 
-/// Any JSON, with the names of fields that are looked at.
+/// Arbitrary JSON, with the names of fields that are read.
 fn any_json() -> impl Strategy<Value = Value> {
     const NAMES: &str = "name|behavior|runner|flow|verdict|boundaries|type|config|completionType|completionConfig|conditions|parameters|prompts|steps|a|initial.a|transitions|structuredGate|allowedIntents|target|validators|validationSteps|command|successWhen|c1|c2|userPromptsBase|entryStep|entryStepMapping|requiredFields|maxIterations";
     let leaf = prop_oneof![

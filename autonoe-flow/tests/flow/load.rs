@@ -1,10 +1,11 @@
-//! Loading: what is read, and what is not.
+//! Loading of definitions.
 
 use std::fs;
 
-use autonoe_flow::{
-    FindingKind, FlowErrorKind, PromptResolver, Variables, flows_in, load, validate,
-};
+use autonoe_flow::finding::FindingKind;
+use autonoe_flow::load::flows_in;
+use autonoe_flow::prompt::{PromptResolver, Variables};
+use autonoe_flow::{FlowErrorKind, load, validate};
 use serde_json::json;
 
 use crate::support::{Folder, agent, full_folder, step};
@@ -20,7 +21,7 @@ fn a_flow_with_every_field_is_loaded_and_valid() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_its_file() {
+fn missing_parts_are_reported_with_their_file() {
     let folder = Folder::new();
     let told = |folder: &Folder| {
         let error = load(&folder.dir).expect_err("something is missing");
@@ -38,15 +39,15 @@ fn what_is_missing_is_told_with_its_file() {
     let a_file = told(&folder);
 
     insta::assert_snapshot!([no_steps, no_agent, no_folder, a_file].join("\n"), @r#"
-    review/steps_registry.json: there is no such file; write the steps there, or name their file in `prompts.registry` of agent.json
-    review/agent.json: there is no such file; the folder of a flow holds agent.json and steps_registry.json
-    review: there is no such folder; a flow is a folder with agent.json in it
-    review: it is not a folder; a flow is a folder with agent.json in it
+    review/steps_registry.json: the file does not exist; create it with the steps, or set `prompts.registry` in agent.json to the file that has them
+    review/agent.json: the file does not exist; the folder of a flow contains agent.json and steps_registry.json
+    review: the folder does not exist; a flow is a folder that contains agent.json
+    review: it is not a folder; a flow is a folder that contains agent.json
     "#);
 }
 
 #[test]
-fn what_is_no_text_or_too_large_is_told() {
+fn a_file_that_is_not_text_or_too_large_is_reported() {
     let folder = Folder::new();
     let told = |folder: &Folder| {
         let error = load(&folder.dir).expect_err("it cannot be read");
@@ -64,9 +65,9 @@ fn what_is_no_text_or_too_large_is_told() {
     let a_folder = told(&folder);
 
     insta::assert_snapshot!([no_text, too_large, a_folder].join("\n"), @r#"
-    review/agent.json: it is not UTF-8 from line 2 on; save it as UTF-8
-    review/agent.json: it is larger than 1 MiB; is this the right file?
-    review/agent.json: it is a folder; put a file in its place
+    review/agent.json: the file is not UTF-8 from line 2 on; save it as UTF-8
+    review/agent.json: the file is larger than 1 MiB; check that this is the right file
+    review/agent.json: it is a folder; replace it with a regular file
     "#);
 }
 
@@ -107,7 +108,7 @@ fn no_file_outside_the_folder_is_read_also_not_through_a_symlink() {
         "{report}"
     );
     assert!(
-        report.errors[0].message.contains("leads out of the folder"),
+        report.errors[0].message.contains("outside the folder"),
         "{report}"
     );
     assert!(!format!("{report:?} {definition:?}").contains("uv-secret"));
@@ -141,7 +142,7 @@ fn a_pipe_is_not_waited_for() {
     assert!(
         error
             .to_string()
-            .ends_with("it is a pipe; put a file in its place"),
+            .ends_with("it is a pipe; replace it with a regular file"),
         "{error}"
     );
 }
@@ -172,7 +173,8 @@ fn a_finding_knows_the_line_in_the_file() {
 
     assert_eq!(
         report.to_string(),
-        "error: steps_registry.json:6:30: /steps/a/transition/next: there is no step `b`; there is only `a`"
+        "error: steps_registry.json:6:30: /steps/a/transition/next: there is no step `b`; the \
+         only known one is `a`"
     );
 }
 

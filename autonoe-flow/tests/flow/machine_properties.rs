@@ -1,10 +1,12 @@
-//! What holds for every flow that validation accepts, whatever its agent answers.
+//! Properties of every flow that validation accepts, for all answers of its agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, Expense};
+use autonoe_flow::progress::FlowProgress;
 use autonoe_flow::{
-    CheckVerdict, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact,
-    FlowLimits, FlowMachine, FlowProgress, ParameterValues, ValidatedFlow,
+    FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
+    ValidatedFlow,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -16,7 +18,7 @@ use crate::reference_walk::{Complete, Flow};
 use crate::registries::{any_flow, completion, registry};
 use crate::support::{agent, definition};
 
-/// How often a step may be visited in these flows.
+/// The limit of visits in these flows.
 const MAX_VISITS: u32 = 6;
 
 /// More facts than any flow needs to reach its limits.
@@ -34,7 +36,7 @@ fn new_machine(flow: &ValidatedFlow) -> FlowMachine {
     FlowMachine::new(flow, &ParameterValues::default())
 }
 
-/// Whether a flow is complete, without the code that decides it.
+/// Decides whether a flow is complete, independently of the tested code.
 pub(crate) fn is_complete(complete: &Complete, progress: &FlowProgress) -> bool {
     match complete {
         Complete::AtEnd => progress.at_end,
@@ -47,7 +49,7 @@ pub(crate) fn is_complete(complete: &Complete, progress: &FlowProgress) -> bool 
     }
 }
 
-/// What the world says to an action; `choice` chooses.
+/// Returns an answer to an action; `choice` selects it.
 fn fact(action: &FlowAction, flow: &Flow, machine: &FlowMachine, choice: u8) -> FlowFact {
     let at = Timestamp::UNIX_EPOCH;
     let spent = Expense::default();
@@ -78,7 +80,7 @@ fn fact(action: &FlowAction, flow: &Flow, machine: &FlowMachine, choice: u8) -> 
             },
             spent,
         },
-        FlowAction::AskCompletion(_) => {
+        FlowAction::CheckCompletion(_) => {
             let complete = is_complete(&flow.complete, machine.progress());
             FlowFact::CompletionChecked {
                 at,
@@ -123,7 +125,7 @@ fn drive(
     }
 }
 
-/// Counts visits in a row from outside, by the visits of all steps.
+/// Counts consecutive visits from outside, by the visits of all steps.
 #[derive(Default)]
 struct Rows {
     before: BTreeMap<String, u32>,
@@ -134,7 +136,7 @@ struct Rows {
 impl Rows {
     fn seen(&mut self, machine: &FlowMachine, is_called: bool) -> u32 {
         let steps = machine.steps().iter();
-        // What has a point in its name is a part of a step.
+        // A name with a dot is a sub-step.
         let now: BTreeMap<String, u32> = steps
             .filter(|(id, _)| !id.as_str().contains('.'))
             .map(|(id, record)| (id.to_string(), record.visits))
@@ -146,7 +148,7 @@ impl Rows {
             .collect();
         match newly.as_slice() {
             [] => {}
-            // A step that is run for an escalation breaks a row.
+            // A step that runs for an escalation resets the count.
             _ if is_called => (self.last, self.row) = (None, 0),
             [(id, more)] if self.last.as_ref() == Some(id) => self.row += more,
             [(id, more)] => (self.last, self.row) = (Some((*id).clone()), *more),
@@ -216,7 +218,7 @@ proptest! {
             assert_eq!(numbers, (1..=context.iteration()).collect::<Vec<_>>());
             match action {
                 FlowAction::Prompt(order) => assert_eq!(order.iteration, context.iteration() + 1),
-                FlowAction::AskCompletion(order) => assert!(order.iteration > 0),
+                FlowAction::CheckCompletion(order) => assert!(order.iteration > 0),
                 _ => {}
             }
         });
@@ -242,7 +244,7 @@ proptest! {
             assert!(complete.is_none() || is_complete(&flow.complete, machine.progress()));
         });
 
-        // No driver here stops a flow.
+        // No driver stops a flow here.
         prop_assert!(!end.is_resumable(), "{:?}", end);
     }
 }
@@ -251,7 +253,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(64) })]
 
     #[test]
-    fn written_down_and_replayed_at_any_point_a_flow_goes_on_the_same(
+    fn a_flow_that_is_serialized_and_replayed_at_any_point_continues_the_same(
         flow in accepted(), choices in choices(), stop in 0..40_usize,
     ) {
         let valid = validated(&flow).expect("it is accepted");
@@ -276,7 +278,7 @@ proptest! {
     }
 }
 
-/// That random walks end in every way, so that the properties above are not about one.
+/// Random walks end in every way, so that the properties above cover all ends.
 #[test]
 fn random_walks_end_in_many_ways() {
     use proptest::strategy::ValueTree;

@@ -1,10 +1,11 @@
-//! What validation promises, kept by the machine: from wherever an accepted flow comes, it can finish.
+//! The promise of validation, checked against the machine: an accepted flow can finish from every
+//! state.
 
 use std::collections::{HashSet, VecDeque};
 
+use autonoe_flow::machine::{CheckVerdict, CompletionVerdict, Expense};
 use autonoe_flow::{
-    CheckVerdict, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact,
-    FlowLimits, FlowMachine, ParameterValues,
+    FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -16,14 +17,14 @@ use crate::reference_walk::{Flow, Step};
 use crate::registries::{any_flow, completion, registry};
 use crate::support::{agent, definition};
 
-/// More situations than the flows of this test have.
+/// More states than the flows of this test have.
 const MOST: usize = 60_000;
 
 fn begun(flow: &Flow) -> Option<FlowMachine> {
     let (kind, config) = completion(&flow.complete);
     let agent = agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}));
     let mut registry = registry(flow);
-    // Validation knows no limit of visits in all.
+    // Validation does not consider the limit of all visits.
     registry["limits"]["maxVisits"] = 1_000_000.into();
     let valid = definition(agent, registry).validated().ok()?;
     let mut machine = FlowMachine::new(&valid, &ParameterValues::default());
@@ -34,7 +35,7 @@ fn begun(flow: &Flow) -> Option<FlowMachine> {
     Some(machine)
 }
 
-/// Everything that the world can say to what is under way.
+/// All possible answers to the action in progress.
 fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
     let at = Timestamp::UNIX_EPOCH;
     let spent = Expense::default();
@@ -65,7 +66,7 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
             let nothing = Err(failure(FlowErrorKind::StepCheck));
             [found(true), found(false), nothing].map(told).into()
         }
-        FlowAction::AskCompletion(_) => {
+        FlowAction::CheckCompletion(_) => {
             let complete = is_complete(&flow.complete, machine.progress());
             let verdict = Ok(CompletionVerdict {
                 complete: complete.then(|| "so".to_owned()),
@@ -79,16 +80,16 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
     }
 }
 
-/// What decides how a flow can go on, and nothing else.
+/// The part of the state that determines how a flow can continue.
 fn situation(machine: &FlowMachine) -> String {
     let mut state = serde_json::to_value(machine).expect("JSON");
     for count in ["iterations", "checks"] {
-        // Flows ask for no larger counts.
+        // Flows need no larger counts.
         let number = state["progress"][count].as_u64().expect("a number").min(9);
         state["progress"][count] = number.into();
     }
     strip(&mut state);
-    // Nothing is complete before the first answer.
+    // A flow cannot be complete before the first answer.
     let answer = &machine.context().carry().previous_response;
     state["isAnswered"] = answer.is_some().into();
     state.to_string()
@@ -121,7 +122,8 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// Tells whether something that the world can say leads to completion; `None` if there is too much to try.
+/// Returns whether some sequence of answers leads to completion; `None` if there are too many to
+/// try.
 fn can_finish(flow: &Flow, from: &FlowMachine) -> Option<bool> {
     let mut seen = HashSet::from([situation(from)]);
     let mut open = VecDeque::from([from.clone()]);
@@ -142,7 +144,7 @@ fn can_finish(flow: &Flow, from: &FlowMachine) -> Option<bool> {
     Some(false)
 }
 
-/// Tells whether the machine stands at the first prompt of a visit, where validation looks.
+/// Returns whether the machine is at the first prompt of a visit, which validation considers.
 fn is_at_a_visit(machine: &FlowMachine) -> bool {
     match machine.action() {
         FlowAction::Prompt(order) => {
@@ -153,7 +155,7 @@ fn is_at_a_visit(machine: &FlowMachine) -> bool {
     }
 }
 
-/// Gateways with branches choose by data, which nobody sets in these flows.
+/// Gateways with branches decide by data, which nothing sets in these flows.
 fn has_no_branches(flow: &Flow) -> bool {
     let mut steps = flow.steps.iter();
     !steps.any(|step| matches!(step, Step::Gateway { branches, .. } if !branches.is_empty()))
@@ -163,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(96) })]
 
     #[test]
-    fn from_wherever_an_accepted_flow_comes_it_can_finish(
+    fn an_accepted_flow_can_finish_from_every_state(
         flow in any_flow().prop_filter("accepted", |flow| has_no_branches(flow) && begun(flow).is_some()),
         choices in prop::collection::vec(any::<u8>(), 0..40),
     ) {

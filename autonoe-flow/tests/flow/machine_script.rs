@@ -1,18 +1,23 @@
-//! Drives a machine by a script, and writes down in words what it asks for.
+//! [`Script`]: drives a machine, and records its actions as text.
 
 use std::collections::VecDeque;
 
-use autonoe_core::{AgentSessionId, CostTotal, CostUsd};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::time::AgentSessionId;
+use autonoe_flow::machine::{
+    Answer, CheckVerdict, CompletionVerdict, Expense, FlowFailure, PromptOutcome, SessionChoice,
+};
 use autonoe_flow::{
-    Answer, CheckVerdict, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact,
-    FlowFailure, FlowLimits, FlowMachine, ParameterValues, PromptOutcome, SessionChoice,
+    FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, FlowMachine, ParameterValues,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{agent, definition};
 
-/// What the agent, the checks and the completion say, in their order. When there is no more, all is well.
+/// The answers of the agent, the checks and the completion, in order. By default everything
+/// succeeds.
 pub(crate) struct Script {
     pub(crate) machine: FlowMachine,
     pub(crate) limits: FlowLimits,
@@ -20,18 +25,18 @@ pub(crate) struct Script {
     pub(crate) checks: VecDeque<Result<bool, FlowErrorKind>>,
     pub(crate) completions: VecDeque<Result<bool, FlowErrorKind>>,
     pub(crate) notifications: VecDeque<FlowErrorKind>,
-    /// All facts, in their order.
+    /// All facts, in order.
     pub(crate) facts: Vec<FlowFact>,
-    /// What the machine asked for, in words.
-    pub(crate) told: Vec<String>,
+    /// The actions of the machine, as text.
+    pub(crate) actions: Vec<String>,
     pub(crate) now: Timestamp,
-    /// What a prompt costs, in cents.
+    /// The cost of a prompt, in cents.
     pub(crate) price: u64,
 }
 
 impl Script {
     /// A flow of these steps that is complete at its end.
-    pub(crate) fn of(steps: Value) -> Self {
+    pub(crate) fn with_steps(steps: Value) -> Self {
         Self::new(json!({}), json!({"entryStep": "a", "steps": steps}))
     }
 
@@ -53,7 +58,7 @@ impl Script {
             completions: VecDeque::new(),
             notifications: VecDeque::new(),
             facts: Vec::new(),
-            told: Vec::new(),
+            actions: Vec::new(),
             now: Timestamp::UNIX_EPOCH,
             price: 1,
         }
@@ -74,32 +79,32 @@ impl Script {
         self
     }
 
-    /// Tells the machine a fact, and writes down what it answers.
-    pub(crate) fn tell(&mut self, fact: FlowFact) -> FlowAction {
+    /// Applies a fact, and records the action.
+    pub(crate) fn apply(&mut self, fact: FlowFact) -> FlowAction {
         self.facts.push(fact.clone());
         let action = self.machine.apply(fact);
         let started = Timestamp::UNIX_EPOCH;
-        self.told.push(words(&action, started));
+        self.actions.push(format_action(&action, started));
         action
     }
 
-    /// Tells the machine that the flow begins.
+    /// Starts the flow.
     pub(crate) fn begin(&mut self) -> FlowAction {
         let (at, limits) = (self.now, self.limits);
-        self.tell(FlowFact::Started { at, limits })
+        self.apply(FlowFact::Started { at, limits })
     }
 
     /// Drives the machine to its end.
     pub(crate) fn run(mut self) -> Self {
         let mut action = self.begin();
         while !matches!(action, FlowAction::Finish(_)) {
-            assert!(self.told.len() < 5_000, "it does not end");
+            assert!(self.actions.len() < 5_000, "it does not end");
             action = self.step(action);
         }
         self
     }
 
-    /// Does what is asked for, and tells what came of it.
+    /// Performs an action, and applies its result.
     pub(crate) fn step(&mut self, action: FlowAction) -> FlowAction {
         let at = self.now;
         let fact = match action {
@@ -123,7 +128,7 @@ impl Script {
                 },
                 spent: Expense::default(),
             },
-            FlowAction::AskCompletion(order) => FlowFact::CompletionChecked {
+            FlowAction::CheckCompletion(order) => FlowFact::CompletionChecked {
                 at,
                 verdict: match self.completions.pop_front().unwrap_or(Ok(order.at_end)) {
                     Ok(complete) => Ok(CompletionVerdict {
@@ -146,7 +151,7 @@ impl Script {
             }
             other => panic!("nothing to do for {other:?}"),
         };
-        self.tell(fact)
+        self.apply(fact)
     }
 
     pub(crate) fn end(&self) -> FlowEnd {
@@ -156,9 +161,9 @@ impl Script {
         }
     }
 
-    /// What was asked for, without the questions whether the flow is complete.
+    /// Returns the actions, without completion checks.
     pub(crate) fn steps(&self) -> Vec<&str> {
-        let told = self.told.iter().map(String::as_str);
+        let told = self.actions.iter().map(String::as_str);
         told.filter(|told| *told != "complete?").collect()
     }
 }
@@ -191,25 +196,25 @@ pub(crate) fn failure(kind: FlowErrorKind) -> FlowFailure {
     FlowFailure::new(kind, format!("it is {}", kind.code()))
 }
 
-fn words(action: &FlowAction, started: Timestamp) -> String {
+fn format_action(action: &FlowAction, started: Timestamp) -> String {
     match action {
         FlowAction::Prompt(order) => {
             let at = &order.at;
-            let mut words = format!("prompt {}: {}", order.iteration, at.step);
+            let mut text = format!("prompt {}: {}", order.iteration, at.step);
             if at.visit > 1 {
-                words += &format!(" visit {}", at.visit);
+                text += &format!(" visit {}", at.visit);
             }
             if at.retry > 0 {
-                words += &format!(" retry {}", at.retry);
+                text += &format!(" retry {}", at.retry);
             }
             if let SessionChoice::Continue(id) = &order.session {
-                words += &format!(" in {id}");
+                text += &format!(" in {id}");
             }
-            words
+            text
         }
         FlowAction::Check(order) => format!("check {}", order.at.step),
-        FlowAction::AskCompletion(order) if order.at_end => "complete at end?".to_owned(),
-        FlowAction::AskCompletion(_) => "complete?".to_owned(),
+        FlowAction::CheckCompletion(order) if order.at_end => "complete at end?".to_owned(),
+        FlowAction::CheckCompletion(_) => "complete?".to_owned(),
         FlowAction::Notify(order) => {
             format!("notify {} of {}", order.escalation.escalate_to, order.step)
         }

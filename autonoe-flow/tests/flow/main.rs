@@ -1,4 +1,4 @@
-//! The behaviour of step flows as their authors and embedders see it.
+//! The behavior of step flows, as authors and embedders see it.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "values are written where they are used"
@@ -7,9 +7,10 @@
 mod bad_input;
 mod checks;
 mod commands;
+mod compat;
 mod completion;
 mod composite;
-mod driving;
+mod driver;
 #[cfg(feature = "webhook")]
 mod encrypted_webhook;
 mod errors;

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::support::{agent, definition, one_step, step, validated, validated_step};
 
-/// A step that a check judges.
+/// A step with a check.
 fn judged(pass: &str, on_fail: Value) -> Value {
     json!({"check": {"type": "keyword", "keywords": ["OK"], "onPass": {"next": pass}, "onFail": on_fail}})
 }
 
-/// One step that goes on to the end, with `completion`.
+/// One step that leads to the end, with `completion`.
 pub(crate) fn completed(kind: &str, config: Value, registry: Value) -> ValidationReport {
     let agent = agent(json!({"behavior": {"completionType": kind, "completionConfig": config}}));
     validate(&definition(agent, registry))
@@ -37,7 +37,7 @@ fn with_judge(file: &str, text: &str) -> ValidationReport {
     validate(&definition(agent(json!({})), registry).with_prompt("prompts/judge.md", text))
 }
 
-/// Two steps of which one branches.
+/// Two steps, of which one is a gateway.
 pub(crate) fn gateway(fields: Value) -> ValidationReport {
     let mut gateway = json!({"type": "gateway"});
     for (name, value) in fields.as_object().expect("an object") {

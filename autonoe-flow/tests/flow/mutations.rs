@@ -1,14 +1,14 @@
-//! Every way in which one value of a file can be wrong.
+//! Mutations of a file, each with one invalid value.
 
 use serde_json::{Value, json};
 
-/// A file with one value that was changed.
+/// A file with one changed value.
 pub(crate) struct Mutation {
     pub(crate) what: String,
     pub(crate) value: Value,
 }
 
-/// Returns `file` with each of its values left out, of another type, or beside an unknown field.
+/// Returns `file` with each of its values removed, of another type, or beside an unknown field.
 pub(crate) fn mutations(file: &Value) -> Vec<Mutation> {
     let mut pointers = Vec::new();
     collect(file, String::new(), &mut pointers);
@@ -41,7 +41,7 @@ fn mutation(what: String, value: Value) -> Mutation {
     Mutation { what, value }
 }
 
-/// Values of another kind; for a text also one that nobody knows.
+/// Returns values of other types, and for a string also an unknown one.
 fn others(value: &Value) -> Vec<(&'static str, Value)> {
     let mut found = vec![("null", Value::Null)];
     if !value.is_number() {

@@ -1,18 +1,21 @@
-//! Plugins of a user who depends on this crate alone: everything is named through it.
+//! A plugin whose only dependency is this crate, which re-exports everything.
 
 use std::sync::Arc;
 
+use autonoe_flow::autonoe_core::gate::ProjectPaths;
+use autonoe_flow::autonoe_core::run::BuildError;
 use autonoe_flow::autonoe_core::schemars::JsonSchema;
 use autonoe_flow::autonoe_core::serde::{Deserialize, Serialize};
 use autonoe_flow::autonoe_core::serde_json::{Value, from_value, json};
-use autonoe_flow::autonoe_core::{
-    BuildError, ProjectPaths, SessionRunner, SpecContext, SpecError, async_trait, typetag,
-};
+use autonoe_flow::autonoe_core::spec::{SpecContext, SpecError};
+use autonoe_flow::autonoe_core::{SessionRunner, async_trait, typetag};
 use autonoe_flow::autonoe_process::OsSandbox;
+use autonoe_flow::command::ProcessCommands;
+use autonoe_flow::completion::StateProbe;
+use autonoe_flow::definition::{Completion, WorkStep};
+use autonoe_flow::port::{CompletionContext, CompletionResult};
 use autonoe_flow::{
-    Completion, CompletionContext, CompletionHandler, CompletionResult, CompletionSpec,
-    FlowBuilder, FlowError, FlowEvent, FlowFactory, FlowOptions, ProcessCommands, StateProbe,
-    WorkStep,
+    CompletionHandler, CompletionSpec, FlowBuilder, FlowError, FlowEvent, FlowFactory, FlowOptions,
 };
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +75,8 @@ fn every_type_of_a_plugin_is_named_through_flow() {
     assert!(matches!(built, Err(BuildError::Missing { part: "agents" })));
     let _configure = |options: FlowOptions, sandbox: OsSandbox| {
         let commands = ProcessCommands::confined("/srv/project", sandbox);
-        let states = autonoe_flow::ExternalStates::default().with("reached", Arc::new(Reached));
+        let states =
+            autonoe_flow::completion::ExternalStates::default().with("reached", Arc::new(Reached));
         let options = options.commands(commands).states(states);
         let options = options.observer(|_: &FlowEvent<'_>| {});
         FlowFactory::build(flow.validated().expect("it is valid"), options)

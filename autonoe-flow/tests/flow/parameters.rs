@@ -1,9 +1,11 @@
-//! Parameters: from JSON, from flags, into typed values.
+//! Parameters: from JSON and flags to typed values.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use autonoe_flow::{FlowError, Parameter, ParameterValue, ParameterValues, VariableName};
+use autonoe_flow::definition::{Parameter, VariableName};
+use autonoe_flow::parameters::ParameterValue;
+use autonoe_flow::{FlowError, ParameterValues};
 use serde_json::{Value, json};
 
 fn parameters() -> BTreeMap<VariableName, Parameter> {
@@ -87,12 +89,12 @@ fn arguments_become_variables_of_the_same_name() {
         .expect("all is well")
         .variables();
 
-    let told: Vec<_> = variables
+    let values: Vec<_> = variables
         .iter()
         .map(|(name, it)| (name.as_str(), it.as_str()))
         .collect();
     assert_eq!(
-        told,
+        values,
         [
             ("maxDays", "3"),
             ("mode", "plan"),
@@ -122,7 +124,7 @@ fn a_value_may_begin_with_dashes_or_hold_an_equals_sign() {
 }
 
 #[test]
-fn what_is_wrong_with_flags_is_told_all_at_once() {
+fn all_mistakes_in_flags_are_reported_at_once() {
     let mut listed = String::new();
     for args in [
         vec![],
@@ -154,7 +156,7 @@ fn what_is_wrong_with_flags_is_told_all_at_once() {
 }
 
 #[test]
-fn what_is_wrong_with_json_is_told_all_at_once() {
+fn all_mistakes_in_json_are_reported_at_once() {
     let mut listed = String::new();
     for value in [
         json!([]),

@@ -1,6 +1,8 @@
-//! Prompts: found, filled, refused.
+//! Resolution of prompts.
 
-use autonoe_flow::{FlowErrorKind, PromptOrigin, PromptRef, PromptResolver, Variables, load};
+use autonoe_flow::definition::PromptRef;
+use autonoe_flow::prompt::{PromptOrigin, PromptResolver, Variables};
+use autonoe_flow::{FlowErrorKind, load};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, agent};
@@ -9,7 +11,7 @@ fn reference(value: Value) -> PromptRef {
     serde_json::from_value(value).expect("a reference")
 }
 
-/// A flow with prompts in all the places where one is looked for.
+/// A flow with prompts in all locations of the search path.
 fn flow() -> Folder {
     let folder = Folder::new();
     let places = json!({
@@ -76,7 +78,8 @@ fn a_prompt_that_is_nowhere_is_an_error_that_names_every_place() {
     assert_eq!(error.kind(), FlowErrorKind::PromptNotFound);
     assert_eq!(
         error.to_string(),
-        "there is no prompt at prompts/x.md, nor at prompts/y.md, nor at shared/x.md, nor at shared/y.md"
+        "there is no prompt at prompts/x.md, nor at prompts/y.md, nor at shared/x.md, nor at \
+         shared/y.md"
     );
 }
 
@@ -132,6 +135,7 @@ fn variables_are_filled_by_name_and_an_undefined_one_stays() {
     );
 }
 
+// Shows: flows/prompts/system
 #[test]
 fn the_system_prompt_is_filled_too_and_none_is_none() {
     let folder = flow();

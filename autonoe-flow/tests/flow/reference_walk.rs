@@ -1,28 +1,29 @@
-//! Walks through random flows, one attempt after the other, without the code that is tested.
+//! Reference walk through random flows, one attempt after the other, independent of the tested
+//! code.
 //!
-//! A flow is taken as a small model, and everything that can happen in a visit
-//! is tried: the agent fails, a check passes or not, a sub-step fails.
+//! A flow is a small model, and everything that can happen in a visit is tried: the agent fails, a
+//! check passes or not, a sub-step fails.
 
 use std::collections::{HashMap, HashSet};
 
-/// Where a step leads; a number that is no step is a step that is not there.
+/// The target of a step. A number that is not a step is a missing step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dest {
     Step(usize),
     End,
 }
 
-/// What comes when a step failed for good.
+/// The action when a step failed for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fail {
     Error,
     Goto(Dest),
     Skip,
-    Escalate { to: Told, then: Return },
+    Escalate { to: Notification, then: Return },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Notification {
     Step(usize),
     Webhook,
 }
@@ -78,7 +79,7 @@ pub(crate) struct Flow {
     pub(crate) step_loop: u32,
 }
 
-/// What happened before. Counts above `MOST` are all the same.
+/// Counts so far. Counts above `MOST` are treated as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Facts {
     iterations: u32,
@@ -87,10 +88,10 @@ struct Facts {
     is_answered: bool,
 }
 
-/// More than any count that a flow asks for.
+/// More than any count that a flow requires.
 const MOST: u32 = 9;
 
-/// How a visit, a try or a sub-step ended.
+/// How a visit, an attempt or a sub-step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Ended {
     Passed,
@@ -100,7 +101,7 @@ enum Ended {
 type Ends = HashSet<(Ended, Facts)>;
 
 impl Flow {
-    /// Tells whether everything that is named is there and may be gone to.
+    /// Returns whether all referenced steps exist and are valid targets.
     fn is_sound(&self) -> bool {
         let is_there = |dest: &Dest| !matches!(dest, Dest::Step(step) if *step >= self.steps.len());
         self.steps.iter().enumerate().all(|(id, step)| match step {
@@ -110,7 +111,8 @@ impl Flow {
                     && match fail {
                         Fail::Goto(dest) => is_there(dest) && *dest != Dest::Step(id),
                         Fail::Escalate {
-                            to: Told::Step(to), ..
+                            to: Notification::Step(to),
+                            ..
                         } => *to != id && matches!(self.steps.get(*to), Some(Step::Work { .. })),
                         _ => true,
                     }
@@ -118,7 +120,7 @@ impl Flow {
         })
     }
 
-    /// Tells whether every step to which a way leads, leads on.
+    /// Returns whether every reachable step has a transition.
     fn has_no_dead_end(&self) -> bool {
         let mut seen = HashSet::new();
         let mut open = vec![Dest::Step(0)];
@@ -152,7 +154,8 @@ impl Flow {
         true
     }
 
-    /// Tells whether all that is named is there, and a walk can finish from wherever free choice may lead it.
+    /// Returns whether all references are valid, and a walk can finish from every state that free
+    /// choices may lead to.
     pub(crate) fn lets_every_walk_finish(&self) -> bool {
         self.is_sound() && self.has_no_dead_end() && self.every_situation_is_fine()
     }
@@ -198,8 +201,8 @@ impl Flow {
                             (Ended::Failed, Fail::Goto(dest)) => arrive(*dest, facts, true),
                             (Ended::Failed, Fail::Escalate { to, then }) => {
                                 let (back, is_row) = match to {
-                                    Told::Webhook => (HashSet::from([facts]), true),
-                                    Told::Step(to) => {
+                                    Notification::Webhook => (HashSet::from([facts]), true),
+                                    Notification::Step(to) => {
                                         (self.called(*to, facts, &mut may_complete), false)
                                     }
                                 };
@@ -225,7 +228,7 @@ impl Flow {
             open.extend(&next);
             following.insert(now, next);
         }
-        // A situation is fine if it finishes, or one that follows is fine.
+        // A state is fine if it finishes, or if a successor is fine.
         loop {
             let more: Vec<Situation> = following
                 .iter()
@@ -241,7 +244,7 @@ impl Flow {
         }
     }
 
-    /// Returns every way in which a visit can end; one that is complete on the way is told apart.
+    /// Returns every outcome of a visit. A flow that is complete on the way is recorded separately.
     fn visit(&self, step: usize, facts: Facts, may_complete: &mut bool) -> Ends {
         let Step::Work { retries, .. } = &self.steps[step] else {
             return Ends::new();
@@ -251,7 +254,7 @@ impl Flow {
         })
     }
 
-    /// Runs a step for an escalation: it leads back when it passed or is passed over.
+    /// Runs a step for an escalation. It returns when the step passed or is skipped.
     fn called(&self, step: usize, facts: Facts, may_complete: &mut bool) -> HashSet<Facts> {
         let Step::Work { fail, .. } = &self.steps[step] else {
             return HashSet::new();
@@ -346,10 +349,10 @@ impl Flow {
         ends: &mut Ends,
     ) {
         if has_check {
-            // It comes to no verdict.
+            // There is no verdict.
             ends.insert((Ended::Failed, facts));
             facts.checks = (facts.checks + 1).min(MOST);
-            self.ask(facts, may_complete);
+            self.evaluate(facts, may_complete);
             if !self.is_complete(facts) {
                 ends.insert((Ended::Failed, facts));
             }
@@ -357,13 +360,13 @@ impl Flow {
         if let Some(phase) = phase {
             facts.phases |= 1 << phase;
         }
-        self.ask(facts, may_complete);
+        self.evaluate(facts, may_complete);
         if !self.is_complete(facts) {
             ends.insert((Ended::Passed, facts));
         }
     }
 
-    /// Sends a prompt, which is answered or fails; what is complete by then goes no further.
+    /// Sends a prompt, which is answered or fails. A complete flow ends here.
     fn iterated(
         &self,
         before: &HashSet<Facts>,
@@ -375,7 +378,7 @@ impl Flow {
             let mut facts = *facts;
             facts.iterations = (facts.iterations + 1).min(MOST);
             facts.is_answered |= is_answered;
-            self.ask(facts, may_complete);
+            self.evaluate(facts, may_complete);
             if !self.is_complete(facts) {
                 after.insert(facts);
             }
@@ -383,7 +386,7 @@ impl Flow {
         after
     }
 
-    fn ask(&self, facts: Facts, may_complete: &mut bool) {
+    fn evaluate(&self, facts: Facts, may_complete: &mut bool) {
         *may_complete |= self.may_be_complete(facts, false);
     }
 

@@ -1,10 +1,10 @@
-//! Validation against the reference walk, over random flows.
+//! Validation compared with the reference walk, over random flows.
 
 use autonoe_flow::validate;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::reference_walk::{Complete, Dest, Fail, Flow, Part, Return, Step, Told};
+use crate::reference_walk::{Complete, Dest, Fail, Flow, Notification, Part, Return, Step};
 use crate::support::{agent, definition};
 
 fn id(step: usize) -> String {
@@ -18,7 +18,7 @@ fn dest(dest: Dest) -> String {
     }
 }
 
-/// Writes the model as a file of steps.
+/// Converts the model into a file of steps.
 pub(crate) fn registry(flow: &Flow) -> Value {
     let mut steps = Map::new();
     for (number, step) in flow.steps.iter().enumerate() {
@@ -103,8 +103,8 @@ fn work(number: usize, step: &Step) -> Value {
         }
         Fail::Escalate { to, then } => {
             let (to, method) = match to {
-                Told::Step(step) => (id(*step), "in_agent"),
-                Told::Webhook => ("https://example.com/".to_owned(), "webhook"),
+                Notification::Step(step) => (id(*step), "in_agent"),
+                Notification::Webhook => ("https://example.com/".to_owned(), "webhook"),
             };
             let then = match then {
                 Return::Resume => "resume",
@@ -151,7 +151,7 @@ fn any_dest(steps: usize) -> impl Strategy<Value = Dest> {
     ]
 }
 
-/// Mostly a step that is there; now and then one that is not.
+/// Mostly an existing step; now and then a missing one.
 fn any_dest_or_unknown(steps: usize) -> impl Strategy<Value = Dest> {
     prop_oneof![
         60 => any_dest(steps),
@@ -166,8 +166,8 @@ fn any_fail(steps: usize) -> impl Strategy<Value = Fail> {
         Just(Return::Restart)
     ];
     let to = prop_oneof![
-        2 => (0..steps).prop_map(Told::Step),
-        1 => Just(Told::Webhook),
+        2 => (0..steps).prop_map(Notification::Step),
+        1 => Just(Notification::Webhook),
     ];
     prop_oneof![
         4 => Just(Fail::Error),
@@ -275,7 +275,7 @@ proptest! {
     }
 }
 
-/// The share of flows that are valid, so that the property above is not about one answer.
+/// Both valid and invalid flows occur, so that the property above covers both answers.
 #[test]
 fn random_flows_are_of_both_kinds() {
     use proptest::strategy::ValueTree;

@@ -1,12 +1,14 @@
-//! The JSON Schemas of the files of a flow.
+//! JSON Schemas of the definition files of a flow.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_flow::{
-    AGENT_FILE, Escalation, FindingKind, FlowAgent, NotificationMethod, RetryPolicy, ReturnFlow,
-    StepLimits, StepsRegistry, load,
+use autonoe_flow::definition::{
+    Escalation, FlowAgent, NotificationMethod, RetryPolicy, ReturnFlow, StepLimits, StepsRegistry,
 };
+use autonoe_flow::finding::FindingKind;
+use autonoe_flow::load;
+use autonoe_flow::load::AGENT_FILE;
 use serde_json::{Value, json};
 
 use crate::mutations::mutations;
@@ -17,7 +19,7 @@ fn folder() -> PathBuf {
 }
 
 fn written(schema: &Value) -> String {
-    // In one order, whatever keeps maps in the order of their making.
+    // In a fixed order, even if maps keep their insertion order.
     let mut schema = schema.clone();
     schema.sort_all_objects();
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
@@ -49,7 +51,7 @@ fn the_schemas_and_the_types_take_and_refuse_the_same() {
         let validator = jsonschema::validator_for(&schemas[schema]).expect("a schema");
         let folder = Folder::new();
         let is_read = |value: &Value| {
-            // Only one of the files is looked at, and the other is right.
+            // Only one of the files is changed, and the other is valid.
             folder.write(file, &value.to_string());
             match load(&folder.dir) {
                 Ok(_) => true,
@@ -61,7 +63,7 @@ fn the_schemas_and_the_types_take_and_refuse_the_same() {
 
         let differing: Vec<String> = mutations(&whole)
             .into_iter()
-            // Blanks around the id of a deliverable are more than its schema tells.
+            // The schema does not cover blanks around the ID of a deliverable.
             .filter(|it| !it.what.ends_with("/ids/0 is an odd text"))
             .filter(|it| validator.is_valid(&it.value) != is_read(&it.value))
             .map(|it| it.what)

@@ -1,4 +1,4 @@
-//! What several tests use.
+//! Shared fixtures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use autonoe_flow::{FlowDefinition, ValidationReport, validate};
 use serde_json::{Value, json};
 
-/// The folder with a flow that uses every field.
+/// The folder of a flow that uses every field.
 pub(crate) fn full_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/flow/full")
 }
@@ -17,14 +17,14 @@ pub(crate) fn full(file: &str) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// A folder of a flow that goes away at the end of the test.
+/// The folder of a flow, which is deleted at the end of the test.
 pub(crate) struct Folder {
     pub(crate) outer: tempfile::TempDir,
     pub(crate) dir: PathBuf,
 }
 
 impl Folder {
-    /// Makes the folder of a flow `review` with one step that can be run.
+    /// Creates the folder of a flow `review` with one valid step.
     pub(crate) fn new() -> Self {
         let outer = tempfile::tempdir().expect("a folder");
         let dir = outer.path().join("review");
@@ -42,13 +42,13 @@ impl Folder {
         fs::write(path, text).expect("writable");
     }
 
-    /// Says what `text` says, without the folder of this test.
+    /// Removes the path of the test's folder from `text`.
     pub(crate) fn without_place(&self, text: &str) -> String {
         text.replace(&format!("{}/", self.outer.path().display()), "")
     }
 }
 
-/// The content of an `agent.json` that is complete when its steps are, with `fields` over it.
+/// The content of an `agent.json` that completes with its steps, overridden by `fields`.
 pub(crate) fn agent(fields: Value) -> Value {
     let mut agent = json!({
         "version": "1",
@@ -70,7 +70,7 @@ fn merge(into: &mut Value, fields: Value) {
     }
 }
 
-/// Steps of which there is one.
+/// A registry with one step.
 pub(crate) fn one_step() -> Value {
     json!({"entryStep": "a", "steps": {"a": step("end")}})
 }
@@ -87,12 +87,12 @@ pub(crate) fn definition(agent: Value, registry: Value) -> FlowDefinition {
     FlowDefinition::new(agent, registry).with_prompt("prompts/a.md", "Go on.")
 }
 
-/// Validates steps that are complete at their end.
+/// Validates steps of a flow that is complete at its end.
 pub(crate) fn validated(registry: Value) -> ValidationReport {
     validate(&definition(agent(json!({})), registry))
 }
 
-/// Validates one step with `fields` instead of `transition`, beside others to go to.
+/// Validates one step with `fields` instead of `transition`, beside other steps.
 pub(crate) fn validated_step(fields: Value) -> ValidationReport {
     let mut a = json!({"prompt": "prompts/a.md"});
     merge(&mut a, fields);

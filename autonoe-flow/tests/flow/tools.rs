@@ -1,11 +1,16 @@
-//! What an agent can tell a flow by tools.
+//! Tools by which an agent sets outputs, and sends signals and verdicts.
 
 use std::sync::Arc;
 
-use autonoe_core::{RunId, SessionKey, Tool, ToolContext, ToolError, ToolErrorCode, Toolbox};
-use autonoe_flow::{
-    Behavior, Collected, IterationSlot, SET_OUTPUTS, SIGNAL, Signal, VERDICT, VariableName,
-    Verdict, VerdictSlot, Watched, iteration_tools, verdict_tool,
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{ToolErrorCode, Toolbox};
+use autonoe_core::{RunId, Tool, ToolContext, ToolError};
+use autonoe_flow::Verdict;
+use autonoe_flow::definition::{Behavior, VariableName};
+use autonoe_flow::progress::{Signal, Triggers};
+use autonoe_flow::tools::{
+    IterationReport, IterationSlot, SET_OUTPUTS, SIGNAL, VERDICT_TOOL, VerdictSlot,
+    iteration_tools, verdict_tool,
 };
 use serde_json::{Value, json};
 
@@ -14,12 +19,12 @@ fn names(names: &[&str]) -> Vec<VariableName> {
     names.collect::<Result<_, _>>().expect("names")
 }
 
-fn watched(completion: Value) -> Watched {
+fn watched(completion: Value) -> Triggers {
     let behavior: Behavior = serde_json::from_value(completion).expect("a behaviour");
-    Watched::by(&behavior.completion)
+    Triggers::from_completion(&behavior.completion)
 }
 
-fn done_or_stuck() -> Watched {
+fn done_or_stuck() -> Triggers {
     watched(
         json!({"completionType": "composite", "completionConfig": {"mode": "any", "conditions": [
             {"name": "done", "type": "structuredSignal",
@@ -45,7 +50,7 @@ async fn outputs_are_values_of_any_type_and_the_later_one_counts() {
     let slot = IterationSlot::default();
     let tools = iteration_tools(
         &names(&["verdict", "score", "files"]),
-        &Watched::default(),
+        &Triggers::default(),
         &slot,
     );
 
@@ -66,13 +71,13 @@ async fn outputs_are_values_of_any_type_and_the_later_one_counts() {
 
     let expected = json!({"verdict": "approve", "score": 2, "files": ["a.rs"]});
     assert_eq!(Value::Object(slot.take().outputs), expected);
-    assert_eq!(slot.take(), Collected::default());
+    assert_eq!(slot.take(), IterationReport::default());
 }
 
 #[tokio::test]
 async fn an_output_that_the_step_does_not_declare_is_refused_and_nothing_is_set() {
     let slot = IterationSlot::default();
-    let tools = iteration_tools(&names(&["verdict"]), &Watched::default(), &slot);
+    let tools = iteration_tools(&names(&["verdict"]), &Triggers::default(), &slot);
     let too_long = "x".repeat(70_000);
     for input in [
         json!({"verdict": "approve", "other": 1}),
@@ -81,7 +86,7 @@ async fn an_output_that_the_step_does_not_declare_is_refused_and_nothing_is_set(
         json!([]),
         json!({"verdict": too_long}),
     ] {
-        // Also past a backend that looks at no schema.
+        // Even if a backend does not check the schema.
         let session = SessionKey {
             run: RunId::new("run"),
             number: 1,
@@ -93,15 +98,15 @@ async fn an_output_that_the_step_does_not_declare_is_refused_and_nothing_is_set(
         assert_eq!(error.code, ToolErrorCode::VALIDATION_ERROR);
         call(&tools, SET_OUTPUTS, input).await.expect_err("refused");
     }
-    assert_eq!(slot.take(), Collected::default());
+    assert_eq!(slot.take(), IterationReport::default());
 }
 
 #[tokio::test]
 async fn an_agent_gets_only_the_tools_that_the_step_and_the_flow_need() {
     let slot = IterationSlot::default();
     for (outputs, watched, expected) in [
-        (&[][..], Watched::default(), &[][..]),
-        (&["a"], Watched::words(["DONE"]), &[SET_OUTPUTS]),
+        (&[][..], Triggers::default(), &[][..]),
+        (&["a"], Triggers::from_keywords(["DONE"]), &[SET_OUTPUTS]),
         (&[], done_or_stuck(), &[SIGNAL]),
         (&["a"], done_or_stuck(), &[SET_OUTPUTS, SIGNAL]),
     ] {
@@ -153,7 +158,7 @@ async fn a_signal_that_nobody_waits_for_is_refused_with_what_it_lacks() {
         ),
         (
             json!({"name": "finished"}),
-            "there is no signal finished; there are: done with the fields summary; stuck",
+            "there is no signal finished; known signals: done with the fields summary; stuck",
         ),
     ] {
         let error = tools[0].call(input, &context).await.expect_err("refused");
@@ -167,7 +172,7 @@ async fn a_signal_that_nobody_waits_for_is_refused_with_what_it_lacks() {
         .call(json!({"name": "stuck", "why": "?"}), &context)
         .await
         .expect_err("a field more");
-    assert_eq!(slot.take(), Collected::default());
+    assert_eq!(slot.take(), IterationReport::default());
 }
 
 #[tokio::test]
@@ -182,15 +187,19 @@ async fn a_verdict_is_given_once_and_with_a_reason() {
         json!({"passed": true, "reason": "  "}),
         json!({"passed": "maybe", "reason": "it is fine"}),
     ] {
-        call(&tools, VERDICT, wrong).await.expect_err("no verdict");
+        call(&tools, VERDICT_TOOL, wrong)
+            .await
+            .expect_err("no verdict");
     }
     let verdict = json!({"passed": false, "reason": "two tests fail"});
-    call(&tools, VERDICT, verdict.clone()).await.expect("taken");
-    call(&tools, VERDICT, verdict)
+    call(&tools, VERDICT_TOOL, verdict.clone())
+        .await
+        .expect("taken");
+    call(&tools, VERDICT_TOOL, verdict)
         .await
         .expect("it says the same");
     let other = json!({"passed": true, "reason": "on second thoughts"});
-    call(&tools, VERDICT, other)
+    call(&tools, VERDICT_TOOL, other)
         .await
         .expect_err("it was given");
 
@@ -202,7 +211,7 @@ async fn a_verdict_is_given_once_and_with_a_reason() {
 }
 
 #[test]
-fn what_conditions_wait_for_is_collected_from_all_of_them() {
+fn keywords_and_signals_are_collected_from_all_conditions() {
     let watched = done_or_stuck();
 
     assert_eq!(watched.keywords.into_iter().collect::<Vec<_>>(), ["DONE"]);

@@ -1,9 +1,10 @@
-//! What validation finds, mistake by mistake.
+//! Findings of validation.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use autonoe_flow::{FindingKind, FlowDefinition, FlowError, ValidationReport, load, validate};
+use autonoe_flow::finding::FindingKind;
+use autonoe_flow::{FlowDefinition, FlowError, ValidationReport, load, validate};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::mistakes::{completed, gateway, mistakes, with_prompt};
 use crate::support::{Folder, agent, definition, one_step, step, validated};
 
 #[test]
-fn every_mistake_is_told_with_its_place_and_a_hint() {
+fn every_mistake_is_reported_with_its_place_and_a_hint() {
     let mut listed = String::new();
     for (what, report) in mistakes() {
         let told = report.to_string().replace('\n', "\n    ");
@@ -53,14 +54,14 @@ fn why_a_step_failed_is_known_where_an_escalation_leads_and_nowhere_else() {
 
         assert_eq!(kinds(&report), [FindingKind::UnknownData], "{report}");
         assert!(
-            report.errors[0].message.contains("nothing sets"),
+            report.errors[0].message.contains("is not set here"),
             "{report}"
         );
     }
 }
 
 #[test]
-fn a_number_that_is_too_large_is_told_with_its_bound() {
+fn a_number_that_is_too_large_is_reported_with_its_bound() {
     let registry = json!({
         "entryStep": "a",
         "steps": {"a": step("end")},
@@ -72,8 +73,8 @@ fn a_number_that_is_too_large_is_told_with_its_bound() {
 
     let error = load(&folder.dir).expect_err("too large");
 
-    let told = "expected a whole number from 0 to 4294967295, found the number 5000000000";
-    assert!(error.to_string().contains(told), "{error}");
+    let message = "expected a whole number from 0 to 4294967295, found the number 5000000000";
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[test]
@@ -98,10 +99,10 @@ fn every_finding_has_a_file_a_pointer_a_sentence_and_a_hint() {
     }
 }
 
-/// What only loading finds is told of loading, and two kinds of what only a loaded folder shows.
+/// Findings of loading are tested there, and so are two kinds that only a loaded folder has.
 #[test]
 fn every_kind_of_finding_of_validation_is_shown() {
-    let shown: BTreeSet<FindingKind> = mistakes()
+    let covered: BTreeSet<FindingKind> = mistakes()
         .into_iter()
         .flat_map(|(_, report)| report.errors.into_iter().chain(report.warnings))
         .map(|finding| finding.kind)
@@ -116,7 +117,7 @@ fn every_kind_of_finding_of_validation_is_shown() {
 
     let missing: Vec<_> = FindingKind::ALL
         .iter()
-        .filter(|kind| !shown.contains(kind) && !of_loading.contains(kind))
+        .filter(|kind| !covered.contains(kind) && !of_loading.contains(kind))
         .collect();
 
     assert!(missing.is_empty(), "{missing:?}");
@@ -132,6 +133,7 @@ fn a_definition_is_valid_exactly_when_there_are_no_errors() {
     }
 }
 
+// Shows: flows/load/valid
 #[test]
 fn only_a_valid_definition_can_be_built_from() {
     let valid = definition(agent(json!({})), one_step()).validated();
@@ -250,7 +252,7 @@ fn a_large_flow_is_judged_in_time() {
     );
 
     assert_eq!(circle.errors[0].kind, FindingKind::CycleWithoutExit);
-    // There is more to look at than is looked at, and that is told.
+    // There are more states than are explored, which is reported.
     assert_eq!(counted.errors, []);
     assert_eq!(counted.warnings[0].kind, FindingKind::Limit);
 }

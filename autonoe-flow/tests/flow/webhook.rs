@@ -1,14 +1,17 @@
-//! Escalations told by HTTP, to a real server on this machine, and by the log.
+//! Webhooks with a real local server, and escalations to the log.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autonoe_core::{Clock, RunId};
-use autonoe_flow::{
-    DeliveryPolicy, Escalation, FlowError, FlowErrorKind, LogNotifier, Notice, NoticeFailure,
-    Notifier, Notifiers, ReturnFlow, SigningKey, SigningKeys, WebhookNotifier,
+use autonoe_core::RunId;
+use autonoe_core::time::Clock;
+use autonoe_flow::definition::{Escalation, ReturnFlow};
+use autonoe_flow::escalation::{
+    DeliveryPolicy, LogNotifier, Notice, NoticeFailure, Notifiers, SigningKey, SigningKeys,
+    WebhookNotifier,
 };
+use autonoe_flow::{FlowError, FlowErrorKind, Notifier};
 use autonoe_testkit::CapturedLogs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +25,7 @@ use crate::hook_server::{HookServer, Received, Reply};
 
 const KEY: [u8; 32] = [7; 32];
 
-/// Time that passes by waits alone, without waiting.
+/// A clock that advances only by its sleeps, without waiting.
 pub(crate) struct Waits(Mutex<Vec<Duration>>);
 
 impl Waits {
@@ -78,7 +81,7 @@ pub(crate) fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
     WebhookNotifier::new(keys, clock.clone())
 }
 
-/// Verifies a request as a service would, and returns its id, its time and its event.
+/// Verifies a request as a service would, and returns its ID, its time and its event.
 pub(crate) fn verified(request: &Received) -> (String, i64, Value) {
     let header = |name| request.header(name).unwrap_or_else(|| panic!("no {name}"));
     let (id, time) = (header("webhook-id"), header("webhook-timestamp"));
@@ -114,7 +117,7 @@ async fn a_service_is_told_what_failed_with_a_signature_and_an_id() {
     );
     assert_eq!(request.header("content-type"), Some("application/json"));
     let (id, time, event) = verified(request);
-    // No full stop is in the id: they stand between what is signed.
+    // The ID contains no dot, which separates the signed parts.
     assert_eq!((id.as_str(), time), ("5f_2a-4", 1_770_000_000));
     let expected = json!({
         "type": "flow.escalated",
@@ -129,7 +132,7 @@ async fn a_service_is_told_what_failed_with_a_signature_and_an_id() {
 }
 
 #[tokio::test]
-async fn a_service_that_has_a_bad_moment_is_told_again_under_the_same_id() {
+async fn a_delivery_is_retried_with_the_same_id_after_a_transient_error() {
     let server = HookServer::start([
         Reply::Status(500),
         Reply::HangUp,
@@ -148,7 +151,7 @@ async fn a_service_that_has_a_bad_moment_is_told_again_under_the_same_id() {
     let told: Vec<_> = server.received().iter().map(verified).collect();
     let ids: Vec<&str> = told.iter().map(|(id, ..)| id.as_str()).collect();
     assert_eq!(ids, ["5f_2a-4"; 4]);
-    // Each try is signed at its own time, so that an old one cannot be played again.
+    // Each attempt is signed at its own time, so that an old one cannot be replayed.
     let times: Vec<i64> = told
         .iter()
         .map(|(_, time, _)| time - 1_770_000_000)
@@ -172,30 +175,31 @@ async fn a_notice_that_is_told_again_after_a_kill_has_the_same_id_and_another_ha
     assert_eq!(ids, ["5f_2a-4", "5f_2a-4", "5f_2a-5"]);
 }
 
-/// Tells `to`, and returns the error and how often it was tried.
-async fn untold(to: &str, policy: DeliveryPolicy) -> (FlowError, usize) {
+/// Sends a notice to `to`, and returns the error and the number of attempts.
+async fn delivery_error(to: &str, policy: DeliveryPolicy) -> (FlowError, usize) {
     let clock = Waits::new();
     let notifier = notifier(&clock).with_policy(policy);
-    let told = notifier
+    let delivered = notifier
         .notify(&escalation(to, Some("ops")), &notice(4))
         .await;
     (
-        told.expect_err("it was not taken"),
+        delivered.expect_err("it was not taken"),
         clock.seconds().len() + 1,
     )
 }
 
 #[tokio::test]
-async fn a_service_that_refuses_is_not_told_again() {
+async fn a_rejected_delivery_is_not_retried() {
     for status in [400, 401, 404, 410] {
         let server = HookServer::start([Reply::Status(status)]).await;
 
-        let (error, tries) = untold(&server.url("/"), DeliveryPolicy::default()).await;
+        let (error, tries) = delivery_error(&server.url("/"), DeliveryPolicy::default()).await;
 
         assert_eq!(error.kind(), FlowErrorKind::Notification);
         assert!(error.is_recoverable());
         let expected = format!(
-            "the webhook at 127.0.0.1 was not told: it answered with status {status}, after 1 try"
+            "cannot deliver to the webhook at 127.0.0.1: it answered with status {status}, \
+             after 1 try"
         );
         assert_eq!(error.to_string(), expected);
         assert_eq!((tries, server.received().len()), (1, 1));
@@ -203,14 +207,14 @@ async fn a_service_that_refuses_is_not_told_again() {
 }
 
 #[tokio::test]
-async fn a_service_that_goes_on_failing_is_given_up() {
+async fn a_delivery_to_a_failing_service_is_given_up() {
     let server = HookServer::start(vec![Reply::Status(503); 9]).await;
     let policy = DeliveryPolicy {
-        tries: 3,
+        max_attempts: 3,
         ..DeliveryPolicy::default()
     };
 
-    let (error, tries) = untold(&server.url("/"), policy).await;
+    let (error, tries) = delivery_error(&server.url("/"), policy).await;
 
     assert_eq!(error.kind(), FlowErrorKind::Notification);
     assert!(
@@ -224,12 +228,12 @@ async fn a_service_that_goes_on_failing_is_given_up() {
 async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
     let server = HookServer::start([Reply::Silence, Reply::Silence]).await;
     let policy = DeliveryPolicy {
-        tries: 2,
-        try_time: Duration::from_millis(300),
+        max_attempts: 2,
+        attempt_timeout: Duration::from_millis(300),
         ..DeliveryPolicy::default()
     };
 
-    let (error, tries) = untold(&server.url("/"), policy).await;
+    let (error, tries) = delivery_error(&server.url("/"), policy).await;
 
     assert_eq!(error.kind(), FlowErrorKind::Notification);
     assert!(
@@ -240,11 +244,11 @@ async fn a_service_that_does_not_answer_in_time_has_not_taken_it() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_slow_once_is_told_again() {
+async fn a_notice_is_sent_again_to_a_slow_service() {
     let server = HookServer::start([Reply::Silence, Reply::Status(200)]).await;
     let clock = Waits::new();
     let policy = DeliveryPolicy {
-        try_time: Duration::from_secs(600),
+        attempt_timeout: Duration::from_secs(600),
         ..DeliveryPolicy::default()
     };
     let notifier = notifier(&clock).with_policy(policy);
@@ -253,36 +257,33 @@ async fn a_service_that_is_slow_once_is_told_again() {
         while server.received().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // The first try waits for an answer; the second begins after its time is over.
+        // The first attempt waits for an answer. The second one starts after the time limit.
         tokio::time::pause();
-        tokio::time::advance(policy.try_time * 2).await;
+        tokio::time::advance(policy.attempt_timeout * 2).await;
         tokio::time::resume();
     };
 
-    let (told, ()) = tokio::join!(notifier.notify(&to, &notice), timing_out);
+    let (delivered, ()) = tokio::join!(notifier.notify(&to, &notice), timing_out);
 
-    told.expect("taken");
+    delivered.expect("taken");
     let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();
     assert_eq!(ids, ["5f_2a-4", "5f_2a-4"]);
 }
 
 #[tokio::test]
 async fn a_service_that_cannot_be_reached_is_an_error_after_all_tries() {
-    // Of a port that was just given back.
+    // A port that was just released.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
     drop(listener);
     let policy = DeliveryPolicy {
-        tries: 2,
+        max_attempts: 2,
         ..DeliveryPolicy::default()
     };
 
-    let (error, tries) = untold(&format!("http://{address}/"), policy).await;
+    let (error, tries) = delivery_error(&format!("http://{address}/"), policy).await;
 
-    assert!(
-        error.to_string().contains("could not be reached"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("was unreachable"), "{error}");
     assert!(error.source().is_some());
     assert_eq!(tries, 2);
 }
@@ -294,10 +295,10 @@ async fn a_redirection_is_refused_and_the_other_place_hears_nothing() {
         let reply = Reply::With(status, "location", elsewhere.url("/"));
         let server = HookServer::start([reply]).await;
 
-        let (error, tries) = untold(&server.url("/"), DeliveryPolicy::default()).await;
+        let (error, tries) = delivery_error(&server.url("/"), DeliveryPolicy::default()).await;
 
         assert_eq!(error.kind(), FlowErrorKind::Notification);
-        assert!(error.to_string().contains("another place"), "{error}");
+        assert!(error.to_string().contains("redirect"), "{error}");
         assert_eq!((tries, server.received().len()), (1, 1));
     }
     assert_eq!(elsewhere.received().len(), 0);
@@ -315,18 +316,18 @@ async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machin
         let to = escalation(to, None);
         let resolved = notifier(&clock).resolve(&to).expect_err("before the start");
         assert_eq!(resolved.kind(), FlowErrorKind::DependencyResolution);
-        let told = notifier(&clock)
+        let error = notifier(&clock)
             .notify(&to, &notice(4))
             .await
             .expect_err("and at run time");
-        assert_eq!(told.kind(), FlowErrorKind::DependencyResolution);
+        assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
     }
 }
 
 #[tokio::test]
 async fn a_policy_without_time_for_a_try_is_refused_before_the_start() {
     let policy = DeliveryPolicy {
-        try_time: Duration::ZERO,
+        attempt_timeout: Duration::ZERO,
         ..DeliveryPolicy::default()
     };
     let notifier = notifier(&Waits::new()).with_policy(policy);
@@ -353,7 +354,7 @@ async fn a_key_that_is_named_and_not_given_is_an_error_with_its_name_and_nothing
         assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
         assert_eq!(
             error.to_string(),
-            "there is no signing key `security` for the webhook"
+            "the signing key `security` of the webhook is not configured"
         );
     }
     assert_eq!(server.received().len(), 0);
@@ -379,35 +380,35 @@ async fn neither_errors_nor_logs_show_a_key_or_the_path_of_an_address() {
     let logs = CapturedLogs::start();
     let server = HookServer::start([Reply::Status(500), Reply::HangUp]).await;
     let policy = DeliveryPolicy {
-        tries: 2,
+        max_attempts: 2,
         ..DeliveryPolicy::default()
     };
 
-    let (error, _) = untold(&server.url("/services/T0-sesame"), policy).await;
+    let (error, _) = delivery_error(&server.url("/services/T0-sesame"), policy).await;
 
-    let mut said = format!("{error:?} {:?}", notifier(&Waits::new()));
+    let mut output = format!("{error:?} {:?}", notifier(&Waits::new()));
     let mut cause: Option<&dyn Error> = Some(&error);
     while let Some(error) = cause {
-        said.push_str(&error.to_string());
+        output.push_str(&error.to_string());
         cause = error.source();
     }
     let lines = logs.at_least(tracing::Level::DEBUG);
     assert!(
         lines
             .iter()
-            .any(|line| line.message.contains("tried again")),
+            .any(|line| line.message.contains("retrying a webhook")),
         "{lines:?}"
     );
     for line in lines {
-        said.push_str(&line.message);
+        output.push_str(&line.message);
     }
     for secret in ["sesame", "7, 7, 7", "BwcHBwcH"] {
-        assert!(!said.contains(secret), "{said}");
+        assert!(!output.contains(secret), "{output}");
     }
 }
 
 #[tokio::test]
-async fn an_escalation_is_told_by_who_its_method_names() {
+async fn an_escalation_is_sent_by_its_method() {
     let json = |method: &str| json!({"escalateTo": "lead", "notificationMethod": method});
     let of = |method| serde_json::from_value::<Escalation>(json(method)).expect("an escalation");
     let logs = CapturedLogs::start();
@@ -435,7 +436,7 @@ async fn an_escalation_is_told_by_who_its_method_names() {
 }
 
 #[tokio::test]
-async fn the_log_says_who_failed_and_not_what_was_said() {
+async fn the_log_contains_the_step_and_not_the_text_of_the_agent() {
     let logs = CapturedLogs::start();
     let json = json!({"escalateTo": "lead", "notificationMethod": "log"});
     let escalation = serde_json::from_value(json).expect("an escalation");

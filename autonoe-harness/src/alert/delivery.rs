@@ -1,4 +1,4 @@
-//! Tells a sink of alerts, one after another, without anybody waiting.
+//! Delivers alerts to one sink, in order, without blocking the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Alert, AlertSink};
 
-/// How many alerts may wait for a sink; further ones are in the log alone.
+/// Alerts queued for a slow sink. Further alerts are only in the log.
 const WAITING: usize = 1_000;
 
-/// A sink with a task of its own.
+/// A sink and the task that delivers alerts to it.
 #[derive(Debug)]
 pub(super) struct Delivery {
     name: String,
@@ -20,7 +20,7 @@ pub(super) struct Delivery {
 #[derive(Debug)]
 enum Letter {
     Alert(Arc<Alert>),
-    /// All before it were told.
+    /// Signals that every earlier alert in the queue was delivered or given up.
     Mark(oneshot::Sender<()>),
 }
 
@@ -32,7 +32,7 @@ impl Delivery {
         Self { name, queue }
     }
 
-    /// Has an alert told.
+    /// Queues an alert. If the queue is full, the alert is only in the log.
     pub(super) fn send(&self, alert: &Arc<Alert>) {
         if self
             .queue
@@ -42,16 +42,16 @@ impl Delivery {
             tracing::warn!(
                 sink = self.name,
                 kind = alert.kind,
-                "too many alerts wait for the sink; this one is in the log alone"
+                "the queue of a sink is full; this alert is only in the log"
             );
         }
     }
 
-    /// Waits until all that was sent was told or given up.
+    /// Waits until every queued alert was delivered or given up.
     pub(super) async fn flush(&self) {
         let (mark, reached) = oneshot::channel();
         if self.queue.send(Letter::Mark(mark)).await.is_ok() {
-            // An error is a task that has ended, with nothing left to tell.
+            // An error means that the task has ended, with nothing left to deliver.
             let _ = reached.await;
         }
     }
@@ -64,29 +64,37 @@ async fn deliver(
 ) {
     while let Some(letter) = letters.recv().await {
         match letter {
-            Letter::Alert(alert) => tell(&sink, alert, deadline).await,
+            Letter::Alert(alert) => deliver_one(&sink, alert, deadline).await,
             Letter::Mark(mark) => {
-                // Who waited may be gone.
+                // The caller of `flush` may be gone.
                 let _ = mark.send(());
             }
         }
     }
 }
 
-async fn tell(sink: &Arc<dyn AlertSink>, alert: Arc<Alert>, deadline: Duration) {
+async fn deliver_one(sink: &Arc<dyn AlertSink>, alert: Arc<Alert>, deadline: Duration) {
     let (own, kind) = (Arc::clone(sink), alert.kind.clone());
-    // In a task of its own: a panic ends that one and no other.
-    let mut telling = tokio::spawn(async move { own.tell(&alert).await });
+    // A separate task confines a panic of the sink.
+    let mut delivery = tokio::spawn(async move { own.deliver(&alert).await });
     let name = sink.name();
-    match tokio::time::timeout(deadline, &mut telling).await {
+    match tokio::time::timeout(deadline, &mut delivery).await {
         Ok(Ok(Ok(()))) => {}
         Ok(Ok(Err(error))) => {
-            tracing::warn!(sink = name, kind, %error, "a sink did not take an alert");
+            tracing::warn!(sink = name, kind, %error, "a sink failed to deliver an alert");
         }
-        Ok(Err(_)) => tracing::warn!(sink = name, kind, "a sink panicked over an alert"),
+        Ok(Err(_)) => tracing::warn!(
+            sink = name,
+            kind,
+            "a sink panicked while delivering an alert"
+        ),
         Err(_) => {
-            telling.abort();
-            tracing::warn!(sink = name, kind, "a sink took too long over an alert");
+            delivery.abort();
+            tracing::warn!(
+                sink = name,
+                kind,
+                "a sink timed out while delivering an alert"
+            );
         }
     }
 }

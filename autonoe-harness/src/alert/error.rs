@@ -1,9 +1,9 @@
-//! Why alerts cannot be kept or read.
+//! Errors of alert logs.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why alerts cannot be kept or read.
+/// Error of an alert log, or of pausing a member on a critical alert.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AlertError {
@@ -12,17 +12,17 @@ pub enum AlertError {
     Failed {
         /// The log.
         path: PathBuf,
-        /// What was to be done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A sub-harness was to be paused, and that cannot be asked for.
-    #[error("the sub-harness in {path:?} cannot be paused")]
+    /// The member could not be paused.
+    #[error("cannot pause the member in {path:?}")]
     NotPaused {
-        /// Its folder.
+        /// The folder of the member.
         path: PathBuf,
-        /// What the system said.
+        /// The I/O error.
         source: io::Error,
     },
 }

@@ -1,21 +1,30 @@
-//! Alerts in a file.
+//! Append-only alert log, one line of JSON per alert.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use autonoe_core::{create_folder, open_file_to_append};
+use autonoe_core::project::{AppendLog, LogEntry, LogWriters, ProjectError, create_folder};
+use autonoe_core::run::Durability;
 
 use super::{Alert, AlertError};
 
-/// Alerts in a file, a line of JSON for each, for several processes at once.
+/// Maximum time that an alert waits for other writers. A suspended process may hold the lock for
+/// ever.
+const LOCK_LIMIT: Duration = Duration::from_secs(2);
+
+impl LogEntry for Alert {
+    const STARTS: &'static [&'static [u8]] = &[b"{\"type\":"];
+}
+
+/// Append-only file of alerts, one line of JSON each, shared by several processes.
 ///
-/// What was appended survives kills and power cuts. A line that a kill has torn stays in the file
-/// and is told to who reads it; what comes after it is on a line of its own.
+/// Appended alerts survive kills and power cuts. A line that was torn by a kill stays in the file
+/// and is reported to readers; the next alert starts on a new line.
 ///
 /// ```
-/// use autonoe_harness::{Alert, AlertLog, Severity};
+/// use autonoe_harness::alert::{Alert, AlertLog, Severity};
 /// use jiff::Timestamp;
 ///
 /// # let dir = tempfile::tempdir()?;
@@ -30,70 +39,55 @@ pub struct AlertLog {
     path: PathBuf,
 }
 
-/// What is in a log.
+/// Content of an alert log.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AlertHistory {
-    /// The alerts in the order in which they came.
+    /// The alerts, in log order.
     pub alerts: Vec<Alert>,
-    /// The lines that are none. They were left as they are.
+    /// Lines that are not alerts. They stay in the file.
     pub unreadable: Vec<UnreadableAlert>,
 }
 
-/// A line in a log that is no alert: torn by a kill, or somebody else's.
+/// A line of a log that is not an alert: torn by a kill, or written by another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableAlert {
-    /// The number of the line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The parse error.
     pub reason: String,
 }
 
 impl AlertLog {
-    /// The log at `path`, whether or not there is one yet.
+    /// Returns the log at `path`, which need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds an alert, and makes the file and its folder if there is none. It waits for the disk.
+    /// Appends an alert, and creates the file and its folder if they are missing. Blocks on disk
+    /// I/O.
     ///
     /// # Errors
     ///
-    /// It cannot be written. What was there is left as it is.
+    /// The alert cannot be written. Existing content is unchanged.
     pub fn append(&self, alert: &Alert) -> Result<(), AlertError> {
-        let mut line = serde_json::to_vec(alert)
-            .map_err(io::Error::from)
-            .map_err(|source| self.failed("written", source))?;
-        line.push(b'\n');
-        self.add(line)
-            .map_err(|source| self.failed("written", source))
-    }
-
-    fn add(&self, mut line: Vec<u8>) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        create_folder(folder)?;
-        let is_new = !self.path.exists();
-        let mut file = open_file_to_append(&self.path)?;
-        lock_for_a_while(&file)?;
-        if is_torn(&mut file)? {
-            line.insert(0, b'\n');
-        }
-        file.write_all(&line)?;
-        file.sync_data()?;
-        if is_new {
-            // Without this the name may be lost in a power cut.
-            File::open(folder)?.sync_all()?;
-        }
-        Ok(())
+        create_folder(folder).map_err(|source| self.failed("written", source))?;
+        let log = AppendLog::open_for(LogWriters::SeveralWithin(LOCK_LIMIT), &self.path);
+        log.and_then(|log| log.append(alert, Durability::Synced))
+            .map_err(|error| match error {
+                ProjectError::Unwritable { source, .. } => self.failed("written", source),
+                error => self.failed("written", io::Error::other(error)),
+            })
     }
 
-    /// Reads all alerts; a missing file has none. It waits for the disk.
+    /// Reads all alerts; a missing file has none. Blocks on disk I/O.
     ///
     /// # Errors
     ///
@@ -101,7 +95,7 @@ impl AlertLog {
     pub fn read(&self) -> Result<AlertHistory, AlertError> {
         let read = refuse_what_is_no_file(&self.path).and_then(|()| fs::read(&self.path));
         match read {
-            Ok(bytes) => Ok(AlertHistory::of(&bytes)),
+            Ok(bytes) => Ok(AlertHistory::parse(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(AlertHistory::default()),
             Err(source) => Err(self.failed("read", source)),
         }
@@ -117,18 +111,18 @@ impl AlertLog {
 }
 
 impl AlertHistory {
-    fn of(bytes: &[u8]) -> Self {
+    fn parse(bytes: &[u8]) -> Self {
         let mut history = Self::default();
         for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
             let is_whole = line.ends_with(b"\n");
             if line == b"\n" {
-                // Two who wrote at once may both have ended a torn line.
+                // Two concurrent writers may both have ended a torn line.
                 continue;
             }
             match serde_json::from_slice(line) {
-                // Without its end it may be a part of a number that goes on.
+                // Without a line end, the line may be cut in the middle of a number.
                 Ok(alert) if is_whole => history.alerts.push(alert),
-                Ok(_) => history.note(number, "it was not written to its end".to_owned()),
+                Ok(_) => history.note(number, "the line is incomplete".to_owned()),
                 Err(error) => history.note(number, error.to_string()),
             }
         }
@@ -140,37 +134,7 @@ impl AlertHistory {
     }
 }
 
-/// Keeps others from writing in between, if they let it.
-///
-/// The system frees the lock when a process ends, however it does. One that stands still may keep it
-/// for ever, and nobody is held up for that: a line that is appended at once is whole without it.
-fn lock_for_a_while(file: &File) -> io::Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(2);
-    const NAP: Duration = Duration::from_millis(1);
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(NAP),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    tracing::warn!("somebody keeps the log of alerts locked; it is written all the same");
-    Ok(())
-}
-
-/// Tells whether the last line has no end.
-fn is_torn(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
-}
-
-/// Refuses a pipe, which would be waited for, and a symlink, which may lead anywhere.
+/// Refuses a pipe, because reading it would block, and a symlink, because it may point anywhere.
 fn refuse_what_is_no_file(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
@@ -186,18 +150,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Severity;
+    use crate::alert::Severity;
 
     fn alert(number: usize) -> Alert {
         let message = format!("{number}\n\u{e9}");
-        Alert::new("k", Severity::Info, message, Timestamp::UNIX_EPOCH).with("n", number)
+        Alert::new("k", Severity::Info, message, Timestamp::UNIX_EPOCH).detail("n", number)
     }
 
     proptest! {
-        /// Wherever a kill cuts the file, whole lines are read, the torn one is told, and what is
-        /// appended afterwards is whole.
+        /// Wherever a kill cuts the file, whole lines are read, the torn line is reported, and
+        /// lines appended afterwards are whole.
         #[test]
-        fn a_torn_line_is_told_and_loses_no_other(count in 1..6_usize, cut in any::<usize>()) {
+        fn a_torn_line_is_reported_and_loses_no_other(count in 1..6_usize, cut in any::<usize>()) {
             let dir = tempfile::tempdir().expect("a folder");
             let log = AlertLog::new(dir.path().join("alerts.log"));
             let mut ends = vec![0];
@@ -215,7 +179,7 @@ mod tests {
             let history = log.read().expect("readable");
             let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
             let expected: Vec<_> = (0..whole).chain([99]).map(alert).collect();
-            // Cut off just before its end, a line gets that end from the one after it.
+            // A line that was cut just before its end gets that end from the next append.
             let is_whole_but_for_its_end = ends.contains(&(cut + 1)) && cut > 0;
             if is_whole_but_for_its_end {
                 prop_assert_eq!(history.alerts.len(), whole + 2);
@@ -228,18 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_without_an_end_is_told() {
+    fn a_last_line_without_an_end_is_reported() {
         let mut bytes = serde_json::to_vec(&alert(1)).expect("it serialises");
-        let torn = AlertHistory::of(&bytes);
+        let torn = AlertHistory::parse(&bytes);
         bytes.push(b'\n');
-        let whole = AlertHistory::of(&bytes);
+        let whole = AlertHistory::parse(&bytes);
 
         assert_eq!((torn.alerts.len(), torn.unreadable.len()), (0, 1));
         assert_eq!((whole.alerts.len(), whole.unreadable.len()), (1, 0));
     }
 
     #[test]
-    fn somebody_elses_lines_are_told_and_kept() {
+    fn foreign_lines_are_reported_and_kept() {
         let dir = tempfile::tempdir().expect("a folder");
         let log = AlertLog::new(dir.path().join("alerts.log"));
         fs::write(log.path(), "hello\n{\"type\": 1}\n").expect("writable");

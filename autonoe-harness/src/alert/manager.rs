@@ -1,4 +1,4 @@
-//! Keeps alerts and tells those who should know.
+//! Alert manager: records alerts and delivers them to sinks.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,34 +8,38 @@ use std::time::Duration;
 
 use super::delivery::Delivery;
 use super::{Alert, AlertError, AlertHistory, AlertLog, AlertSink, Severity};
-use crate::HarnessFolder;
+use crate::folder::MemberFolder;
 
-/// How long a sink may take over one alert that nobody said otherwise of.
+/// Default time limit of a sink for one alert.
 const USUAL_DEADLINE: Duration = Duration::from_secs(30);
 
-/// Keeps alerts in log files and tells those who should know.
+/// Records alerts in log files and delivers them to sinks.
 ///
-/// An alert is in the logs before anybody is told of it, and who is told never holds up who raised
-/// it: each sink has a queue and a deadline. It is made inside of a tokio runtime.
+/// An alert is in the logs before any sink receives it. A slow sink never blocks the code that
+/// raises alerts: each sink has its own queue and a deadline. Create the manager inside of a tokio
+/// runtime.
 ///
 /// ```
-/// use autonoe_core::{RunId, RunSpec};
-/// use autonoe_harness::{Alert, AlertManager, HarnessFolder, HarnessId, Severity};
+/// use autonoe_core::engine::RunSpec;
+/// use autonoe_core::RunId;
+/// use autonoe_harness::alert::{Alert, AlertManager, Severity};
+/// use autonoe_harness::folder::MemberFolder;
+/// use autonoe_harness::strategy::MemberId;
 /// use jiff::Timestamp;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
 /// let root = dir.path().join(".harness");
-/// let folder = HarnessFolder::of(&root, &HarnessId::new("a"))?;
+/// let folder = MemberFolder::new(&root, &MemberId::new("a"))?;
 /// folder.submit(&RunSpec::new(RunId::new("a"), "work", serde_json::Value::Null))?;
 /// let alerts = AlertManager::new(folder.path().join("alerts.log"))
-///     .with_log_of_all(root.join("alerts.log"))
-///     .with_sink(|alert: &Alert| assert_eq!(alert.kind, "runaway"))
+///     .shared_log(root.join("alerts.log"))
+///     .sink(|alert: &Alert| assert_eq!(alert.kind, "runaway"))
 ///     .pausing_on_critical(&folder);
 ///
 /// let alert = Alert::new("runaway", Severity::Critical, "it repeats itself", Timestamp::now());
-/// alerts.alert(alert.of(HarnessId::new("a")).in_iteration(5)).await?;
+/// alerts.alert(alert.member(MemberId::new("a")).iteration(5)).await?;
 /// alerts.flush().await;
 ///
 /// assert!(folder.is_pause_requested()?);
@@ -50,14 +54,14 @@ pub struct AlertManager {
     sinks: Vec<Delivery>,
     deadline: Duration,
     on_critical: Vec<Reaction>,
-    pauses: Option<HarnessFolder>,
+    pauses: Option<MemberFolder>,
 }
 
-/// What is done at once about a critical alert.
+/// Callback for critical alerts.
 type Reaction = Box<dyn Fn(&Alert) + Send + Sync>;
 
 impl AlertManager {
-    /// Makes one with the log of a harness.
+    /// Creates a manager that records alerts in the log of a member.
     pub fn new(log: impl Into<PathBuf>) -> Self {
         Self {
             own: AlertLog::new(log),
@@ -69,59 +73,56 @@ impl AlertManager {
         }
     }
 
-    /// Keeps alerts also in the log of all harnesses.
+    /// Also records alerts in a log that all members share.
     #[must_use]
-    pub fn with_log_of_all(mut self, log: impl Into<PathBuf>) -> Self {
+    pub fn shared_log(mut self, log: impl Into<PathBuf>) -> Self {
         self.all = Some(AlertLog::new(log));
         self
     }
 
-    /// Sets how long sinks that are added from here on may take over an alert; 30 seconds otherwise.
+    /// Sets the time limit per alert of the sinks that are added afterwards; 30 seconds by default.
     #[must_use]
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+    pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Has somebody told of every alert, in their order.
+    /// Adds a sink, which receives every alert in order.
     #[must_use]
-    pub fn with_sink(mut self, sink: impl AlertSink + 'static) -> Self {
+    pub fn sink(mut self, sink: impl AlertSink + 'static) -> Self {
         let sink = Delivery::start(Arc::new(sink), self.deadline);
         self.sinks.push(sink);
         self
     }
 
-    /// Pauses a sub-harness when a critical alert comes, as a person would: by the request in its
-    /// folder. Everybody sees that it is paused, and to resume it undoes that.
+    /// Pauses a member on a critical alert, through the pause request in its folder. The pause is
+    /// visible like one requested by a person, and resuming the member undoes it.
     #[must_use]
-    pub fn pausing_on_critical(mut self, folder: &HarnessFolder) -> Self {
+    pub fn pausing_on_critical(mut self, folder: &MemberFolder) -> Self {
         self.pauses = Some(folder.clone());
         self
     }
 
-    /// Does something at once when a critical alert comes. It must not wait.
+    /// Adds a callback that runs immediately on a critical alert. It must not block.
     #[must_use]
     pub fn on_critical(mut self, act: impl Fn(&Alert) + Send + Sync + 'static) -> Self {
         self.on_critical.push(Box::new(act));
         self
     }
 
-    /// Raises an alert: keeps it, pauses the run if it is critical and that is wanted, and has
-    /// the sinks told.
+    /// Raises an alert: records it, pauses the member if the alert is critical and that is
+    /// configured, and queues it for the sinks.
     ///
     /// # Errors
     ///
-    /// A log cannot be written, or the sub-harness not be paused. Everything else was done all the
-    /// same.
+    /// A log cannot be written, or the member cannot be paused. All other actions are performed
+    /// anyway.
     pub async fn alert(&self, alert: Alert) -> Result<(), AlertError> {
         let mut kept = Ok(());
         if alert.severity == Severity::Critical {
             for act in &self.on_critical {
                 if catch_unwind(AssertUnwindSafe(|| act(&alert))).is_err() {
-                    tracing::warn!(
-                        kind = alert.kind,
-                        "what is done about critical alerts panicked"
-                    );
+                    tracing::warn!(kind = alert.kind, "an action for critical alerts panicked");
                 }
             }
             if let Some(folder) = &self.pauses {
@@ -139,14 +140,14 @@ impl AlertManager {
         kept
     }
 
-    /// Waits until every sink was told of all alerts so far, or was given up.
+    /// Waits until every sink has received all alerts so far, or has missed its deadline.
     pub async fn flush(&self) {
         for sink in &self.sinks {
             sink.flush().await;
         }
     }
 
-    /// Returns all that is in the log of the harness, with the lines that cannot be read.
+    /// Returns the content of the member's log, including unreadable lines.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl AlertManager {
         })
     }
 
-    /// Returns the alerts of a severity in the order in which they came.
+    /// Returns the alerts of one severity, in log order.
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl AlertManager {
         Ok(alerts)
     }
 
-    /// Returns the last `count` alerts in the order in which they came.
+    /// Returns the last `count` alerts, in log order.
     ///
     /// # Errors
     ///
@@ -185,7 +186,7 @@ impl AlertManager {
     }
 }
 
-async fn pause(folder: HarnessFolder) -> Result<(), AlertError> {
+async fn pause(folder: MemberFolder) -> Result<(), AlertError> {
     let path = folder.path().to_owned();
     let paused = tokio::task::spawn_blocking(move || folder.request_pause()).await;
     let paused = match paused {
@@ -199,7 +200,7 @@ async fn pause(folder: HarnessFolder) -> Result<(), AlertError> {
     })
 }
 
-/// Writes where nobody's runtime waits for the disk.
+/// Writes on a blocking thread, so that the runtime does not wait for the disk.
 async fn append(log: AlertLog, alert: Arc<Alert>) -> Result<(), AlertError> {
     let path = log.path().to_owned();
     let written = tokio::task::spawn_blocking(move || log.append(&alert)).await;

@@ -1,4 +1,4 @@
-//! What somebody should know now.
+//! Alerts: events that need attention, their logs and their sinks.
 
 mod delivery;
 mod error;

@@ -1,19 +1,20 @@
-//! Who is told of alerts.
+//! Port for receivers of alerts.
 
 use async_trait::async_trait;
 
 use super::Alert;
 
-/// Is told of alerts: shows them, sends them on.
+/// Receives alerts, for example to display or to forward them.
 ///
-/// An implementer owes an answer in bounded time and must not block the thread; one that takes too
-/// long is given up, and the alert stays in the log. The same alert is told once. A webhook is one:
-/// it sends the alert as JSON, and says success only if it was taken.
+/// Implementations must return in bounded time and must not block the thread. A sink that exceeds
+/// its deadline is abandoned for that alert, which stays in the log. Each alert is delivered once.
+/// A webhook, for example, sends the alert as JSON and returns success only if the server accepted
+/// it.
 ///
-/// The smallest one is a closure:
+/// The smallest sink is a closure:
 ///
 /// ```
-/// use autonoe_harness::{Alert, AlertSink};
+/// use autonoe_harness::alert::{Alert, AlertSink};
 ///
 /// fn takes(_: impl AlertSink) {}
 ///
@@ -21,22 +22,22 @@ use super::Alert;
 /// ```
 #[async_trait]
 pub trait AlertSink: Send + Sync {
-    /// Names it in diagnostics, for example `webhook`.
+    /// Returns a name for diagnostics, for example `webhook`.
     fn name(&self) -> &str {
         "observer"
     }
 
-    /// Tells an alert.
+    /// Delivers an alert.
     ///
     /// # Errors
     ///
-    /// It was not taken. That is traced; nothing else comes of it.
-    async fn tell(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+    /// The alert was not accepted. The error is logged and has no other effect.
+    async fn deliver(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
 #[async_trait]
 impl<F: Fn(&Alert) + Send + Sync> AlertSink for F {
-    async fn tell(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    async fn deliver(&self, alert: &Alert) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self(alert);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! An alert.
+//! Alert and its severity.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::HarnessId;
+use crate::strategy::MemberId;
 
-/// How much an alert matters. It is written as in the specification, in capitals: `WARNING`.
+/// Severity of an alert. Serialised in capitals, as in the specification: `WARNING`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// Good to know.
+    /// Information only.
     Info,
-    /// It may go wrong.
+    /// A problem may follow.
     Warning,
-    /// Somebody must look now.
+    /// A person must act now.
     Critical,
-    /// It went well.
+    /// Something succeeded.
     Success,
-    /// It went wrong.
+    /// Something failed.
     Error,
 }
 
 impl Severity {
-    /// All of them.
+    /// All severities.
     pub const ALL: [Self; 5] = [
         Self::Info,
         Self::Warning,
@@ -48,16 +48,17 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something that somebody should know now.
+/// An event that needs attention now.
 ///
 /// ```
-/// use autonoe_harness::{Alert, HarnessId, Severity};
+/// use autonoe_harness::alert::{Alert, Severity};
+/// use autonoe_harness::strategy::MemberId;
 /// use jiff::Timestamp;
 ///
 /// let alert = Alert::new("no_progress", Severity::Warning, "nothing new", Timestamp::UNIX_EPOCH)
-///     .of(HarnessId::new("a"))
-///     .in_iteration(3)
-///     .with("score", 0.1);
+///     .member(MemberId::new("a"))
+///     .iteration(3)
+///     .detail("score", 0.1);
 ///
 /// let json = serde_json::to_value(&alert).expect("it serialises");
 /// assert_eq!(json["type"], "no_progress");
@@ -67,28 +68,28 @@ impl fmt::Display for Severity {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Alert {
-    /// What kind of thing it is about, in a word for programs.
+    /// The kind of the alert: a stable identifier for programs.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// A sentence for people.
     pub message: String,
-    /// When it came.
+    /// The time at which the alert was raised.
     pub timestamp: Timestamp,
-    /// The iteration that it came in; 0 outside of any.
+    /// The iteration in which the alert was raised; 0 outside of any.
     #[serde(default)]
     pub iteration: u32,
-    /// What else is known.
+    /// Further details.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// The harness that it is about; none for all.
+    /// The member that the alert concerns; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harness: Option<HarnessId>,
+    pub member: Option<MemberId>,
 }
 
 impl Alert {
-    /// Makes an alert about all, outside of any iteration.
+    /// Creates an alert that concerns all members, outside of any iteration.
     pub fn new(
         kind: impl Into<String>,
         severity: Severity,
@@ -102,27 +103,27 @@ impl Alert {
             timestamp: at,
             iteration: 0,
             context: Map::new(),
-            harness: None,
+            member: None,
         }
     }
 
-    /// Says which harness it is about.
+    /// Sets the member that the alert concerns.
     #[must_use]
-    pub fn of(mut self, harness: HarnessId) -> Self {
-        self.harness = Some(harness);
+    pub fn member(mut self, harness: MemberId) -> Self {
+        self.member = Some(harness);
         self
     }
 
-    /// Says which iteration it came in.
+    /// Sets the iteration in which the alert was raised.
     #[must_use]
-    pub fn in_iteration(mut self, iteration: u32) -> Self {
+    pub fn iteration(mut self, iteration: u32) -> Self {
         self.iteration = iteration;
         self
     }
 
-    /// Says something else that is known.
+    /// Adds a detail to the context.
     #[must_use]
-    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+    pub fn detail(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.context.insert(key.into(), value.into());
         self
     }

@@ -1,22 +1,24 @@
-//! What may be spent, and what was.
+//! Allowances and spending: money, tokens, time and sessions.
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostTotal, CostUsd, Spent, format_duration};
+use autonoe_core::agent::{BudgetUsage, CostTotal};
+use autonoe_core::time::format_duration;
+use autonoe_core::{Budget, CostUsd};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an agent may spend. `None` is unlimited.
+/// Limits of what an agent may spend. `None` is unlimited.
 ///
-/// Time is the time that agents work: two that work side by side for an hour take two. When
-/// something must be over is a matter of time-outs, not of this.
+/// Time is working time of agents: two agents that work side by side for an hour spend two hours.
+/// Deadlines are set by time-outs, not here.
 ///
 /// ```
 /// use autonoe_core::{Budget, CostUsd};
 /// use autonoe_harness::Allowance;
 ///
 /// let budget = Budget::default().with_cost(CostUsd::from_cents(500));
-/// let allowance = Allowance::new(budget).with_sessions(10);
+/// let allowance = Allowance::new(budget).sessions(10);
 ///
 /// assert_eq!(allowance.sessions, Some(10));
 /// ```
@@ -26,12 +28,12 @@ pub struct Allowance {
     /// Money, tokens and time.
     #[serde(flatten)]
     pub budget: Budget,
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: Option<u64>,
 }
 
 impl Allowance {
-    /// Makes an allowance of money, tokens and time, for any number of sessions.
+    /// Creates an allowance of money, tokens and time, for any number of sessions.
     pub fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -39,32 +41,25 @@ impl Allowance {
         }
     }
 
-    /// Limits the sessions.
+    /// Limits the number of sessions.
     #[must_use]
-    pub fn with_sessions(mut self, sessions: u64) -> Self {
+    pub fn sessions(mut self, sessions: u64) -> Self {
         self.sessions = Some(sessions);
         self
     }
 
-    /// Returns what is left of it. Of money that nobody counted, nothing is.
-    pub(crate) fn minus(&self, spending: &Spending) -> Self {
-        let mut left = self.amounts();
-        for (left, spent) in left.iter_mut().zip(spending.amounts()) {
-            *left = left.map(|left| left.saturating_sub(spent));
+    /// Returns the spending of work that may have used up the whole allowance, at an unknown cost.
+    pub(crate) fn all_spent(&self) -> Spending {
+        let mut spent = BudgetUsage {
+            cost: CostTotal::unknown(),
+            ..BudgetUsage::default()
+        };
+        spent.tokens.input = self.budget.tokens.unwrap_or_default();
+        spent.time = self.budget.time.unwrap_or_default();
+        Spending {
+            spent,
+            sessions: self.sessions.unwrap_or_default(),
         }
-        if spending.spent.cost.unknown_parts > 0 {
-            let [cost, ..] = &mut left;
-            *cost = cost.map(|_| 0);
-        }
-        Self::of_amounts(left)
-    }
-
-    /// Returns what nothing is left of.
-    pub(crate) fn exhausted(&self) -> Option<Kind> {
-        let mut kinds = Kind::ALL.into_iter().zip(self.amounts());
-        kinds
-            .find(|(_, left)| *left == Some(0))
-            .map(|(kind, _)| kind)
     }
 
     pub(crate) fn amounts(&self) -> [Option<u64>; Kind::ALL.len()] {
@@ -76,7 +71,7 @@ impl Allowance {
         })
     }
 
-    pub(crate) fn of_amounts(amounts: [Option<u64>; Kind::ALL.len()]) -> Self {
+    pub(crate) fn from_amounts(amounts: [Option<u64>; Kind::ALL.len()]) -> Self {
         let [cost, tokens, time, sessions] = amounts;
         let budget = Budget {
             cost_usd: cost.map(CostUsd::from_picos),
@@ -87,28 +82,28 @@ impl Allowance {
     }
 }
 
-/// What was spent of an [`Allowance`].
+/// Amounts that were spent of an [`Allowance`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spending {
     /// Money, tokens and time.
     #[serde(flatten)]
-    pub spent: Spent,
-    /// Sessions.
+    pub spent: BudgetUsage,
+    /// The number of sessions.
     pub sessions: u64,
 }
 
 impl Spending {
-    /// Makes the spending of one session.
-    pub fn of_session(
+    /// Creates the spending of one session.
+    pub fn from_session(
         cost: Option<CostUsd>,
-        tokens: autonoe_core::TokenUsage,
+        tokens: autonoe_core::agent::TokenUsage,
         time: Duration,
     ) -> Self {
         let mut total = CostTotal::default();
         total.add(cost);
         Self {
-            spent: Spent {
+            spent: BudgetUsage {
                 cost: total,
                 tokens,
                 time,
@@ -117,12 +112,24 @@ impl Spending {
         }
     }
 
-    /// Adds what was spent beside.
+    /// Adds the spending of other work.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.spent.cost.merge(other.spent.cost);
         self.spent.tokens += other.spent.tokens;
         self.spent.time = self.spent.time.saturating_add(other.spent.time);
         self.sessions = self.sessions.saturating_add(other.sessions);
+    }
+
+    /// Raises each kind to the amount in `other`, where that is higher.
+    pub(crate) fn raise_to(&mut self, other: &Self) {
+        if other.spent.cost.known_usd > self.spent.cost.known_usd {
+            self.spent.cost = other.spent.cost;
+        }
+        if other.spent.tokens.total() > self.spent.tokens.total() {
+            self.spent.tokens = other.spent.tokens;
+        }
+        self.spent.time = self.spent.time.max(other.spent.time);
+        self.sessions = self.sessions.max(other.sessions);
     }
 
     pub(crate) fn amounts(&self) -> [u64; Kind::ALL.len()] {
@@ -135,7 +142,7 @@ impl Spending {
     }
 }
 
-/// What can be spent.
+/// Kind of resource that a budget limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "BudgetedKind")]
@@ -144,7 +151,7 @@ pub enum Kind {
     Cost,
     /// Tokens.
     Tokens,
-    /// Time of agents.
+    /// Working time of agents.
     Time,
     /// Sessions.
     Sessions,
@@ -153,8 +160,8 @@ pub enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Cost, Self::Tokens, Self::Time, Self::Sessions];
 
-    /// Says how much so many of its smallest unit are.
-    pub(crate) fn words(self, amount: u64) -> String {
+    /// Formats an amount, given in the smallest unit of the kind.
+    pub(crate) fn format(self, amount: u64) -> String {
         match self {
             Self::Cost => CostUsd::from_picos(amount).to_string(),
             Self::Time => format_duration(Duration::from_millis(amount)),
@@ -166,7 +173,7 @@ impl Kind {
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Cost => "money",
+            Self::Cost => "cost",
             Self::Tokens => "tokens",
             Self::Time => "time",
             Self::Sessions => "sessions",

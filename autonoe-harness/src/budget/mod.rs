@@ -1,9 +1,11 @@
-//! Budgets that compose: what is reserved is paid, and what is left returns.
+//! Budget accounts of fleets, members, turns and verifications.
 
-mod accounts;
+mod account;
 mod allowance;
 #[cfg(test)]
 mod properties;
+mod verification;
 
-pub use accounts::{AccountError, Accounts};
+pub use account::{Account, AccountError};
 pub use allowance::{Allowance, Kind as BudgetedKind, Spending};
+pub use verification::{PaidSession, VerificationBudget};

@@ -1,4 +1,4 @@
-//! What every store of a coordinator's state must do.
+//! Conformance suite of coordinator state stores.
 
 use std::sync::Arc;
 
@@ -7,29 +7,31 @@ use autonoe_testkit::conformance::{Checks, Conformance, Finding, Flaw};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::{
-    Accounts, AggregatedResult, Allowance, FleetPlan, HarnessId, HarnessResult, MemberState,
-    MetaState, StateError,
-};
+use crate::budget::{Account, Allowance};
+use crate::state::{FleetPlan, MetaState, StateError};
+use crate::strategy::{AggregatedReport, MemberId, MemberReport, MemberState};
 
-/// Checks a [`MetaState`] against its contract. Each time `empty` is called it must return a store
-/// in which there is nothing.
+/// Checks a [`MetaState`] against its contract. `empty` must return an empty store with each call.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_harness::{MemoryMeta, MetaState, conformance};
+/// use autonoe_harness::state::{MetaState, SqliteMeta};
+/// use autonoe_harness::conformance;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let empty = async || Arc::new(MemoryMeta::new()) as Arc<dyn MetaState>;
+/// let empty = async || {
+///     let meta = SqliteMeta::in_memory().await.expect("it opens");
+///     Arc::new(meta) as Arc<dyn MetaState>
+/// };
 ///
 /// conformance::meta_state(&empty).await.assert();
 /// # });
 /// ```
 pub async fn meta_state(empty: &impl AsyncFn() -> Arc<dyn MetaState>) -> Conformance {
-    let mut checks = Checks::of("meta state");
+    let mut checks = Checks::new("meta state");
     checks
-        .run("a fleet is kept as it was planned, once", async {
+        .run("a fleet is stored once, as it was planned", async {
             let store = empty().await;
             good(store.create_fleet(&plan("z"), at(0)).await)?;
             good(store.create_fleet(&plan("a"), at(1)).await)?;
@@ -51,68 +53,71 @@ pub async fn meta_state(empty: &impl AsyncFn() -> Arc<dyn MetaState>) -> Conform
             same("its time", &fleets[0].created_at, &at(0))?;
             let waits = fleets[0].members.iter();
             let waits = waits.filter(|member| member.state == MemberState::Waiting);
-            same("who waits", &waits.count(), &2)?;
+            same("the waiting members", &waits.count(), &2)?;
             same(
                 "alone",
                 &good(store.fleet("a").await)?.as_ref(),
                 &fleets.get(1),
             )?;
-            same("of no name", &good(store.fleet("x").await)?, &None)
+            same("an unknown fleet", &good(store.fleet("x").await)?, &None)
         })
         .await;
     checks
-        .run("what became of members and of the fleet stays", async {
-            let store = empty().await;
-            good(store.create_fleet(&plan("f"), at(0)).await)?;
-            let lead = good(store.lead("f", at(1)).await)?;
-            let (a, b) = (HarnessId::new("a"), HarnessId::new("b"));
-            let ended = ended(&a, 0.1 + 0.2);
-            good(
-                store
-                    .set_member(&lead, &a, &MemberState::Running, at(2))
-                    .await,
-            )?;
-            good(store.set_member(&lead, &a, &ended, at(3)).await)?;
-            good(store.set_member(&lead, &a, &ended, at(4)).await)?;
-            conflict(
-                store
-                    .set_member(&lead, &a, &MemberState::Running, at(5))
-                    .await,
-            )?;
-            let nobody = HarnessId::new("nobody");
-            let unknown = store.set_member(&lead, &nobody, &ended, at(5)).await;
-            if !matches!(unknown, Err(StateError::Unknown(_))) {
-                return failed(format!("of nobody: {unknown:?}"));
-            }
-            good(store.finish_fleet(&lead, &result(true), at(6)).await)?;
-            good(store.finish_fleet(&lead, &result(true), at(7)).await)?;
-            conflict(store.finish_fleet(&lead, &result(false), at(8)).await)?;
-            conflict(
-                store
-                    .set_member(&lead, &b, &MemberState::Running, at(8))
-                    .await,
-            )?;
+        .run(
+            "the states of members and the result of the fleet are kept",
+            async {
+                let store = empty().await;
+                good(store.create_fleet(&plan("f"), at(0)).await)?;
+                let lead = good(store.acquire_lead("f", at(1)).await)?;
+                let (a, b) = (MemberId::new("a"), MemberId::new("b"));
+                let ended = ended(&a, 0.1 + 0.2);
+                good(
+                    store
+                        .set_member(&lead, &a, &MemberState::Running, at(2))
+                        .await,
+                )?;
+                good(store.set_member(&lead, &a, &ended, at(3)).await)?;
+                good(store.set_member(&lead, &a, &ended, at(4)).await)?;
+                conflict(
+                    store
+                        .set_member(&lead, &a, &MemberState::Running, at(5))
+                        .await,
+                )?;
+                let nobody = MemberId::new("nobody");
+                let unknown = store.set_member(&lead, &nobody, &ended, at(5)).await;
+                if !matches!(unknown, Err(StateError::Unknown(_))) {
+                    return failed(format!("an unknown member: {unknown:?}"));
+                }
+                good(store.finish_fleet(&lead, &result(true), at(6)).await)?;
+                good(store.finish_fleet(&lead, &result(true), at(7)).await)?;
+                conflict(store.finish_fleet(&lead, &result(false), at(8)).await)?;
+                conflict(
+                    store
+                        .set_member(&lead, &b, &MemberState::Running, at(8))
+                        .await,
+                )?;
 
-            let Some(fleet) = good(store.fleet("f").await)? else {
-                return failed("it is gone");
-            };
-            same("the first", &fleet.members[1].state, &ended)?;
-            same("the second", &fleet.members[0].state, &MemberState::Waiting)?;
-            same("the result", &fleet.result, &Some(result(true)))
-        })
+                let Some(fleet) = good(store.fleet("f").await)? else {
+                    return failed("the fleet is missing");
+                };
+                same("the first", &fleet.members[1].state, &ended)?;
+                same("the second", &fleet.members[0].state, &MemberState::Waiting)?;
+                same("the result", &fleet.result, &Some(result(true)))
+            },
+        )
         .await;
     checks
-        .run("who does not lead any more is fenced off", async {
+        .run("writes of an older epoch are refused", async {
             let store = empty().await;
             good(store.create_fleet(&plan("f"), at(0)).await)?;
             good(store.create_fleet(&plan("g"), at(0)).await)?;
-            let old = good(store.lead("f", at(1)).await)?;
-            let apart = good(store.lead("g", at(1)).await)?;
-            let new = good(store.lead("f", at(2)).await)?;
+            let old = good(store.acquire_lead("f", at(1)).await)?;
+            let apart = good(store.acquire_lead("g", at(1)).await)?;
+            let new = good(store.acquire_lead("f", at(2)).await)?;
             if new.epoch <= old.epoch {
                 return failed(format!("the epoch {} is not higher", new.epoch));
             }
-            let (a, runs) = (HarnessId::new("a"), MemberState::Running);
+            let (a, runs) = (MemberId::new("a"), MemberState::Running);
             fenced(store.set_member(&old, &a, &runs, at(3)).await)?;
             fenced(store.append_decision(&old, &json!(1), at(3)).await)?;
             fenced(store.save_accounts(&old, &accounts(1), at(3)).await)?;
@@ -120,37 +125,37 @@ pub async fn meta_state(empty: &impl AsyncFn() -> Arc<dyn MetaState>) -> Conform
             good(store.set_member(&new, &a, &runs, at(4)).await)?;
             good(store.set_member(&apart, &a, &runs, at(4)).await)?;
             same("decisions", &good(store.decisions("f").await)?, &Vec::new())?;
-            match store.lead("nobody", at(5)).await {
+            match store.acquire_lead("nobody", at(5)).await {
                 Err(StateError::Unknown(_)) => Ok(()),
-                told => failed(format!("of nobody: {told:?}")),
+                other => failed(format!("an unknown fleet: {other:?}")),
             }
         })
         .await;
     checks
         .run(
-            "decisions are numbered and accounts replaced, each fleet for itself",
+            "decisions are numbered and accounts are replaced, per fleet",
             async {
                 let store = empty().await;
                 for fleet in ["f", "g"] {
                     good(store.create_fleet(&plan(fleet), at(0)).await)?;
                     same("at first", &good(store.accounts(fleet).await)?, &None)?;
-                    let lead = good(store.lead(fleet, at(1)).await)?;
+                    let lead = good(store.acquire_lead(fleet, at(1)).await)?;
                     for number in 1..=3 {
                         let decision = json!({"start": number});
-                        let told = good(store.append_decision(&lead, &decision, at(2)).await)?;
-                        same("the number", &told, &number)?;
+                        let found = good(store.append_decision(&lead, &decision, at(2)).await)?;
+                        same("the number", &found, &number)?;
                         let kept = accounts(i64::try_from(number).unwrap_or_default());
                         good(store.save_accounts(&lead, &kept, at(2)).await)?;
                     }
                 }
                 let decisions = good(store.decisions("f").await)?;
-                let told: Vec<_> = decisions.iter().map(|one| one.decision.clone()).collect();
+                let values: Vec<_> = decisions.iter().map(|one| one.decision.clone()).collect();
                 let expected = vec![
                     json!({"start": 1}),
                     json!({"start": 2}),
                     json!({"start": 3}),
                 ];
-                same("the decisions", &told, &expected)?;
+                same("the decisions", &values, &expected)?;
                 same("the time", &decisions[2].at, &at(2))?;
                 same(
                     "the accounts",
@@ -169,56 +174,57 @@ fn at(seconds: i64) -> Timestamp {
 
 fn plan(id: &str) -> FleetPlan {
     FleetPlan::new(id, json!({"strategy": {"type": "race"}, "share": 0.1}))
-        .with(HarnessId::new("b"), json!({"cli": "codex"}))
-        .with(HarnessId::new("a"), json!({"cli": "claude"}))
+        .member(MemberId::new("b"), json!({"cli": "codex"}))
+        .member(MemberId::new("a"), json!({"cli": "claude"}))
 }
 
-fn ended(id: &HarnessId, progress: f64) -> MemberState {
-    let mut result = HarnessResult::failure(id.clone(), "no \u{2014} \"really\"");
+fn ended(id: &MemberId, progress: f64) -> MemberState {
+    let mut result = MemberReport::failure(id.clone(), "no \u{2014} \"really\"");
     result.progress = progress;
     let result = Box::new(result);
     MemberState::Ended { place: 0, result }
 }
 
-fn result(success: bool) -> AggregatedResult {
-    AggregatedResult {
+fn result(success: bool) -> AggregatedReport {
+    AggregatedReport {
         strategy: "race".to_owned(),
         success,
-        results: vec![HarnessResult::success(HarnessId::new("a"), "done")],
-        not_started: vec![HarnessId::new("b")],
-        winner: success.then(|| HarnessId::new("a")),
+        results: vec![MemberReport::success(MemberId::new("a"), "done")],
+        not_started: vec![MemberId::new("b")],
+        winner: success.then(|| MemberId::new("a")),
         aggregated_output: None,
     }
 }
 
-fn accounts(cents: i64) -> Accounts {
+fn accounts(cents: i64) -> Account {
     let cents = u64::try_from(cents).unwrap_or_default();
     let money = Budget::default().with_cost(CostUsd::from_cents(cents));
-    Accounts::new("all", Allowance::new(money))
+    Account::new(Allowance::new(money))
 }
 
 fn good<T>(done: Result<T, StateError>) -> Finding<T> {
-    done.map_err(|error| Flaw::Failed(format!("it refuses: {error}")))
+    done.map_err(|error| Flaw::Failed(format!("the store returned an error: {error}")))
 }
 
 fn same<T: std::fmt::Debug + PartialEq>(what: &str, found: &T, expected: &T) -> Finding {
-    match found == expected {
-        true => Ok(()),
-        false => failed(format!("{what}: {found:?} instead of {expected:?}")),
+    if found == expected {
+        Ok(())
+    } else {
+        failed(format!("{what}: {found:?} instead of {expected:?}"))
     }
 }
 
 fn fenced<T: std::fmt::Debug>(done: Result<T, StateError>) -> Finding {
     match done {
         Err(StateError::Fenced { .. }) => Ok(()),
-        other => failed(format!("it is not fenced off: {other:?}")),
+        other => failed(format!("the old epoch is not refused: {other:?}")),
     }
 }
 
 fn conflict<T: std::fmt::Debug>(done: Result<T, StateError>) -> Finding {
     match done {
         Err(StateError::Conflict(_)) => Ok(()),
-        other => failed(format!("it is not refused: {other:?}")),
+        other => failed(format!("the call is not refused: {other:?}")),
     }
 }
 

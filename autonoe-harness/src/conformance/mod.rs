@@ -1,13 +1,15 @@
-//! What implementations of the ports of this crate must do, as functions to call from a test.
+//! Conformance suites for implementations of this crate's ports, to be called from tests.
 
-mod handle;
+#[cfg(feature = "sqlite")]
 mod meta_state;
 mod simulated_fleet;
+#[cfg(feature = "sqlite")]
 mod state_store;
 mod strategy;
 
-pub use handle::{HANDLE_JOB, HandleJob, handle};
+#[cfg(feature = "sqlite")]
 pub use meta_state::meta_state;
-pub use simulated_fleet::{SimulatedFleet, SimulatedMember, SimulationEnd};
+pub use simulated_fleet::{SimulatedFleet, SimulatedMember, SimulationReport};
+#[cfg(feature = "sqlite")]
 pub use state_store::state_store;
 pub use strategy::strategy;

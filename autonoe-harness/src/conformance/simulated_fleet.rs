@@ -1,10 +1,12 @@
-//! A fleet that only pretends to work.
+//! Simulated fleet with predetermined member results.
 
 use std::time::Duration;
 
-use crate::{AggregatedResult, Fleet, HarnessId, HarnessResult, MemberState, Order, Strategy};
+use crate::strategy::{
+    AggregatedReport, Fleet, MemberId, MemberReport, MemberState, Order, Strategy,
+};
 
-/// A fleet whose members do what was decided before: no process, no clock, the same end each time.
+/// A fleet with predetermined results: no processes, no clock, and the same outcome in every run.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,38 +26,38 @@ pub struct SimulatedFleet {
     room: usize,
 }
 
-/// What one member will do when it is started.
+/// Predetermined result of one member.
 #[derive(Clone, Debug)]
 pub struct SimulatedMember {
-    /// Whether it will succeed.
+    /// Whether the member succeeds.
     pub success: bool,
-    /// How long it will work.
+    /// Working time of the member.
     pub time: Duration,
-    /// How many of its tests will pass.
+    /// Number of its tests that pass.
     pub tests_passed: Option<u64>,
-    /// How many deliverables will have passed in its ledger.
+    /// Number of deliverables that pass in its ledger.
     pub deliverables_passed: u64,
-    /// How many success criteria will hold.
+    /// Number of success criteria that hold.
     pub criteria_passed: u64,
-    /// How many of its attempts will fail.
+    /// Number of its attempts that fail.
     pub failures: u32,
 }
 
-/// How a simulated fleet ended.
+/// Outcome of a simulated fleet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SimulationEnd {
-    /// What it came to.
-    pub result: AggregatedResult,
-    /// What members were given when they were started, in the order in which they were.
-    pub inputs: Vec<(HarnessId, Option<String>)>,
-    /// How many worked at once at most.
+pub struct SimulationReport {
+    /// The aggregated result.
+    pub result: AggregatedReport,
+    /// The inputs of the started members, in start order.
+    pub inputs: Vec<(MemberId, Option<String>)>,
+    /// The highest number of members that ran at once.
     pub most_at_once: usize,
-    /// When it was over.
+    /// The simulated time at the end.
     pub time: Duration,
 }
 
 impl SimulatedMember {
-    /// Makes one that succeeds after `time`.
+    /// Creates a member that succeeds after `time`.
     pub fn succeeds(time: Duration) -> Self {
         Self {
             success: true,
@@ -67,7 +69,7 @@ impl SimulatedMember {
         }
     }
 
-    /// Makes one that fails after `time`.
+    /// Creates a member that fails after `time`.
     pub fn fails(time: Duration) -> Self {
         Self {
             success: false,
@@ -76,13 +78,12 @@ impl SimulatedMember {
         }
     }
 
-    fn result(&self, id: HarnessId, time: Duration) -> HarnessResult {
-        let mut result = match self.success {
-            true => {
-                let output = format!("output of {id}");
-                HarnessResult::success(id, output)
-            }
-            false => HarnessResult::failure(id, "it failed"),
+    fn result(&self, id: MemberId, time: Duration) -> MemberReport {
+        let mut result = if self.success {
+            let output = format!("output of {id}");
+            MemberReport::success(id, output)
+        } else {
+            MemberReport::failure(id, "it failed")
         };
         result.deliverables_passed = self.deliverables_passed;
         result.criteria_passed = self.criteria_passed;
@@ -94,7 +95,7 @@ impl SimulatedMember {
 }
 
 impl SimulatedFleet {
-    /// Makes a fleet of members with the names `0`, `1` and so on, that can all work at once.
+    /// Creates a fleet of members named `0`, `1` and so on, which can all run at once.
     pub fn new(members: impl IntoIterator<Item = SimulatedMember>) -> Self {
         let members: Vec<_> = members.into_iter().collect();
         Self {
@@ -103,20 +104,20 @@ impl SimulatedFleet {
         }
     }
 
-    /// Limits how many work at once.
+    /// Limits the number of members that run at once.
     #[must_use]
-    pub fn with_room(mut self, room: usize) -> Self {
+    pub fn max_concurrent(mut self, room: usize) -> Self {
         self.room = room.max(1);
         self
     }
 
-    /// Lets `strategy` lead the fleet to its end.
+    /// Runs the fleet under `strategy` until it finishes.
     ///
     /// # Errors
     ///
-    /// It breaks its contract; the text says how.
-    pub fn run(&self, strategy: &dyn Strategy) -> Result<SimulationEnd, String> {
-        let names = (0..self.members.len()).map(|number| HarnessId::new(number.to_string()));
+    /// The strategy violates its contract; the text describes the violation.
+    pub fn run(&self, strategy: &dyn Strategy) -> Result<SimulationReport, String> {
+        let names = (0..self.members.len()).map(|number| MemberId::new(number.to_string()));
         let mut course = Course {
             simulated: self,
             fleet: Fleet::new(names),
@@ -125,31 +126,31 @@ impl SimulatedFleet {
             inputs: Vec::new(),
             most_at_once: 0,
         };
-        // Each member is started and stopped at most once, and ends once.
+        // Each member starts, stops and ends at most once.
         for _ in 0..=4 * self.members.len() {
             if let Some(end) = course.step(strategy)? {
                 return Ok(end);
             }
         }
-        Err("it does not come to an end".to_owned())
+        Err("the strategy does not finish".to_owned())
     }
 }
 
 struct Course<'a> {
     simulated: &'a SimulatedFleet,
     fleet: Fleet,
-    /// When those that work will end.
+    /// End times of the running members.
     ends: Vec<(Duration, usize)>,
     now: Duration,
-    inputs: Vec<(HarnessId, Option<String>)>,
+    inputs: Vec<(MemberId, Option<String>)>,
     most_at_once: usize,
 }
 
 impl Course<'_> {
-    fn step(&mut self, strategy: &dyn Strategy) -> Result<Option<SimulationEnd>, String> {
+    fn step(&mut self, strategy: &dyn Strategy) -> Result<Option<SimulationReport>, String> {
         let orders = strategy.decide(&self.fleet);
         if orders != strategy.decide(&self.fleet) {
-            return Err("the same fleet gives other orders".to_owned());
+            return Err("the same fleet leads to different decisions".to_owned());
         }
         for order in orders {
             match order {
@@ -158,7 +159,7 @@ impl Course<'_> {
                 Order::Finish(decision) => {
                     let result = self.fleet.aggregate(strategy.typetag_name(), decision);
                     self.judge(&result)?;
-                    return Ok(Some(SimulationEnd {
+                    return Ok(Some(SimulationReport {
                         result,
                         inputs: self.inputs.clone(),
                         most_at_once: self.most_at_once,
@@ -171,17 +172,17 @@ impl Course<'_> {
         Ok(None)
     }
 
-    fn start(&mut self, id: HarnessId, input: Option<String>) -> Result<(), String> {
+    fn start(&mut self, id: MemberId, input: Option<String>) -> Result<(), String> {
         match self.fleet.member(&id).map(|member| &member.state) {
             Some(MemberState::Waiting) => {}
-            state => return Err(format!("it starts {id}, which is {state:?}")),
+            state => return Err(format!("the strategy starts {id}, which is {state:?}")),
         }
-        // The others wait: the strategy will ask for them again.
+        // The member keeps waiting: the strategy will order its start again.
         if self.ends.len() >= self.simulated.room {
             return Ok(());
         }
         let number = self.number(&id)?;
-        self.fleet.began(&id);
+        self.fleet.mark_running(&id);
         self.ends
             .push((self.now + self.simulated.members[number].time, number));
         self.inputs.push((id, input));
@@ -189,54 +190,54 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn stop(&mut self, id: &HarnessId) -> Result<(), String> {
+    fn stop(&mut self, id: &MemberId) -> Result<(), String> {
         match self.fleet.member(id).map(|member| &member.state) {
             Some(MemberState::Running) => {}
-            state => return Err(format!("it stops {id}, which is {state:?}")),
+            state => return Err(format!("the strategy stops {id}, which is {state:?}")),
         }
-        self.fleet.stopping(id);
+        self.fleet.mark_stopping(id);
         Ok(())
     }
 
-    /// Lets the next member end.
+    /// Ends the next member.
     fn pass_time(&mut self) -> Result<(), String> {
         let next = self.ends.iter().enumerate().min_by_key(|(_, end)| **end);
         let Some((place, &(at, number))) = next else {
-            return Err("it waits, and nothing is at work".to_owned());
+            return Err("the strategy waits, and no member is running".to_owned());
         };
         self.ends.remove(place);
         let id = self.fleet.members()[number].id.clone();
         let was_stopped = self.fleet.members()[number].state == MemberState::Stopping;
-        let result = match was_stopped {
-            // It ends at once.
-            true => HarnessResult::failure(id, "it was stopped"),
-            false => {
-                self.now = self.now.max(at);
-                let member = &self.simulated.members[number];
-                member.result(id, member.time)
-            }
+        let result = if was_stopped {
+            // A stopped member ends immediately.
+            MemberReport::failure(id, "it was stopped")
+        } else {
+            self.now = self.now.max(at);
+            let member = &self.simulated.members[number];
+            member.result(id, member.time)
         };
-        self.fleet.ended(result);
+        self.fleet.record_result(result);
         Ok(())
     }
 
-    fn judge(&self, result: &AggregatedResult) -> Result<(), String> {
-        if self.fleet.is_at_work() {
-            return Err("it finishes while members are at work".to_owned());
+    fn judge(&self, result: &AggregatedReport) -> Result<(), String> {
+        if self.fleet.has_running_members() {
+            return Err("the strategy finishes while members are running".to_owned());
         }
         match (&result.winner, result.winning_result()) {
             (None, _) => {}
             (Some(_), Some(winner)) if winner.success => {}
-            (Some(id), Some(_)) => return Err(format!("{id} failed and wins")),
-            (Some(id), None) => return Err(format!("{id} wins and was not there")),
+            (Some(id), Some(_)) => return Err(format!("{id} failed, but is the winner")),
+            (Some(id), None) => return Err(format!("{id} is the winner, but is not a member")),
         }
-        match result.success && !result.results.iter().any(|result| result.success) {
-            true => Err("it succeeds, and nobody did".to_owned()),
-            false => Ok(()),
+        if result.success && !result.results.iter().any(|result| result.success) {
+            Err("the fleet succeeds, but no member did".to_owned())
+        } else {
+            Ok(())
         }
     }
 
-    fn number(&self, id: &HarnessId) -> Result<usize, String> {
+    fn number(&self, id: &MemberId) -> Result<usize, String> {
         let members = self.fleet.members();
         let number = members.iter().position(|member| member.id == *id);
         number.ok_or_else(|| format!("there is no member {id}"))

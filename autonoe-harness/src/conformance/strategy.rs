@@ -1,13 +1,13 @@
-//! What every strategy must do.
+//! Conformance suite of strategies.
 
 use std::time::Duration;
 
 use autonoe_testkit::conformance::{Checks, Conformance, Flaw};
 
 use super::simulated_fleet::{SimulatedFleet, SimulatedMember};
-use crate::Strategy;
+use crate::strategy::Strategy;
 
-/// How many fleets each check looks at.
+/// Number of simulated fleets per check.
 const FLEETS: u64 = 300;
 
 /// Checks a [`Strategy`] against its contract, on many simulated fleets.
@@ -18,22 +18,23 @@ const FLEETS: u64 = 300;
 /// conformance::strategy(&Pipeline {}).assert();
 /// ```
 pub fn strategy(strategy: &dyn Strategy) -> Conformance {
-    let mut checks = Checks::of("strategy");
-    checks.look("a fleet of nobody comes to an end without success", || {
+    let mut checks = Checks::new("strategy");
+    checks.run_sync("a fleet without members finishes without success", || {
         let end = SimulatedFleet::new([])
             .run(strategy)
             .map_err(Flaw::Failed)?;
-        match end.result.success {
-            true => Err(Flaw::Failed("it succeeds".to_owned())),
-            false => Ok(()),
+        if end.result.success {
+            Err(Flaw::Failed("the fleet succeeds".to_owned()))
+        } else {
+            Ok(())
         }
     });
     for (check, success) in [
-        ("a fleet in which all succeed comes to an end", Some(true)),
-        ("a fleet in which all fail comes to an end", Some(false)),
-        ("a fleet of any kind comes to an end", None),
+        ("a fleet in which all members succeed finishes", Some(true)),
+        ("a fleet in which all members fail finishes", Some(false)),
+        ("a fleet with random outcomes finishes", None),
     ] {
-        checks.look(check, || {
+        checks.run_sync(check, || {
             for seed in 0..FLEETS {
                 let fleet = fleet(seed, success);
                 fleet
@@ -43,7 +44,7 @@ pub fn strategy(strategy: &dyn Strategy) -> Conformance {
             Ok(())
         });
     }
-    checks.look("who finds only failures does not succeed", || {
+    checks.run_sync("a fleet in which all members fail does not succeed", || {
         for seed in 0..FLEETS {
             let fleet = fleet(seed, Some(false));
             let end = fleet.run(strategy).map_err(Flaw::Failed)?;
@@ -53,35 +54,40 @@ pub fn strategy(strategy: &dyn Strategy) -> Conformance {
         }
         Ok(())
     });
-    checks.look("there is never more at work than there is room for", || {
-        for seed in 0..FLEETS {
-            let fleet = fleet(seed, None).with_room(2);
-            let end = fleet.run(strategy).map_err(Flaw::Failed)?;
-            if end.most_at_once > 2 {
-                return Err(Flaw::Failed(format!("{} at once", end.most_at_once)));
-            }
-        }
-        Ok(())
-    });
-    checks.look(
-        "the same strategy comes out of what it is written as",
+    checks.run_sync(
+        "the number of running members never exceeds the limit",
         || {
-            let written = serde_json::to_value(strategy).map_err(|error| error.to_string())?;
-            let read: Box<dyn Strategy> =
-                serde_json::from_value(written).map_err(|error| error.to_string())?;
             for seed in 0..FLEETS {
-                let fleet = fleet(seed, None);
-                if fleet.run(strategy).ok() != fleet.run(&*read).ok() {
-                    return Err(Flaw::Failed(format!("it leads otherwise: {fleet:?}")));
+                let fleet = fleet(seed, None).max_concurrent(2);
+                let end = fleet.run(strategy).map_err(Flaw::Failed)?;
+                if end.most_at_once > 2 {
+                    return Err(Flaw::Failed(format!(
+                        "{} members run at once",
+                        end.most_at_once
+                    )));
                 }
             }
             Ok(())
         },
     );
+    checks.run_sync("a strategy survives serialisation", || {
+        let written = serde_json::to_value(strategy).map_err(|error| error.to_string())?;
+        let read: Box<dyn Strategy> =
+            serde_json::from_value(written).map_err(|error| error.to_string())?;
+        for seed in 0..FLEETS {
+            let fleet = fleet(seed, None);
+            if fleet.run(strategy).ok() != fleet.run(&*read).ok() {
+                return Err(Flaw::Failed(format!(
+                    "the deserialised strategy decides differently: {fleet:?}"
+                )));
+            }
+        }
+        Ok(())
+    });
     checks.finish()
 }
 
-/// Makes the fleet of a number: the same each time.
+/// Creates a fleet from a seed: equal seeds give equal fleets.
 fn fleet(seed: u64, success: Option<bool>) -> SimulatedFleet {
     let mut dice = Dice(seed);
     let members = (0..dice.roll(9)).map(|_| {
@@ -95,10 +101,10 @@ fn fleet(seed: u64, success: Option<bool>) -> SimulatedFleet {
     });
     let members: Vec<_> = members.collect();
     let room = usize::try_from(dice.roll(10)).unwrap_or_default();
-    SimulatedFleet::new(members).with_room(room)
+    SimulatedFleet::new(members).max_concurrent(room)
 }
 
-/// Numbers that look random and are not (splitmix64).
+/// Deterministic pseudo-random numbers (splitmix64).
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! What is told of a fleet while it works.
+//! Fleet events and their observers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::CutShort;
-use crate::{HarnessId, HarnessResult};
+use crate::strategy::{MemberId, MemberReport};
 
 /// Something that happened in a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,14 +17,14 @@ use crate::{HarnessId, HarnessResult};
 pub struct FleetEvent {
     /// The fleet.
     pub fleet: String,
-    /// When.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub kind: FleetEventKind,
 }
 
-/// What happened in a fleet.
+/// Kind of a fleet event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(
     tag = "event",
@@ -33,70 +33,70 @@ pub struct FleetEvent {
 )]
 #[non_exhaustive]
 pub enum FleetEventKind {
-    /// The fleet begins.
-    Began {
+    /// The fleet started.
+    FleetStarted {
         /// The `type` of its strategy.
         strategy: String,
         /// Its members, in their order.
-        members: Vec<HarnessId>,
+        members: Vec<MemberId>,
     },
     /// A member was started.
     Started {
-        /// Who.
-        member: HarnessId,
+        /// The member.
+        member: MemberId,
         /// Its run.
         run: RunId,
     },
-    /// The run of a member was there already: a coordinator before this one had started it.
-    FoundAgain {
-        /// Who.
-        member: HarnessId,
+    /// The run of a member exists already: an earlier coordinator started it.
+    RunFound {
+        /// The member.
+        member: MemberId,
         /// Its run.
         run: RunId,
         /// Whether its run has ended. Its end follows at once, and an earlier coordinator may have
         /// reported it.
         has_ended: bool,
     },
-    /// A member cannot be paid now, and waits until others return something.
-    WaitsForMoney {
-        /// Who.
-        member: HarnessId,
-        /// What is missing, for people.
-        why: String,
+    /// A member cannot be paid now, and waits until others return budget.
+    WaitsForBudget {
+        /// The member.
+        member: MemberId,
+        /// The missing budget, for people.
+        reason: String,
     },
-    /// Nobody is started until the fleet is resumed; members at work are told to hold.
+    /// The fleet is paused: no member starts, and running members are asked to pause.
     Paused,
-    /// The fleet goes on.
+    /// The fleet resumed.
     Resumed,
-    /// A member is told to stop.
+    /// A member is being stopped.
     Stopping {
-        /// Who.
-        member: HarnessId,
-        /// Why, for people.
+        /// The member.
+        member: MemberId,
+        /// The reason, for people.
         why: String,
     },
     /// A member has ended.
     Ended {
-        /// What it came to.
-        result: HarnessResult,
+        /// The result of the member.
+        result: MemberReport,
     },
-    /// The fleet ends before its strategy is done; members under way are stopped.
+    /// The fleet ends before its strategy has finished; running members are stopped.
     CutShort {
-        /// Why.
+        /// The reason.
         reason: CutShort,
     },
     /// The fleet has ended.
     Finished {
         /// Whether it succeeded.
         success: bool,
-        /// Whose result counts, where one does.
-        winner: Option<HarnessId>,
+        /// The winning member, if there is one.
+        winner: Option<MemberId>,
     },
 }
 
-/// Is told what happens in a fleet, in the order in which it does.
+/// Receives the events of a fleet, in order.
 ///
-/// It must not wait; a panic of it is caught and forgotten. Any closure will do:
+/// An observer must not block. Its panics are caught and logged. Any closure is an observer:
 ///
 /// ```
 /// use autonoe_harness::{FleetEvent, FleetObserver};
@@ -106,7 +106,7 @@ pub enum FleetEventKind {
 /// takes(|event: &FleetEvent| tracing::info!(?event.kind, "fleet"));
 /// ```
 pub trait FleetObserver: Send + Sync {
-    /// Takes notice of an event.
+    /// Receives an event.
     fn on_event(&self, event: &FleetEvent);
 }
 
@@ -123,11 +123,11 @@ impl<F: Fn(&FleetEvent) + Send + Sync> FleetObserver for F {
     }
 }
 
-/// Tells all observers.
-pub(super) fn tell(observers: &[Arc<dyn FleetObserver>], event: &FleetEvent) {
+/// Sends an event to all observers. A panic of an observer is logged.
+pub(super) fn notify(observers: &[Arc<dyn FleetObserver>], event: &FleetEvent) {
     for observer in observers {
-        let told = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
-        if told.is_err() {
+        let result = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
+        if result.is_err() {
             tracing::error!(fleet = %event.fleet, "an observer of the fleet panicked");
         }
     }

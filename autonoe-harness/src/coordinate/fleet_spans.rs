@@ -1,36 +1,41 @@
-//! Spans of a fleet and its members.
+//! Tracing spans of a fleet and its members.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_core::{CostTotal, IdSource, RunId, SPAN_TARGET, SpanContext, TraceContext};
+use autonoe_core::RunId;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::event::{SpanContext, TraceContext};
+use autonoe_core::run::SPAN_TARGET;
+use autonoe_core::time::IdSource;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
 use super::{FleetEvent, FleetEventKind, FleetObserver};
-use crate::{HarnessId, HarnessResult};
+use crate::strategy::{MemberId, MemberReport};
 
-/// Opens spans of `tracing` for a fleet and its members, under
-/// [`SPAN_TARGET`](autonoe_core::SPAN_TARGET) and with the ids of the trace.
+/// Opens `tracing` spans for a fleet and its members, under
+/// [`SPAN_TARGET`](autonoe_core::run::SPAN_TARGET) and with the IDs of the trace.
 ///
 /// The fleet is `invoke_workflow FLEET`. Below it, each member is `invoke_agent MEMBER`. The
-/// [context of a member](Self::member) makes the spans of its process part of the same trace: pass it
-/// to the process as environment variables, and there to
-/// [`SessionRunnerBuilder::trace`](autonoe_core::SessionRunnerBuilder::trace).
+/// [context of a member](Self::member) makes the spans of its process part of the same trace: pass
+/// it to the process as environment variables, and there to
+/// [`SessionRunnerBuilder::trace`](autonoe_core::run::SessionRunnerBuilder::trace).
 ///
 /// Without a subscriber no spans are opened, but the contexts are the same.
 ///
 /// ```
-/// use autonoe_core::RandomIds;
-/// use autonoe_harness::{FleetSpans, MemberJob, SubHarnessProgram};
+/// use autonoe_core::time::RandomIds;
+/// use autonoe_harness::coordinate::MemberJob;
+/// use autonoe_harness::{FleetSpans, MemberCommand};
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let spans = std::sync::Arc::new(FleetSpans::new(RandomIds::new()?, None));
 ///
 /// let of_members = spans.clone();
-/// let program = SubHarnessProgram::new("/usr/bin/autonoe").env_for(move |order| {
-///     let context = MemberJob::of(order).map(|job| of_members.member(&job.member));
+/// let program = MemberCommand::new("/usr/bin/autonoe").env_for(move |order| {
+///     let context = MemberJob::from_run(order).map(|job| of_members.member(&job.member));
 ///     let variables = context.iter().flat_map(|context| context.environment());
 ///     variables.map(|(name, value)| (name.into(), value.into())).collect()
 /// });
@@ -43,16 +48,16 @@ pub struct FleetSpans(Mutex<State>);
 
 struct State {
     ids: Arc<dyn IdSource>,
-    /// The span of another process, or of an earlier coordinator, that the fleet is below.
+    /// The span of another process, or of an earlier coordinator, that is the parent of the fleet.
     parent: Option<TraceContext>,
     at: SpanContext,
     fleet: Option<Span>,
-    members: HashMap<HarnessId, MemberSpan>,
+    members: HashMap<MemberId, MemberSpan>,
 }
 
 struct MemberSpan {
     at: SpanContext,
-    /// `None` once it is closed.
+    /// `None` once the span is closed.
     span: Option<Span>,
     is_stopping: bool,
 }
@@ -76,17 +81,17 @@ impl FleetSpans {
         state.context(&state.at)
     }
 
-    /// Returns the context of the span of a member, and opens that span unless it is open or closed
-    /// already. The coordinator reports the start of a member after its process has been started, so
-    /// the process asks first.
-    pub fn member(&self, member: &HarnessId) -> TraceContext {
+    /// Returns the context of a member's span, and opens that span unless it is open or closed
+    /// already. A member's process requests its context before the coordinator reports the start,
+    /// because the report follows the start of the process.
+    pub fn member(&self, member: &MemberId) -> TraceContext {
         let mut state = self.state();
         let at = state.open_member(member);
         state.context(&at)
     }
 
-    /// Puts the fleet below the span of the coordinator that started it. `FleetRun`
-    /// does so for a fleet that it resumes. Has no effect on spans that are open.
+    /// Puts the fleet below the span of the coordinator that started it. `FleetRun` calls this for
+    /// a fleet that it resumes. Has no effect on open spans.
     pub fn resume(&self, first: TraceContext) {
         let mut state = self.state();
         state.at = place_below(&state.ids, Some(&first));
@@ -101,8 +106,8 @@ impl FleetSpans {
         }
     }
 
-    /// Closes all spans that are open. `FleetRun` does so when its run ends or is
-    /// dropped; otherwise they are closed when this value is dropped.
+    /// Closes all open spans. `FleetRun` calls this when its run ends or is dropped; otherwise they
+    /// are closed when this value is dropped.
     pub fn close(&self) {
         let mut state = self.state();
         for member in state.members.values_mut() {
@@ -124,7 +129,7 @@ impl State {
         }
     }
 
-    fn open_member(&mut self, member: &HarnessId) -> SpanContext {
+    fn open_member(&mut self, member: &MemberId) -> SpanContext {
         if let Some(known) = self.members.get(member) {
             return known.at;
         }
@@ -139,7 +144,7 @@ impl State {
         at
     }
 
-    fn member_started(&mut self, member: &HarnessId, run: &RunId) {
+    fn member_started(&mut self, member: &MemberId, run: &RunId) {
         self.open_member(member);
         let opened = self.members.get(member).and_then(|it| it.span.as_ref());
         if let Some(span) = opened {
@@ -147,7 +152,7 @@ impl State {
         }
     }
 
-    fn member_ended(&mut self, result: &HarnessResult) {
+    fn member_ended(&mut self, result: &MemberReport) {
         let Some(member) = self.members.get_mut(&result.id) else {
             return;
         };
@@ -170,9 +175,9 @@ impl State {
 impl FleetObserver for FleetSpans {
     fn on_event(&self, event: &FleetEvent) {
         match &event.kind {
-            FleetEventKind::Began { strategy, .. } => self.open(&event.fleet, strategy),
+            FleetEventKind::FleetStarted { strategy, .. } => self.open(&event.fleet, strategy),
             FleetEventKind::Started { member, run }
-            | FleetEventKind::FoundAgain {
+            | FleetEventKind::RunFound {
                 member,
                 run,
                 has_ended: false,
@@ -188,10 +193,10 @@ impl FleetObserver for FleetSpans {
                     record_failure(span);
                 }
             }
-            FleetEventKind::FoundAgain {
+            FleetEventKind::RunFound {
                 has_ended: true, ..
             }
-            | FleetEventKind::WaitsForMoney { .. }
+            | FleetEventKind::WaitsForBudget { .. }
             | FleetEventKind::Paused
             | FleetEventKind::Resumed
             | FleetEventKind::CutShort { .. }
@@ -232,7 +237,7 @@ fn fleet_span(fleet: &str, strategy: &str) -> Span {
     )
 }
 
-fn member_span(parent: Option<tracing::Id>, member: &HarnessId) -> Span {
+fn member_span(parent: Option<tracing::Id>, member: &MemberId) -> Span {
     tracing::info_span!(
         target: SPAN_TARGET,
         parent: parent,
@@ -261,14 +266,13 @@ fn with_ids(span: Span, at: &SpanContext) -> Span {
     span
 }
 
-/// Records a failure. Why a member failed is free text, which may quote the project, so that it is
-/// left out.
+/// Records a failure. The reason is left out: it is free text, which may quote the project.
 fn record_failure(span: &Span) {
     span.record("otel.status_code", "ERROR");
     span.record("error.type", "_OTHER");
 }
 
-/// Records the cost if all of it is known.
+/// Records the cost if it is fully known.
 fn record_cost(span: &Span, cost: &CostTotal) {
     if let Some(cost) = cost.exact() {
         span.record("autonoe.cost.usd", cost.to_f64());

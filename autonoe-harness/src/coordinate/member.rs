@@ -1,25 +1,30 @@
-//! What a member of a fleet is to do.
+//! Specification of a fleet member, and the input of its run.
 
 use std::time::Duration;
 
-use autonoe_core::{Placement, RunId, RunSpec};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Placement, RunSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Allowance, HarnessId, written};
+use crate::budget::Allowance;
+use crate::serde_formats;
+use crate::strategy::MemberId;
 
-/// What a member of a fleet is to do, and what it may use for it.
+/// Work of a fleet member, with its limits.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use autonoe_core::{Budget, CostUsd};
-/// use autonoe_harness::{Allowance, HarnessId, MemberSpec};
+/// use autonoe_harness::coordinate::MemberSpec;
+/// use autonoe_harness::strategy::MemberId;
+/// use autonoe_harness::Allowance;
 /// use serde_json::json;
 ///
 /// let one_dollar = Budget::default().with_cost(CostUsd::from_cents(100));
-/// let member = MemberSpec::new(HarnessId::new("parser"), "work", json!({"tasks": ["T-001"]}))
+/// let member = MemberSpec::new(MemberId::new("parser"), "work", json!({"tasks": ["T-001"]}))
 ///     .allowance(Allowance::new(one_dollar))
 ///     .timeout(Duration::from_secs(30 * 60));
 /// # drop(member);
@@ -28,32 +33,32 @@ use crate::{Allowance, HarnessId, written};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MemberSpec {
-    /// Who it is.
-    pub id: HarnessId,
-    /// What kind of work it is, for whoever carries it out.
+    /// The ID of the member.
+    pub id: MemberId,
+    /// The kind of work, which selects the job runner.
     pub job: String,
-    /// What that work needs to know.
+    /// The input of the work.
     #[serde(default)]
     pub work: Value,
-    /// What it may spend. It is reserved before the member starts.
+    /// The allowance. It is reserved before the member starts.
     #[serde(default)]
     pub allowance: Allowance,
-    /// How long it may take from its start; as long as the fleet by default.
+    /// The time limit from its start; that of the fleet by default.
     #[serde(
         rename = "timeoutMs",
-        with = "written::millis::option",
+        with = "serde_formats::millis::option",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub timeout: Option<Duration>,
-    /// Where it works.
+    /// The placement of its run.
     #[serde(default)]
     pub place: Placement,
 }
 
 impl MemberSpec {
-    /// Makes a member of its kind of work and what that needs to know.
-    pub fn new(id: HarnessId, job: impl Into<String>, work: Value) -> Self {
+    /// Creates a member from a kind of work and its input.
+    pub fn new(id: MemberId, job: impl Into<String>, work: Value) -> Self {
         Self {
             id,
             job: job.into(),
@@ -64,33 +69,33 @@ impl MemberSpec {
         }
     }
 
-    /// Sets what it may spend; everything that is free by default, where that has no limit.
+    /// Sets the allowance; unlimited by default, which only an unlimited fleet can pay.
     #[must_use]
     pub fn allowance(mut self, allowance: Allowance) -> Self {
         self.allowance = allowance;
         self
     }
 
-    /// Sets how long it may take from its start.
+    /// Sets the time limit from its start.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets where it works.
+    /// Sets the placement of its run.
     #[must_use]
     pub fn place(mut self, place: Placement) -> Self {
         self.place = place;
         self
     }
 
-    /// Makes the run of this member, which is the same for the same fleet and the same input.
+    /// Creates the run of this member. The same fleet and input give the same run.
     pub(super) fn run(&self, run: RunId, given: Option<String>) -> Result<RunSpec, String> {
         let job = MemberJob {
             member: self.id.clone(),
             work: self.work.clone(),
-            given,
+            input: given,
             allowance: self.allowance,
         };
         let input = serde_json::to_value(job).map_err(|error| error.to_string())?;
@@ -98,46 +103,47 @@ impl MemberSpec {
     }
 }
 
-/// What the run of a member is given as its input, for the [`JobRunner`](autonoe_core::JobRunner)
-/// that carries it out.
+/// Input of a member's run, for the [`JobRunner`](autonoe_core::engine::JobRunner) that executes
+/// it.
 ///
 /// ```
-/// use autonoe_core::{RunId, RunSpec};
-/// use autonoe_harness::MemberJob;
+/// use autonoe_core::engine::RunSpec;
+/// use autonoe_core::RunId;
+/// use autonoe_harness::coordinate::MemberJob;
 /// use serde_json::json;
 ///
-/// let input = json!({"member": "printer", "work": {"tasks": ["T-002"]}, "given": "a parser"});
+/// let input = json!({"member": "printer", "work": {"tasks": ["T-002"]}, "input": "a parser"});
 /// let run = RunSpec::new(RunId::new("shop.printer"), "work", input);
 ///
-/// let job = MemberJob::of(&run)?;
+/// let job = MemberJob::from_run(&run)?;
 ///
-/// assert_eq!(job.given.as_deref(), Some("a parser"));
+/// assert_eq!(job.input.as_deref(), Some("a parser"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MemberJob {
-    /// Who it is.
-    pub member: HarnessId,
-    /// What its work needs to know.
+    /// The ID of the member.
+    pub member: MemberId,
+    /// The input of the work.
     #[serde(default)]
     pub work: Value,
-    /// What those before it said, where it builds on them.
+    /// The output of the members that this one builds on, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub given: Option<String>,
-    /// What it may spend.
+    pub input: Option<String>,
+    /// The allowance of the member.
     #[serde(default)]
     pub allowance: Allowance,
 }
 
 impl MemberJob {
-    /// Reads it from a run.
+    /// Parses the input of a run.
     ///
     /// # Errors
     ///
-    /// The input of the run is something else.
-    pub fn of(run: &RunSpec) -> Result<Self, serde_json::Error> {
+    /// The input of the run is not a member job.
+    pub fn from_run(run: &RunSpec) -> Result<Self, serde_json::Error> {
         Self::deserialize(&run.input)
     }
 }

@@ -1,41 +1,62 @@
-//! What a coordinator gives back.
+//! Fleet report, and errors of coordination.
 
-use autonoe_core::{EngineError, Failure, InvalidValue, RunId, RunOutcome};
+use autonoe_core::RunId;
+use autonoe_core::engine::{EngineError, RunOutcome};
+use autonoe_core::event::{Failure, InvalidValue};
 use serde::{Deserialize, Serialize};
 
-use super::outcome::spent_by;
-use crate::{Accounts, AggregatedResult, HarnessId};
+use crate::budget::Account;
+use crate::isolation::WorkLocation;
+use crate::strategy::spent_by;
+use crate::strategy::{AggregatedReport, MemberId};
 
-/// What a fleet came to, and what it cost.
+/// Outcome of a fleet: the results of its members, and the state of their work.
+///
+/// A coordinator decides about members only. `FleetRun` merges the work of a winner, and adds
+/// `stopped`, `merged`, `not_merged` and `kept`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FleetReport {
-    /// What its members came to, each and all together.
-    pub result: AggregatedResult,
-    /// Why it ended before its strategy was done, if it did. Then it has not succeeded.
+    /// The results of the members, individually and aggregated.
+    pub result: AggregatedReport,
+    /// The reason why the fleet ended before its strategy had finished. Set only for a fleet that
+    /// did not succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<CutShort>,
-    /// The accounts as they are now: members are settled.
-    pub accounts: Accounts,
-    /// Members that were told to stop and had not ended in time: they may still be at work.
+    /// The account of the fleet. Its members are settled.
+    pub account: Account,
+    /// Members that were stopped and did not end in time: they may still be running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_behind: Vec<HarnessId>,
+    pub left_behind: Vec<MemberId>,
+    /// The reason of a stop request, as given by the requester.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// The commit of the base that has the work of the winner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
+    /// The reason why the work of the winner is not in the base. Then the fleet has not succeeded,
+    /// and the work of all members is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_merged: Option<String>,
+    /// The locations of work that was not merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<WorkLocation>,
 }
 
 impl FleetReport {
-    /// Makes what the run of such a fleet came to. The report is what it gave.
+    /// Returns the outcome of a run of this fleet. Its output is the report.
     pub fn outcome(&self) -> RunOutcome {
         let outcome = match &self.cut_short {
             _ if self.result.success => RunOutcome::succeeded(serde_json::Value::Null),
             Some(reason @ CutShort::Cancelled) => RunOutcome::cancelled(reason.to_string()),
             Some(reason) => RunOutcome::failed(Failure::permanent("cut_short", reason.to_string())),
             None => {
-                let why = "the members did not do what was asked of the fleet";
+                let why = "the members did not reach the goal of the fleet";
                 RunOutcome::failed(Failure::permanent("strategy_failed", why))
             }
         };
-        // A report is always JSON; should one be none, the ending still stands.
+        // A report always serialises. If it ever does not, the outcome is still correct.
         let output = serde_json::to_value(self).unwrap_or_default();
         outcome
             .with_output(output)
@@ -43,50 +64,47 @@ impl FleetReport {
     }
 }
 
-/// Why a fleet ended before its strategy was done.
+/// Reason why a fleet ended before its strategy had finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum CutShort {
-    /// Somebody cancelled it.
+    /// The fleet was cancelled.
     #[error("the fleet was cancelled")]
     Cancelled,
-    /// Its time was up.
-    #[error("the time of the fleet is up")]
-    TimeIsUp,
-    /// A member cannot be paid, and nobody is at work who could return something.
-    #[error("{member} cannot be started: {why}")]
-    CannotBePaid {
-        /// Who.
-        member: HarnessId,
-        /// What is missing, for people.
+    /// The time limit of the fleet has passed.
+    #[error("the fleet reached its time limit")]
+    TimedOut,
+    /// A member cannot be paid, and no running member could return budget.
+    #[error("cannot start the member {member}: {why}")]
+    InsufficientBudget {
+        /// The member.
+        member: MemberId,
+        /// The missing budget, for people.
         why: String,
     },
-    /// The strategy neither starts anybody nor finishes.
-    #[error("the strategy waits for nobody: it starts no member and does not finish")]
-    NothingOrdered,
+    /// The strategy neither starts a member nor finishes.
+    #[error("the strategy makes no progress: it neither starts a member nor finishes")]
+    StrategyStalled,
 }
 
-/// Why a fleet could not be coordinated. Runs that were started go on, and are found again by the
-/// next coordinator of that fleet.
+/// Error of a coordinator. Started runs keep running, and the next coordinator of the fleet finds
+/// them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoordinationError {
-    /// The name cannot be part of the names of runs.
-    #[error("{0:?} cannot be the name of a fleet: use letters, digits, `-` and `_`")]
+    /// The name cannot be part of run IDs.
+    #[error("{0:?} is not a valid fleet name: use letters, digits, `-` and `_`")]
     FleetName(String),
-    /// The accounts have no such account.
-    #[error("there is no account {0:?} to pay the fleet from")]
-    NoAccount(String),
-    /// A value with which no fleet could do anything.
+    /// A value that no fleet can work with.
     #[error(transparent)]
     InvalidValue(#[from] InvalidValue),
-    /// The engine does not answer.
-    #[error("the run {run} cannot be looked for")]
+    /// The engine call failed.
+    #[error("cannot look up the run {run}")]
     Engine {
-        /// The run that was asked about.
+        /// The run that was queried.
         run: RunId,
-        /// What the engine says.
+        /// The error of the engine.
         source: EngineError,
     },
 }

@@ -1,34 +1,41 @@
-//! A fleet as one run.
+//! Fleet that is submitted as one run, and its job runner.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{RunId, RunSpec};
+use async_trait::async_trait;
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_core::event::Failure;
 use serde::{Deserialize, Serialize};
 
-use super::MemberSpec;
-use crate::{Allowance, IntoStrategy, Strategy, written};
+use super::{Coordinator, MemberSpec};
+use crate::budget::Allowance;
+use crate::serde_formats;
+use crate::strategy::{IntoStrategy, Strategy};
 
-/// The kind of runs that carry out a [`Strategy`] over members, each of which is a run.
+/// Job name of runs that execute a [`Strategy`] over members, each of which is a run.
 pub const STRATEGY_JOB: &str = "strategy";
 
-/// A fleet as data that can travel: who its members are, how they work together, and what they may
-/// use.
+/// Serialisable description of a fleet: its members, its strategy and its limits.
 ///
-/// It is submitted as one run. A `TemporalEngine` has its members carried out as runs below it; on
-/// another engine, a [`StrategyRunner`](super::StrategyRunner) does so. What such a run gives is the
+/// It is submitted as one run. A `TemporalEngine` executes the members as child runs; on another
+/// engine, a [`StrategyRunner`] does. The output of such a run is the
 /// [`FleetReport`](super::FleetReport).
 ///
 /// ```
 /// use autonoe_core::RunId;
-/// use autonoe_harness::{HarnessId, MemberSpec, Race, STRATEGY_JOB, StrategyRun};
+/// use autonoe_harness::coordinate::{MemberSpec, STRATEGY_JOB, StrategyRun};
+/// use autonoe_harness::strategy::MemberId;
+/// use autonoe_harness::Race;
 /// use serde_json::json;
 ///
-/// let member = |name: &str| MemberSpec::new(HarnessId::new(name), "say", json!("done"));
+/// let member = |name: &str| MemberSpec::new(MemberId::new(name), "say", json!("done"));
 /// let race = StrategyRun::new(Race {}).members([member("claude"), member("codex")]);
 ///
-/// let run = race.named(RunId::new("login-page"))?;
+/// let run = race.to_run(RunId::new("login-page"))?;
 ///
 /// assert_eq!(run.job, STRATEGY_JOB);
 /// assert_eq!(run.input["strategy"]["type"], "race");
@@ -38,23 +45,27 @@ pub const STRATEGY_JOB: &str = "strategy";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StrategyRun {
-    /// How members work together.
-    #[serde(with = "written::strategy")]
+    /// The strategy.
+    #[serde(with = "serde_formats::strategy")]
     pub strategy: Arc<dyn Strategy>,
-    /// Its members in their order. Of those with one name the first counts.
+    /// The members, in order. Of several members with the same name, the first counts.
     #[serde(default)]
     pub members: Vec<MemberSpec>,
-    /// How many members work at once at most; 10 by default.
+    /// The maximum number of members that run at once; 10 by default.
     #[serde(default = "at_once")]
     pub max_concurrent: NonZeroUsize,
-    /// How long the fleet may take; an hour by default. Then members are stopped.
-    #[serde(rename = "timeMs", with = "written::millis", default = "time")]
+    /// The time limit of the fleet; an hour by default. Members that still run then are stopped.
+    #[serde(rename = "timeMs", with = "serde_formats::millis", default = "time")]
     pub time: Duration,
-    /// How long a member that is told to stop may take to end; two minutes by default. Then it is
-    /// left behind, and the report names it.
-    #[serde(rename = "patienceMs", with = "written::millis", default = "patience")]
-    pub patience: Duration,
-    /// What all members may spend together; there is no limit by default.
+    /// How long a stopped member may take to end; two minutes by default. After that it is left
+    /// behind, and the report names it.
+    #[serde(
+        rename = "stopTimeoutMs",
+        with = "serde_formats::millis",
+        default = "patience"
+    )]
+    pub stop_timeout: Duration,
+    /// The budget of all members together; unlimited by default.
     #[serde(default)]
     pub budget: Allowance,
 }
@@ -72,69 +83,119 @@ fn patience() -> Duration {
 }
 
 impl StrategyRun {
-    /// Makes a fleet without members.
+    /// Creates a fleet without members.
     pub fn new(strategy: impl IntoStrategy) -> Self {
         Self {
             strategy: strategy.into_strategy(),
             members: Vec::new(),
             max_concurrent: at_once(),
             time: time(),
-            patience: patience(),
+            stop_timeout: patience(),
             budget: Allowance::default(),
         }
     }
 
-    /// Adds members. One whose name is there is left out.
+    /// Adds members. A member whose name is already present is ignored.
     #[must_use]
     pub fn members(mut self, members: impl IntoIterator<Item = MemberSpec>) -> Self {
         self.members.extend(members);
         self
     }
 
-    /// Sets how many members work at once at most.
-    #[must_use]
-    pub fn max_concurrent(mut self, members: NonZeroUsize) -> Self {
-        self.max_concurrent = members;
-        self
-    }
-
-    /// Sets how long the fleet may take.
-    #[must_use]
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = time;
-        self
-    }
-
-    /// Sets how long a member that is told to stop may take to end.
-    #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
-    }
-
-    /// Sets what all members may spend together.
-    #[must_use]
-    pub fn budget(mut self, allowance: Allowance) -> Self {
-        self.budget = allowance;
-        self
-    }
-
-    /// Makes what is submitted of it. The name is that of the fleet, and has letters, digits, `-` and
-    /// `_`.
+    /// Creates the run to submit. The ID is also the name of the fleet, and may contain letters,
+    /// digits, `-` and `_`.
     ///
     /// # Errors
     ///
-    /// It cannot be written as JSON.
-    pub fn named(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
+    /// It cannot be serialised as JSON.
+    pub fn to_run(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
         Ok(RunSpec::new(id, STRATEGY_JOB, serde_json::to_value(self)?))
     }
 
-    /// Reads it from what was submitted.
+    /// Parses the input of a submitted run.
     ///
     /// # Errors
     ///
-    /// The input of the run is something else.
-    pub fn of(run: &RunSpec) -> Result<Self, serde_json::Error> {
+    /// The input of the run is not a fleet.
+    pub fn from_run(run: &RunSpec) -> Result<Self, serde_json::Error> {
         Self::deserialize(&run.input)
+    }
+}
+
+/// Executes runs of the job [`STRATEGY_JOB`] on an engine without native support for them: the
+/// members are runs on an engine, too.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::engine::{Engine, LocalEngine, Placement};
+/// use autonoe_core::RunId;
+/// use autonoe_harness::coordinate::{MemberSpec, StrategyRun, StrategyRunner};
+/// use autonoe_harness::strategy::MemberId;
+/// use autonoe_harness::{FleetReport, Race};
+/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome, RunSpec};
+/// # use autonoe_harness::coordinate::MemberJob;
+/// # struct Says;
+/// # #[async_trait::async_trait]
+/// # impl JobRunner for Says {
+/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
+/// #         RunOutcome::succeeded(MemberJob::from_run(run).expect("a member").work)
+/// #     }
+/// # }
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+/// let members = Arc::new(LocalEngine::new(Says));
+/// let fleets = LocalEngine::new(StrategyRunner::new(members));
+/// let one = MemberSpec::new(MemberId::new("claude"), "say", json!("done"));
+/// let race = StrategyRun::new(Race {}).members([one]);
+///
+/// let id = RunId::new("login-page");
+/// fleets.submit(race.to_run(id.clone())?, Placement::anywhere()).await?;
+/// let outcome = fleets.wait(&id).await?;
+///
+/// let report: FleetReport = serde_json::from_value(outcome.output)?;
+/// assert_eq!(report.result.aggregated_output.as_deref(), Some("done"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct StrategyRunner {
+    engine: Arc<dyn Engine>,
+}
+
+impl StrategyRunner {
+    /// Creates a runner that executes members on `engine`.
+    pub fn new(engine: impl Engine + 'static) -> Self {
+        Self {
+            engine: Arc::new(engine),
+        }
+    }
+}
+
+#[async_trait]
+impl JobRunner for StrategyRunner {
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        let what = match StrategyRun::from_run(run) {
+            Ok(what) => what,
+            Err(error) => return unreadable(&error),
+        };
+        let fleet = Coordinator::from_strategy_run(run.id.as_str(), self.engine.clone(), what);
+        match fleet.drive(context.control(), Some(context)).await {
+            Ok(report) => report.outcome(),
+            Err(error) => RunOutcome::failed(Failure::permanent("fleet", error.to_string())),
+        }
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> RunOutcome {
+    let why = format!("the input of the run is not a fleet: {error}");
+    RunOutcome::failed(Failure::permanent("not_a_fleet", why))
+}
+
+impl fmt::Debug for StrategyRunner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StrategyRunner").finish_non_exhaustive()
     }
 }

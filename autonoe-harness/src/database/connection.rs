@@ -1,4 +1,4 @@
-//! A database on a thread of its own.
+//! SQLite connection on a dedicated thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::kind::Kind;
-use super::open::{check_version, open, said_ok};
-use super::trouble::Trouble;
+use super::open::{check_version, open, open_in_memory, run_check};
+use super::rows::DatabaseError;
 use crate::state::StateError;
 
-/// A database on a thread of its own, so that nobody's runtime waits for a disk.
+/// SQLite connection on a dedicated thread, so that the async runtime never waits for a disk.
 ///
-/// What is asked for is done in the order in which it was asked. It is done also when nobody waits
-/// for it any more. The thread ends when this is dropped.
+/// Jobs run in the order in which they were submitted, even if the caller no longer waits. The
+/// thread ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Database {
     path: PathBuf,
@@ -26,16 +26,31 @@ pub(crate) struct Database {
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 impl Database {
-    /// Opens the database at `path`, and makes it if there is none.
+    /// Opens the database at `path`, and creates it if it is missing.
     pub(crate) async fn open(path: &Path, kind: &'static Kind) -> Result<Self, StateError> {
+        let file: Arc<Path> = path.into();
+        Self::start(path, kind, move || open(&file, kind)).await
+    }
+
+    /// Opens a database in memory, which lives as long as this value.
+    pub(crate) async fn in_memory(kind: &'static Kind) -> Result<Self, StateError> {
+        let path = Path::new(":memory:");
+        Self::start(path, kind, move || open_in_memory(path, kind)).await
+    }
+
+    /// Starts the thread of a database.
+    async fn start(
+        path: &Path,
+        kind: &'static Kind,
+        open: impl FnOnce() -> Result<Connection, StateError> + Send + 'static,
+    ) -> Result<Self, StateError> {
         let (jobs, work) = mpsc::channel::<Job>();
         let (opened, is_open) = oneshot::channel();
-        let file: Arc<Path> = path.into();
         let started = std::thread::Builder::new()
             .name("autonoe-state".to_owned())
-            .spawn(move || match open(&file, kind) {
+            .spawn(move || match open() {
                 Ok(mut connection) => {
-                    // Who asked may be gone; then there is no work either.
+                    // The caller may be gone; then there are no jobs either.
                     let _ = opened.send(Ok(()));
                     for job in work {
                         job(&mut connection);
@@ -50,23 +65,23 @@ impl Database {
             kind,
             jobs,
         };
-        started.map_err(|source| database.failed("its thread cannot be started", source))?;
+        started.map_err(|source| database.failed("cannot start its thread", source))?;
         is_open.await.map_err(|_| database.is_gone())??;
         Ok(database)
     }
 
-    /// Reads, all of it from one moment.
+    /// Runs a read transaction, with a consistent snapshot.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
         self.run(TransactionBehavior::Deferred, work).await
     }
 
-    /// Writes, all of it or nothing, while nobody else does.
+    /// Runs an exclusive write transaction, which is applied fully or not at all.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
         self.run(TransactionBehavior::Immediate, work).await
     }
@@ -74,12 +89,12 @@ impl Database {
     async fn run<T: Send + 'static>(
         &self,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
         let (path, kind) = (self.path.clone(), self.kind);
         self.on_thread(move |connection| {
             let transaction = connection.transaction_with_behavior(behavior)?;
-            // Somebody newer may have been at the file since it was opened.
+            // A newer program may have changed the file since it was opened.
             check_version(&transaction, &path, kind)?;
             let done = work(&transaction)?;
             transaction.commit()?;
@@ -88,14 +103,17 @@ impl Database {
         .await
     }
 
-    /// Looks whether the whole file is as it should be.
+    /// Checks the integrity of the whole file.
     pub(crate) async fn integrity_check(&self) -> Result<(), StateError> {
         self.on_thread(|connection| {
-            said_ok(connection, "PRAGMA integrity_check")?;
-            let mut asked = connection.prepare("PRAGMA foreign_key_check")?;
-            match asked.exists([])? {
-                true => Err(Trouble::Unreadable("a row belongs to nothing".to_owned())),
-                false => Ok(()),
+            run_check(connection, "PRAGMA integrity_check")?;
+            let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+            if statement.exists([])? {
+                Err(DatabaseError::Unreadable(
+                    "a row references a missing row".to_owned(),
+                ))
+            } else {
+                Ok(())
             }
         })
         .await
@@ -103,25 +121,25 @@ impl Database {
 
     async fn on_thread<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&mut Connection) -> Result<T, DatabaseError> + Send + 'static,
     ) -> Result<T, StateError> {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // A panic takes back its transaction, and nobody else's work.
+            // A panic rolls back its own transaction, and affects no other job.
             let done = catch_unwind(AssertUnwindSafe(|| work(connection)));
             if let Ok(done) = done {
-                // Who asked may be gone; what was asked for is done all the same.
+                // The caller may be gone; the job is done anyway.
                 let _ = answer.send(done);
             }
         });
         self.jobs.send(job).map_err(|_| self.is_gone())?;
         let done = answered.await.map_err(|_| self.is_gone())?;
-        done.map_err(|trouble| trouble.at(&self.path, "it cannot be read or written"))
+        done.map_err(|trouble| trouble.into_state_error(&self.path, "cannot read or write it"))
     }
 
     fn is_gone(&self) -> StateError {
         self.failed(
-            "its thread gave no answer",
+            "its thread does not answer",
             std::io::ErrorKind::BrokenPipe.into(),
         )
     }
@@ -141,7 +159,7 @@ mod tests {
     use crate::database::STATE;
 
     #[tokio::test]
-    async fn who_panics_ends_nobody_elses_work() {
+    async fn a_panic_affects_no_other_job() {
         let dir = tempfile::tempdir().expect("a folder");
         let database = Database::open(&dir.path().join("state.db"), &STATE).await;
         let database = database.expect("it opens");

@@ -1,47 +1,38 @@
-//! What is in a file: whose it is, and how its tables came to be.
+//! Kinds of databases: application ID, schema version and tables.
 
 /// A kind of database.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// The number in the head of the file by which it is known.
+    /// The application ID in the file header.
     pub(crate) application_id: i32,
-    /// What it is, for people.
+    /// The name of the kind, for messages.
     pub(crate) name: &'static str,
-    /// What makes each version of the one before; never changed once it was shipped.
-    pub(crate) migrations: &'static [&'static str],
+    /// The only schema version that this program reads and writes.
+    pub(crate) version: i64,
+    /// The SQL that creates the tables.
+    pub(crate) schema: &'static str,
 }
 
-impl Kind {
-    /// Returns the newest version.
-    pub(crate) fn version(&self) -> i64 {
-        self.migrations.len().try_into().unwrap_or(i64::MAX)
-    }
-}
-
-/// The state of a harness.
+/// State of a member.
 pub(crate) const STATE: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnS"),
-    name: "the state of a harness",
-    migrations: &[
-        include_str!("schemas/state_1.sql"),
-        include_str!("schemas/state_2.sql"),
-        include_str!("schemas/state_3.sql"),
-    ],
+    name: "the state of a member",
+    version: 4,
+    schema: include_str!("schemas/state.sql"),
 };
 
-/// The state of a coordinator.
+/// State of a project's coordinator: all of its fleets.
 pub(crate) const META: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnM"),
     name: "the state of a coordinator",
-    migrations: &[include_str!("schemas/meta_1.sql")],
+    version: 1,
+    schema: include_str!("schemas/meta.sql"),
 };
 
-/// What harnesses share.
+/// Shared context of members.
 pub(crate) const SHARED: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnC"),
-    name: "the shared context of harnesses",
-    migrations: &[
-        include_str!("schemas/shared_1.sql"),
-        include_str!("schemas/shared_2.sql"),
-    ],
+    name: "the shared context of members",
+    version: 4,
+    schema: include_str!("schemas/shared.sql"),
 };

@@ -1,52 +1,63 @@
-//! Opens a file, or says why it is none of ours, without touching it.
+//! Opens and validates database files. Files of other programs are refused without being touched.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use autonoe_core::create_folder;
+use autonoe_core::project::create_folder;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::kind::Kind;
-use super::trouble::Trouble;
+use super::rows::DatabaseError;
 use crate::state::StateError;
 
-/// How long somebody waits for others who write.
+/// How long to wait for locks of other processes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is tried again after this long; only at the start, where SQLite does not wait by itself.
+/// Delay between attempts to open the file, where SQLite does not wait for locks by itself.
 const NAP: Duration = Duration::from_millis(10);
 
-/// How large the log of changes stays once it was written back.
+/// Size limit of the write-ahead log after a checkpoint, in bytes.
 const LARGEST_IDLE_LOG: i64 = 16 * 1024 * 1024;
 
-const OPENING: &str = "it cannot be opened";
+const OPENING: &str = "cannot open it";
 
-/// Opens the database at `path`, and makes it if there is none.
+/// Opens the database at `path`, and creates it if it is missing.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
-    look_at_head(path, kind)?;
+    check_header(path, kind)?;
     if let Some(folder) = path.parent() {
         create_folder(folder).map_err(|source| failed(path, source))?;
     }
     let begun = Instant::now();
     loop {
         match open_once(path, kind) {
-            // To change to the log of changes, and to recover it, SQLite wants to be alone.
+            // SQLite needs exclusive access to switch to the write-ahead log and to recover it.
             Err(trouble) if trouble.is_busy() && begun.elapsed() < PATIENCE => {
                 std::thread::sleep(NAP);
             }
-            opened => return opened.map_err(|trouble| trouble.at(path, OPENING)),
+            opened => return opened.map_err(|trouble| trouble.into_state_error(path, OPENING)),
         }
     }
 }
 
-fn open_once(path: &Path, kind: &Kind) -> Result<Connection, Trouble> {
+/// Opens an empty database in memory.
+pub(crate) fn open_in_memory(path: &Path, kind: &Kind) -> Result<Connection, StateError> {
+    let opened = || {
+        let mut connection = Connection::open_in_memory()?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        create(&mut connection, path, kind)?;
+        Ok(connection)
+    };
+    opened().map_err(|trouble: DatabaseError| trouble.into_state_error(path, OPENING))
+}
+
+fn open_once(path: &Path, kind: &Kind) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    // SQLite refuses symlinks in the folders above as well, which may be the user's.
+    // SQLite refuses symlinks in parent folders as well, which are up to the user.
     let real = match (path.parent().map(Path::canonicalize), path.file_name()) {
         (Some(Ok(folder)), Some(name)) => folder.join(name),
         _ => path.to_owned(),
@@ -54,17 +65,16 @@ fn open_once(path: &Path, kind: &Kind) -> Result<Connection, Trouble> {
     let mut connection = Connection::open_with_flags(real, flags)?;
     connection.busy_timeout(PATIENCE)?;
     if is_empty(&connection)? {
-        connection.pragma_update(None, "foreign_keys", true)?;
+        create(&mut connection, path, kind)?;
     } else {
-        check_whose(&connection, path, kind)?;
+        check_application(&connection, path, kind)?;
         check_pages(&connection)?;
-        connection.pragma_update(None, "foreign_keys", true)?;
     }
-    migrate(&mut connection, path, kind)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        let why = "its file system cannot share memory between processes".to_owned();
+        let why = "the file system does not support memory shared between processes".to_owned();
         return Err(StateError::Failed {
             path: path.to_owned(),
             doing: OPENING,
@@ -72,85 +82,84 @@ fn open_once(path: &Path, kind: &Kind) -> Result<Connection, Trouble> {
         }
         .into());
     }
-    // What is acknowledged survives a power cut; NORMAL would lose the last of it.
+    // Acknowledged writes survive a power cut; NORMAL would lose the last ones.
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_size_limit", LARGEST_IDLE_LOG)?;
     Ok(connection)
 }
 
-fn is_empty(connection: &Connection) -> Result<bool, Trouble> {
+fn is_empty(connection: &Connection) -> Result<bool, DatabaseError> {
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0 && version(connection)? == 0)
 }
 
-/// Returns the version of what is in a database; 0 if there is nothing.
-pub(crate) fn version(connection: &Connection) -> Result<i64, Trouble> {
+/// Returns the schema version of a database; 0 if it is empty.
+pub(crate) fn version(connection: &Connection) -> Result<i64, DatabaseError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-fn check_whose(connection: &Connection, path: &Path, kind: &Kind) -> Result<(), Trouble> {
+fn check_application(
+    connection: &Connection,
+    path: &Path,
+    kind: &Kind,
+) -> Result<(), DatabaseError> {
     let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if id != kind.application_id {
-        return Err(foreign(path, kind, "a database of something else").into());
+        return Err(foreign(path, kind, "a database of another program").into());
     }
     check_version(connection, path, kind)
 }
 
-/// Refuses what a newer version of this program has made of the file.
+/// Refuses a file of another version.
 pub(crate) fn check_version(
     connection: &Connection,
     path: &Path,
     kind: &Kind,
-) -> Result<(), Trouble> {
+) -> Result<(), DatabaseError> {
     match version(connection)? {
-        found if found > kind.version() => Err(StateError::NewerVersion {
+        found if found == kind.version => Ok(()),
+        found => Err(StateError::OtherVersion {
             path: path.to_owned(),
             found,
-            known: kind.version(),
+            known: kind.version,
         }
         .into()),
-        _ => Ok(()),
     }
 }
 
-/// Looks whether all pages are whole, before anything is written among them.
-pub(crate) fn check_pages(connection: &Connection) -> Result<(), Trouble> {
-    said_ok(connection, "PRAGMA quick_check(5)")
+/// Checks that all pages are intact, before anything is written.
+pub(crate) fn check_pages(connection: &Connection) -> Result<(), DatabaseError> {
+    run_check(connection, "PRAGMA quick_check(5)")
 }
 
-/// Asks SQLite for a report that says `ok` or what is wrong.
-pub(crate) fn said_ok(connection: &Connection, question: &str) -> Result<(), Trouble> {
-    let mut asked = connection.prepare(question)?;
-    let lines = asked.query_map([], |row| row.get::<_, String>(0))?;
+/// Runs a pragma that reports `ok` or a list of problems.
+pub(crate) fn run_check(connection: &Connection, question: &str) -> Result<(), DatabaseError> {
+    let mut statement = connection.prepare(question)?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines = lines.collect::<Result<Vec<_>, _>>()?;
     match lines.as_slice() {
         [line] if line == "ok" => Ok(()),
-        lines => Err(Trouble::Unreadable(lines.join("; "))),
+        lines => Err(DatabaseError::Unreadable(lines.join("; "))),
     }
 }
 
-/// Brings what is in the file up to date, all of it or nothing.
-fn migrate(connection: &mut Connection, path: &Path, kind: &Kind) -> Result<(), Trouble> {
-    if version(connection)? == kind.version() {
-        return Ok(());
-    }
+/// Creates the tables of an empty file, all of them or none.
+fn create(connection: &mut Connection, path: &Path, kind: &Kind) -> Result<(), DatabaseError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Somebody else may have done it while this one waited.
-    let found = version(&transaction)?;
-    check_version(&transaction, path, kind)?;
-    let done = usize::try_from(found).unwrap_or_default();
-    for step in kind.migrations.iter().skip(done) {
-        transaction.execute_batch(step)?;
+    // Another process may have created them while this one waited.
+    if !is_empty(&transaction)? {
+        return check_version(&transaction, path, kind);
     }
+    transaction.execute_batch(kind.schema)?;
     transaction.pragma_update(None, "application_id", kind.application_id)?;
-    transaction.pragma_update(None, "user_version", kind.version())?;
+    transaction.pragma_update(None, "user_version", kind.version)?;
     Ok(transaction.commit()?)
 }
 
-/// Refuses a file that is not ours by its first bytes, before SQLite gets to see it: that would
-/// write back the log of somebody else's database.
-fn look_at_head(path: &Path, kind: &Kind) -> Result<(), StateError> {
+/// Checks the file header before SQLite opens the file: SQLite would write back the log of a
+/// database that belongs to another program.
+fn check_header(path: &Path, kind: &Kind) -> Result<(), StateError> {
     const HEAD: usize = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
     match fs::symlink_metadata(path) {
@@ -163,7 +172,8 @@ fn look_at_head(path: &Path, kind: &Kind) -> Result<(), StateError> {
     File::open(path)
         .and_then(|file| file.take(HEAD as u64).read_to_end(&mut head))
         .map_err(|source| failed(path, source))?;
-    // Who was stopped while making it leaves an empty file, or one that SQLite takes back.
+    // A process that was killed while creating the file leaves it empty, or with a journal that
+    // SQLite rolls back.
     if head.is_empty() || (head.iter().all(|byte| *byte == 0) && journal_of(path).exists()) {
         return Ok(());
     }
@@ -172,10 +182,10 @@ fn look_at_head(path: &Path, kind: &Kind) -> Result<(), StateError> {
     }
     match head.get(68..72) {
         Some(id) if id == kind.application_id.to_be_bytes() => Ok(()),
-        Some(_) => Err(foreign(path, kind, "a database of something else")),
+        Some(_) => Err(foreign(path, kind, "a database of another program")),
         None => Err(StateError::Corrupt {
             path: path.to_owned(),
-            reason: "it is cut off".to_owned(),
+            reason: "the file is truncated".to_owned(),
         }),
     }
 }

@@ -1,44 +1,48 @@
-//! Tasks on any backend.
+//! Executor that runs each task as an agent session on any backend.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClientFactory, AgentSessionId, BuildError, Capabilities, Clock, FlowExit, FlowStart,
-    InvalidValue, Models, PerformedSession, SessionEnd, SessionOrder, SessionResult, SessionRunner,
-    SessionRunnerBuilder, SystemClock, ToolStatus,
-};
-use autonoe_process::Commands;
+use autonoe_core::agent::{SessionEnd, SessionReport};
+use autonoe_core::event::InvalidValue;
+use autonoe_core::run::{BuildError, FlowExit, Models, SessionRunnerBuilder};
+use autonoe_core::session::{FlowStart, PerformedSession};
+use autonoe_core::time::{AgentSessionId, Clock, SystemClock};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, Capabilities, SessionOrder, SessionRunner};
+use autonoe_process::ProcessRunner;
 use serde_json::json;
 
-use super::folder::folder;
-use super::one_session::{one_session, since};
+use super::folder::resolve_folder;
+use super::single_session::{elapsed_since, run_single_session};
 use super::{
-    ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor, Judge, Task, Verification,
-    VerificationTab, Verifying, follow_up_prompt, task_prompt,
+    ExecuteError, Execution, ExecutionOutcome, ExecutionReport, Executor, Judge, Task,
+    Verification, VerificationContext, follow_up_prompt, task_prompt,
 };
+use crate::budget::VerificationBudget;
 
 type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync>;
 
-/// Carries out tasks on any backend, each in a session of its own.
+/// Runs tasks on any backend, each in a session of its own.
 ///
-/// The sessions are those of a run: [`sessions`](Self::sessions) says what holds for them, and
-/// guards and gate are there whatever it says. Limits and budgets that are set there hold for each
-/// task; the time is that of the task. A conversation that cannot be continued is replaced by a new
-/// one within the same execution.
+/// The sessions are like those of a run: [`sessions`](Self::sessions) configures them, and guards
+/// and gate are always active. Limits and budgets that are set there apply to each task; the time
+/// limit is that of the task. A conversation that cannot be continued is replaced by a new one
+/// within the same execution.
 ///
-/// A task is done in the folder of the executor or in one below it. Commands of criteria are not
-/// run unless it is said how, and nobody judges unless it is said who.
+/// A task runs in the folder of the executor or in one below it. Commands of criteria are only run
+/// if [`commands`](Self::commands) is set, and statements are only judged if a judge is set.
 ///
 /// ```
+/// use autonoe_harness::budget::VerificationBudget;
 /// use autonoe_harness::{AgentExecutor, Execution, Executor, Task};
-/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// # let agents = ScriptedAgents::new([SessionScript::new("work").says("Done.").ends()]);
+/// # let agents = ScriptedBackend::new([SessionScript::new("work").says("Done.").ends()]);
 /// # let folder = std::env::temp_dir();
 /// let executor = AgentExecutor::new("codex", agents, folder).model("gpt-5.5");
 /// # let executor = executor.clock(VirtualClock::new());
@@ -47,7 +51,8 @@ type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send
 /// let result = executor.run(&task, &Execution::default()).await?;
 ///
 /// assert!(result.is_success());
-/// assert!(executor.verify_success(&task, &result).await.is_success());
+/// let budget = VerificationBudget::default();
+/// assert!(executor.verify_success(&task, &result, &budget).await.is_success());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).expect("it works");
 /// ```
@@ -59,12 +64,12 @@ pub struct AgentExecutor {
     pub(super) model: Option<String>,
     configure: Configure,
     pub(super) clock: Arc<dyn Clock>,
-    commands: Option<Commands>,
+    commands: Option<ProcessRunner>,
     judge: Option<Arc<dyn Judge>>,
 }
 
 impl AgentExecutor {
-    /// Makes the executor `name` of a backend, for tasks in `root` and below.
+    /// Creates the executor `name` on a backend, for tasks in `root` and below.
     pub fn new(
         name: impl Into<String>,
         agents: impl AgentClientFactory + 'static,
@@ -82,9 +87,9 @@ impl AgentExecutor {
         }
     }
 
-    /// Has tasks done in another folder and below, for example in a worktree.
+    /// Sets another root folder for tasks, for example a worktree.
     #[must_use]
-    pub fn in_folder(mut self, root: impl Into<PathBuf>) -> Self {
+    pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
     }
@@ -96,8 +101,8 @@ impl AgentExecutor {
         self
     }
 
-    /// Says what holds for sessions, as for those of a run: Bash policy, grants, hooks, observers,
-    /// budget, sandbox, tool server.
+    /// Configures the sessions, like those of a run: Bash policy, grants, hooks, observers, budget,
+    /// sandbox, tool server.
     ///
     /// ```
     /// use autonoe_core::{Budget, CostUsd};
@@ -118,40 +123,42 @@ impl AgentExecutor {
         self
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Says how commands of criteria are run; their directory is that of the task.
+    /// Sets how commands of criteria are run. Their working directory is that of the task.
     #[must_use]
-    pub fn commands(mut self, commands: Commands) -> Self {
+    pub fn commands(mut self, commands: ProcessRunner) -> Self {
         self.commands = Some(commands);
         self
     }
 
-    /// Says who judges what no command can tell. An [`AgentExecutor`] is a judge, too.
+    /// Sets the judge of statements that no command can check. An [`AgentExecutor`] is a judge,
+    /// too.
     #[must_use]
-    pub fn judged_by(mut self, judge: impl Judge + 'static) -> Self {
+    pub fn statement_judge(mut self, judge: impl Judge + 'static) -> Self {
         self.judge = Some(Arc::new(judge));
         self
     }
 
-    /// Says that its own backend judges, in further sessions that can change nothing. One that
-    /// does not ask about every call cannot be held to that, and does not judge.
+    /// Makes its own backend the judge, in further sessions that can change nothing. A backend that
+    /// can bypass the gate cannot be restricted in this way, and does not judge.
     #[must_use]
-    pub fn judging_itself(self) -> Self {
+    pub fn self_judging(self) -> Self {
         let judge = Arc::new(self.clone());
-        self.judged_by(judge)
+        self.statement_judge(judge)
     }
 
-    /// Returns what holds for the sessions of a task in `folder`.
+    /// Returns the session builder of a task in `folder`.
     pub(super) fn builder(&self, folder: &Path, model: Option<&str>) -> SessionRunnerBuilder {
         let builder = SessionRunner::builder(folder).agents(self.agents.clone());
         let builder = (self.configure)(builder).clock(self.clock.clone());
-        // Not in the order: a money budget is refused for a model that costs an unknown amount.
+        // Set on the builder and not in the order: a cost budget is refused for a model of unknown
+        // cost.
         match model.map(str::to_owned) {
             Some(model) => builder.models(Models {
                 planning: Some(model.clone()),
@@ -162,16 +169,18 @@ impl AgentExecutor {
     }
 
     fn folder(&self, task: &Task) -> Result<PathBuf, ExecuteError> {
-        folder(&self.root, task.cwd.as_deref()).map_err(|(folder, reason)| ExecuteError::Folder {
-            task: task.id.clone(),
-            folder,
-            reason,
+        resolve_folder(&self.root, task.cwd.as_deref()).map_err(|(folder, reason)| {
+            ExecuteError::Folder {
+                task: task.id.clone(),
+                folder,
+                reason,
+            }
         })
     }
 
-    fn result(&self, task: &Task, performed: PerformedSession) -> ExecutionResult {
-        let end = ExecutionEnd::of(&performed.result, task.timeout_seconds);
-        let mut result = ExecutionResult::new(task, &self.name, end);
+    fn result(&self, task: &Task, performed: PerformedSession) -> ExecutionReport {
+        let end = ExecutionOutcome::from_session(&performed.result, task.timeout_seconds);
+        let mut result = ExecutionReport::new(task, &self.name, end);
         let denied = performed.tool_calls.iter();
         let denied = denied.filter(|call| call.status == Some(ToolStatus::Denied));
         result.denied = denied.map(|call| call.tool.clone()).collect();
@@ -189,8 +198,8 @@ impl AgentExecutor {
         result
     }
 
-    /// Runs the session of a task, and tells whether it continued a conversation. One that cannot be
-    /// continued is replaced by a new one, in the time that is left.
+    /// Runs the session of a task, and returns whether it continued a conversation. A conversation
+    /// that cannot be continued is replaced by a new one, in the remaining time.
     async fn perform(
         &self,
         task: &Task,
@@ -202,7 +211,7 @@ impl AgentExecutor {
         let time = execution.budget.time;
         let time = time.map_or(task.time(), |limit| limit.min(task.time()));
         let mut resume = execution.resume.as_ref();
-        let mut lost: Option<SessionResult> = None;
+        let mut lost: Option<SessionReport> = None;
         loop {
             let mut builder = self.builder(folder, model);
             if let Some(directory) = &execution.conversations {
@@ -215,8 +224,8 @@ impl AgentExecutor {
                 continued = resume.is_some();
                 session_order(task, execution.context.as_deref(), resume)
             };
-            let left = time.saturating_sub(since(began, &*self.clock));
-            let performed = one_session(
+            let left = time.saturating_sub(elapsed_since(began, &*self.clock));
+            let performed = run_single_session(
                 builder,
                 start,
                 order,
@@ -227,7 +236,7 @@ impl AgentExecutor {
             match &mut performed {
                 Ok(performed) if continued && is_lost(&performed.result) => {
                     let end = &performed.result.end;
-                    tracing::warn!(task = %task.id, %end, "the conversation cannot be continued");
+                    tracing::warn!(task = %task.id, %end, "cannot continue the conversation");
                     resume = None;
                     lost = Some(performed.result.clone());
                     continue;
@@ -271,7 +280,7 @@ impl Executor for AgentExecutor {
         &self,
         task: &Task,
         execution: &Execution,
-    ) -> Result<ExecutionResult, ExecuteError> {
+    ) -> Result<ExecutionReport, ExecuteError> {
         let folder = self.check(task)?;
         InvalidValue::check_model("model(..)", self.model.as_deref()).map_err(|invalid| {
             ExecuteError::Setup {
@@ -290,33 +299,28 @@ impl Executor for AgentExecutor {
         let seconds = task.timeout_seconds;
         let mut result = match performed {
             Err(exit) => {
-                let end = ExecutionEnd::not_begun(exit, seconds);
-                ExecutionResult::new(task, &self.name, end)
+                let end = ExecutionOutcome::not_started(exit, seconds);
+                ExecutionReport::new(task, &self.name, end)
             }
             Ok(performed) => self.result(task, performed),
         };
         result.continued = continued;
         result.model = model;
         result.started_at = started_at;
-        result.duration = since(started_at, &*self.clock);
+        result.duration = elapsed_since(started_at, &*self.clock);
         tracing::debug!(task = %task.id, executor = %self.name, success = result.is_success(), "task ended");
         Ok(result)
     }
 
-    async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification {
-        let unlimited = VerificationTab::default();
-        self.verify_on_tab(task, result, &unlimited).await
-    }
-
-    async fn verify_on_tab(
+    async fn verify_success(
         &self,
         task: &Task,
-        result: &ExecutionResult,
-        tab: &VerificationTab,
+        result: &ExecutionReport,
+        budget: &VerificationBudget,
     ) -> Verification {
         if result.task != task.id {
             return Verification::unverified(format!(
-                "the result is of the task {}, and not of {}",
+                "the result belongs to the task {}, not to {}",
                 result.task, task.id
             ));
         }
@@ -324,25 +328,27 @@ impl Executor for AgentExecutor {
             return Verification::failed(format!("the execution {error}"));
         }
         let Some(criteria) = &task.success_criteria else {
-            return Verification::passed("the agent finished its turn, and nothing else was asked");
+            return Verification::passed(
+                "the agent finished its turn, and the task has no success criteria",
+            );
         };
         let folder = match self.folder(task) {
             Ok(folder) => folder,
             Err(error) => return Verification::unverified(error.to_string()),
         };
         let commands = self.commands.clone();
-        let commands = commands.map(|commands| commands.in_directory(&folder));
-        let look = Verifying {
+        let commands = commands.map(|commands| commands.directory(&folder));
+        let context = VerificationContext {
             commands: commands.as_ref(),
             judge: self.judge.as_deref(),
-            tab: Some(tab),
-            ..Verifying::new(task, result, &folder)
+            budget: Some(budget),
+            ..VerificationContext::new(task, result, &folder)
         };
-        criteria.verify(&look).await
+        criteria.verify(&context).await
     }
 }
 
-/// Returns the order of a session about `task`, which continues a conversation about it or starts one.
+/// Returns the order of a session for `task`, which continues a conversation or starts one.
 fn session_order(
     task: &Task,
     context: Option<&str>,
@@ -350,15 +356,15 @@ fn session_order(
 ) -> SessionOrder {
     let order = match resume {
         Some(conversation) => {
-            SessionOrder::new(follow_up_prompt(task, context)).resuming(conversation.clone())
+            SessionOrder::new(follow_up_prompt(task, context)).resume(conversation.clone())
         }
         None => SessionOrder::new(task_prompt(task, context)),
     };
-    order.named(format!("task-{}", task.id))
+    order.name(format!("task-{}", task.id))
 }
 
-/// Tells whether a session failed before its backend had resumed the conversation.
-fn is_lost(result: &SessionResult) -> bool {
+/// Returns whether a session failed before its backend had resumed the conversation.
+fn is_lost(result: &SessionReport) -> bool {
     matches!(result.end, SessionEnd::Failed { .. }) && result.agent_session.is_none()
 }
 

@@ -1,16 +1,19 @@
-//! Where a task is done.
+//! Resolves the folder of a task and files inside of it.
 
 use std::path::{Path, PathBuf};
 
-/// Finds the folder that a task is done in: `cwd` from `root`, or `root` itself.
+/// Resolves the folder of a task: `cwd` relative to `root`, or `root` itself.
 ///
-/// A task is data, perhaps from a file that an agent wrote, so it does not choose a place outside
-/// of the root, also not by a symbolic link.
+/// A task is data, perhaps from a file that an agent wrote. It cannot select a folder outside of
+/// the root, not even through a symbolic link.
 ///
 /// # Errors
 ///
-/// It is not there, is no folder, or is outside.
-pub(super) fn folder(root: &Path, cwd: Option<&Path>) -> Result<PathBuf, (PathBuf, String)> {
+/// The folder does not exist, is not a folder, or is outside of the root.
+pub(super) fn resolve_folder(
+    root: &Path,
+    cwd: Option<&Path>,
+) -> Result<PathBuf, (PathBuf, String)> {
     let wanted = cwd.map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
     let real = |path: &Path| {
         path.canonicalize()
@@ -18,7 +21,7 @@ pub(super) fn folder(root: &Path, cwd: Option<&Path>) -> Result<PathBuf, (PathBu
     };
     let (root, found) = (real(root)?, real(&wanted)?);
     if !found.starts_with(&root) {
-        return Err((wanted, format!("it is not inside of {}", root.display())));
+        return Err((wanted, format!("it is not inside {}", root.display())));
     }
     if !found.is_dir() {
         return Err((wanted, "it is not a folder".to_owned()));
@@ -26,35 +29,36 @@ pub(super) fn folder(root: &Path, cwd: Option<&Path>) -> Result<PathBuf, (PathBu
     Ok(found)
 }
 
-/// Finds a file of a folder, also if it is not there yet.
+/// Resolves a file inside of a folder. The file need not exist.
 ///
 /// # Errors
 ///
-/// It leads out of the folder, also by a symbolic link.
-pub(super) fn inside(folder: &Path, file: &Path) -> Result<PathBuf, String> {
+/// The path leaves the folder, possibly through a symbolic link.
+pub(super) fn resolve_inside(folder: &Path, file: &Path) -> Result<PathBuf, String> {
     let wanted = folder.join(file);
     let Ok(found) = wanted.canonicalize() else {
-        // What is not there leads nowhere; it is named so that it stays inside.
+        // A missing file has no links to follow, and validated paths stay inside.
         return Ok(wanted);
     };
     let folder = folder.canonicalize().map_err(|error| error.to_string())?;
-    match found.starts_with(&folder) {
-        true => Ok(found),
-        false => Err(format!(
-            "{} leads out of the folder of the task",
+    if found.starts_with(&folder) {
+        Ok(found)
+    } else {
+        Err(format!(
+            "{} is outside the folder of the task",
             file.display()
-        )),
+        ))
     }
 }
 
-/// Tells what is wrong with the path of a file inside of a folder.
-pub(super) fn problem_with(file: &Path) -> Option<&'static str> {
+/// Returns the problem with the path of a file that must be inside of a folder.
+pub(super) fn path_problem(file: &Path) -> Option<&'static str> {
     use std::path::Component;
     if file.as_os_str().is_empty() {
         return Some("its path is empty");
     }
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    (!file.components().all(is_plain)).then_some("its path is not one inside of the folder")
+    (!file.components().all(is_plain)).then_some("its path is not inside the folder")
 }
 
 #[cfg(test)]
@@ -87,13 +91,13 @@ mod tests {
             (Some("file"), false),
             (Some("missing"), false),
         ] {
-            let found = folder(path, cwd.map(Path::new));
+            let found = resolve_folder(path, cwd.map(Path::new));
             assert_eq!(found.is_ok(), fits, "{cwd:?} {found:?}");
         }
-        assert!(inside(path, Path::new("file")).is_ok());
-        assert!(inside(path, Path::new("missing")).is_ok());
+        assert!(resolve_inside(path, Path::new("file")).is_ok());
+        assert!(resolve_inside(path, Path::new("missing")).is_ok());
         fs::write(outside.path().join("secret"), "x").expect("a file");
-        assert!(inside(path, Path::new("out/secret")).is_err());
+        assert!(resolve_inside(path, Path::new("out/secret")).is_err());
         for (file, fits) in [
             ("a/b", true),
             ("./a", true),
@@ -101,7 +105,7 @@ mod tests {
             ("../a", false),
             ("/a", false),
         ] {
-            assert_eq!(problem_with(Path::new(file)).is_none(), fits, "{file}");
+            assert_eq!(path_problem(Path::new(file)).is_none(), fits, "{file}");
         }
     }
 }

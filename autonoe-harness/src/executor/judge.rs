@@ -1,24 +1,34 @@
-//! Who judges what no command can tell.
+//! Port of judges: models that decide statements which no command can check.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{Failure, JudgeVerdict};
+use autonoe_core::event::Failure;
+use autonoe_core::run::{FlowExit, SessionAccess};
+use autonoe_core::session::FlowStart;
+use autonoe_core::tool::{JudgeVerdict, VerdictSlot, verdict_tool};
+use autonoe_core::{Budget, RunControl, SessionOrder};
+use serde_json::json;
 
-use super::{Task, VerificationTab};
+use super::single_session::{elapsed_since, run_single_session};
+use super::{AgentExecutor, ExecutionOutcome, Task, judge_prompt};
+use crate::budget::{PaidSession, VerificationBudget};
 
-/// Has a model judge whether a statement holds.
+/// Lets a model judge whether a statement holds.
 ///
-/// An implementer owes a session of its own in which nothing can be changed, with the tool
-/// `verdict` (see [`verdict_tool`](autonoe_core::verdict_tool)), and the verdict that came through
-/// it. What the model says in prose is no verdict. What the session takes is put on the tab of the
-/// question, and where nothing is left there, it does not begin.
+/// Implementations must use a separate session that cannot change anything, provide the tool
+/// `verdict` (see [`verdict_tool`](autonoe_core::tool::verdict_tool)), and return the verdict given
+/// through it. Prose of the model is not a verdict. The session is charged to the budget of the
+/// question, and must not start when that is exhausted.
 ///
 /// ```
-/// use autonoe_core::{Failure, JudgeVerdict};
-/// use autonoe_harness::{Judge, JudgeQuestion};
+/// use autonoe_core::event::Failure;
+/// use autonoe_core::tool::JudgeVerdict;
+/// use autonoe_harness::executor::JudgeQuestion;
+/// use autonoe_harness::Judge;
 ///
 /// /// A judge that likes short accounts.
 /// struct Short;
@@ -27,19 +37,19 @@ use super::{Task, VerificationTab};
 /// impl Judge for Short {
 ///     async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
 ///         Ok(Some(JudgeVerdict {
-///             passed: question.account.len() < 80,
-///             reason: format!("it has {} bytes", question.account.len()),
+///             passed: question.output.len() < 80,
+///             reason: format!("it has {} bytes", question.output.len()),
 ///         }))
 ///     }
 /// }
 /// ```
 #[async_trait]
 pub trait Judge: Send + Sync {
-    /// Asks; `None` if the model came to its end and gave no verdict.
+    /// Judges a statement. Returns `None` if the model finished without a verdict.
     ///
     /// # Errors
     ///
-    /// The model could not be asked.
+    /// The model could not be run.
     async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure>;
 }
 
@@ -57,19 +67,77 @@ impl fmt::Debug for dyn Judge + '_ {
     }
 }
 
-/// What is to be judged.
+/// Statement to be judged, with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeQuestion<'a> {
-    /// The task that was worked on.
+    /// The task that was executed.
     pub task: &'a Task,
-    /// Where that was.
+    /// The folder of the task.
     pub folder: &'a Path,
-    /// What must hold.
+    /// The statement.
     pub statement: &'a str,
-    /// What the worker said. It may be wrong.
-    pub account: &'a str,
-    /// The model that judges; that of the judge by default.
+    /// The output of the agent that worked on the task. It may be wrong.
+    pub output: &'a str,
+    /// The model of the judge; the judge's default if `None`.
     pub model: Option<&'a str>,
-    /// What it may spend, and where that is put; `None` if nobody counts it.
-    pub tab: Option<&'a VerificationTab>,
+    /// The account that pays for the session; `None` if it is not counted.
+    pub budget: Option<&'a VerificationBudget>,
+}
+
+/// Time limit of a judge.
+const TEN_MINUTES: Duration = Duration::from_secs(600);
+
+#[async_trait]
+impl Judge for AgentExecutor {
+    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
+        let slot = VerdictSlot::default();
+        let order = SessionOrder::new(judge_prompt(question))
+            .name(format!("task-{}-judge", question.task.id))
+            .access(SessionAccess::read_only())
+            .tool(verdict_tool(&slot));
+        let model = question.model.or(self.model.as_deref());
+        let start = FlowStart::new("judge").parameters(json!({"task": question.task.id}));
+        let open = question.budget.map(VerificationBudget::open).transpose();
+        let paid = open.map_err(|kind| {
+            let message = format!("the {kind} budget is spent; no judge can be started");
+            Failure::permanent("budget_spent", message)
+        })?;
+        let limits = paid
+            .as_ref()
+            .map_or_else(Budget::default, PaidSession::budget);
+        let began = self.clock.now();
+        // Dropping the future cancels the session.
+        let control = RunControl::new();
+        let performed = run_single_session(
+            self.builder(question.folder, model),
+            start,
+            |_| order,
+            (&control, &*self.clock),
+            (TEN_MINUTES, limits),
+        );
+        let performed = performed.await;
+        match (paid, &performed) {
+            (Some(paid), Ok(Ok(performed))) => {
+                let (cost, tokens) = (performed.result.cost, performed.result.tokens);
+                paid.settle(cost, tokens, elapsed_since(began, &*self.clock));
+            }
+            (Some(paid), _) => paid.release(),
+            (None, _) => {}
+        }
+        let performed =
+            performed.map_err(|error| Failure::permanent("not_set_up", error.to_string()))?;
+        let performed = performed.map_err(|exit| match exit {
+            FlowExit::Failed { error } => error,
+            exit => Failure::retryable("not_started", exit.to_string()),
+        })?;
+        match ExecutionOutcome::from_session(&performed.result, TEN_MINUTES.as_secs()) {
+            // A judge that was stopped may have given its verdict before it had seen everything.
+            ExecutionOutcome::Completed => Ok(slot.take()),
+            ExecutionOutcome::Failed { error } => Err(error),
+            end => Err(Failure::retryable(
+                "judge_not_completed",
+                format!("the session {end}"),
+            )),
+        }
+    }
 }

@@ -1,34 +1,38 @@
-//! Who carries out tasks.
+//! Port of executors, which run tasks on a backend.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentSessionId, Budget, RunControl};
+use autonoe_core::run::BuildError;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{Budget, RunControl};
 
-use super::{ExecuteError, ExecutionResult, Task, Verification, VerificationTab};
+use super::{ExecutionReport, InvalidTask, Task, TaskId, Verification};
+use crate::budget::VerificationBudget;
 
-/// Carries out tasks on one backend.
+/// Runs tasks on one backend.
 ///
-/// An implementer owes:
-/// - sessions with the gate and the guards of a run, never one without;
-/// - a result that is a success only if the backend itself said that the agent finished its turn,
-///   whatever the agent said;
-/// - an end within the time of the task, of the session and of all that it started; what was said
-///   until then is in the result;
-/// - an end soon after the [`Execution`] is cancelled;
-/// - a verification that never takes "nobody could tell" for success;
-/// - a new conversation where it cannot continue the one of [`Execution::resume`].
+/// Implementations must guarantee:
+/// - every session has the gate and the guards of a run;
+/// - a result is a success only if the backend itself reported that the agent finished its turn,
+///   whatever the agent claims;
+/// - the session and everything that it started end within the time limit of the task, and the
+///   output until then is in the result;
+/// - the execution ends soon after the [`Execution`] is cancelled;
+/// - an unverified criterion never counts as success;
+/// - a new conversation is started if that of [`Execution::resume`] cannot be continued.
 ///
-/// A caller may assume that several tasks can be carried out at once, as far as their folders
-/// allow it. Trying again is the caller's.
+/// Callers may run several tasks at once, as far as their folders allow it. Retries are up to the
+/// caller.
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_harness::{
-///     ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor, Task, Verification,
-/// };
+/// use autonoe_harness::budget::VerificationBudget;
+/// use autonoe_harness::executor::{ExecuteError, ExecutionOutcome, Verification};
+/// use autonoe_harness::{Execution, ExecutionReport, Executor, Task};
 ///
 /// /// Has everything done already.
 /// struct Done;
@@ -43,56 +47,53 @@ use super::{ExecuteError, ExecutionResult, Task, Verification, VerificationTab};
 ///         None
 ///     }
 ///
-///     async fn run(&self, task: &Task, _: &Execution) -> Result<ExecutionResult, ExecuteError> {
+///     async fn run(&self, task: &Task, _: &Execution) -> Result<ExecutionReport, ExecuteError> {
 ///         task.validate()?;
-///         Ok(ExecutionResult::new(task, self.cli_name(), ExecutionEnd::Completed))
+///         Ok(ExecutionReport::new(task, self.cli_name(), ExecutionOutcome::Completed))
 ///     }
 ///
-///     async fn verify_success(&self, _: &Task, _: &ExecutionResult) -> Verification {
+///     async fn verify_success(
+///         &self,
+///         _: &Task,
+///         _: &ExecutionReport,
+///         _: &VerificationBudget,
+///     ) -> Verification {
 ///         Verification::unverified("nobody looked")
 ///     }
 /// }
 /// ```
 #[async_trait]
 pub trait Executor: Send + Sync {
-    /// Names it, for example `codex`: what a task names in `cli`.
+    /// Returns the name, for example `codex`. Tasks refer to it in `cli`.
     fn cli_name(&self) -> &str;
 
     /// Returns the model of tasks that name none; `None` leaves the choice to the backend.
     fn default_model(&self) -> Option<&str>;
 
-    /// Carries out `task`, from its prompt to the end of everything that was started for it.
+    /// Runs `task`, from its prompt to the end of everything that was started for it.
     ///
-    /// What goes wrong on the way is in the result.
+    /// Failures during the execution are reported in the result.
     ///
     /// # Errors
     ///
-    /// Nothing was begun, because the task is wrong.
+    /// Nothing was started, because the task is invalid.
     async fn run(
         &self,
         task: &Task,
         execution: &Execution,
-    ) -> Result<ExecutionResult, ExecuteError>;
+    ) -> Result<ExecutionReport, ExecuteError>;
 
-    /// Finds out whether what `task` asks for holds, after `result` came of it.
+    /// Verifies the success criteria of `task` after an execution with `result`.
     ///
-    /// A result that is no success is not verified: it failed. A task without criteria passed if
-    /// its result is a success.
-    async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification;
-
-    /// Finds out the same, and puts on `tab` what that takes: sessions of judges, which do not begin
-    /// when nothing is left there to pay them.
-    ///
-    /// By default nothing is put there, which is right for who has no sessions to verify.
-    async fn verify_on_tab(
+    /// An unsuccessful result fails without verification. A task without criteria passes if its
+    /// result is a success. Sessions of judges are charged to `budget`, and do not start when it is
+    /// exhausted.
+    async fn verify_success(
         &self,
         task: &Task,
-        result: &ExecutionResult,
-        tab: &VerificationTab,
-    ) -> Verification {
-        let _ = tab;
-        self.verify_success(task, result).await
-    }
+        result: &ExecutionReport,
+        budget: &VerificationBudget,
+    ) -> Verification;
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -110,21 +111,17 @@ impl<E: Executor + ?Sized> Executor for Arc<E> {
         &self,
         task: &Task,
         execution: &Execution,
-    ) -> Result<ExecutionResult, ExecuteError> {
+    ) -> Result<ExecutionReport, ExecuteError> {
         (**self).run(task, execution).await
     }
 
-    async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification {
-        (**self).verify_success(task, result).await
-    }
-
-    async fn verify_on_tab(
+    async fn verify_success(
         &self,
         task: &Task,
-        result: &ExecutionResult,
-        tab: &VerificationTab,
+        result: &ExecutionReport,
+        budget: &VerificationBudget,
     ) -> Verification {
-        (**self).verify_on_tab(task, result, tab).await
+        (**self).verify_success(task, result, budget).await
     }
 }
 
@@ -134,7 +131,7 @@ impl fmt::Debug for dyn Executor + '_ {
     }
 }
 
-/// What is special about one execution of a task.
+/// Settings of one execution of a task.
 ///
 /// ```
 /// use autonoe_core::RunControl;
@@ -149,24 +146,24 @@ impl fmt::Debug for dyn Executor + '_ {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Execution {
-    /// What cancels it, holds it before it begins, and tells its agent something.
+    /// Cancels the execution, pauses it before it starts, and sends messages to its agent.
     pub control: RunControl,
-    /// What the agent should know, beside the context of the task.
+    /// Context for the agent, in addition to that of the task.
     pub context: Option<String>,
-    /// The model, whatever the task says.
+    /// The model, overriding that of the task.
     pub model: Option<String>,
-    /// The conversation of an earlier execution of the task, by
-    /// [`ExecutionResult::conversation`], to continue.
+    /// The conversation of an earlier execution of the task to continue: its
+    /// [`ExecutionReport::conversation`].
     pub resume: Option<AgentSessionId>,
-    /// The directory in which the backend keeps conversations, so that a later execution can
+    /// The directory in which the backend stores conversations, so that a later execution can
     /// continue them.
     pub conversations: Option<PathBuf>,
-    /// What it may spend, beside what holds for all sessions of the executor.
+    /// The budget, in addition to the limits of all sessions of the executor.
     pub budget: Budget,
 }
 
 impl Execution {
-    /// Makes an execution that `control` can cancel.
+    /// Creates an execution that `control` can cancel.
     pub fn new(control: &RunControl) -> Self {
         Self {
             control: control.clone(),
@@ -174,41 +171,192 @@ impl Execution {
         }
     }
 
-    /// Says what the agent should know, beside the context of the task.
+    /// Adds context for the agent, in addition to that of the task.
     #[must_use]
     pub fn context(mut self, text: impl Into<String>) -> Self {
         self.context = Some(text.into());
         self
     }
 
-    /// Sets the model, whatever the task says.
+    /// Sets the model, overriding that of the task.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }
 
-    /// Limits what it may spend, beside what holds for all sessions of the executor.
+    /// Limits the spending, in addition to the limits of all sessions of the executor.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Continues the conversation of an earlier execution of the task where the backend can, and
-    /// starts a new one otherwise. Whether it did is in [`ExecutionResult::continued`].
+    /// Continues the conversation of an earlier execution of the task if the backend can, and
+    /// starts a new one otherwise. [`ExecutionReport::continued`] records which of them happened.
     #[must_use]
-    pub fn continuing(mut self, conversation: AgentSessionId) -> Self {
+    pub fn resume(mut self, conversation: AgentSessionId) -> Self {
         self.resume = Some(conversation);
         self
     }
 
-    /// Sets the directory in which the backend keeps conversations, so that a later execution can
-    /// continue them. Backends with a place of their own ignore it; others, such as models, cannot
+    /// Sets the directory in which the backend stores conversations, so that a later execution can
+    /// continue them. Backends with their own storage ignore it; others, such as models, cannot
     /// continue conversations without it. The caller deletes it.
     #[must_use]
     pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
         self.conversations = Some(directory.into());
         self
+    }
+}
+
+/// Executors by name. The first one that is added is the default.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_harness::{Executor, Executors, Task};
+///
+/// fn pick(codex: Arc<dyn Executor>, gemini: Arc<dyn Executor>) -> Executors {
+///     Executors::default().executor(codex).executor(gemini)
+/// }
+///
+/// let nobody = Executors::default();
+/// let task = Task::new("T-001", "Add a login page.")?.cli("codex");
+/// let error = nobody.for_task(&task).expect_err("there is none");
+/// assert_eq!(error.to_string(), "there is no executor \"codex\"; no executors are known");
+/// # let _ = pick;
+/// # Ok::<(), autonoe_harness::executor::InvalidTaskId>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Executors {
+    by_name: BTreeMap<String, Arc<dyn Executor>>,
+    usual: Option<String>,
+}
+
+impl Executors {
+    /// Adds an executor. It replaces one of the same name.
+    #[must_use]
+    pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
+        let name = executor.cli_name().to_owned();
+        self.usual.get_or_insert_with(|| name.clone());
+        self.by_name.insert(name, Arc::new(executor));
+        self
+    }
+
+    /// Sets the default executor.
+    #[must_use]
+    pub fn default_executor(mut self, name: impl Into<String>) -> Self {
+        self.usual = Some(name.into());
+        self
+    }
+
+    /// Returns the names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// Returns the executor with this name.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the error lists the known names.
+    pub fn get(&self, name: &str) -> Result<&Arc<dyn Executor>, ExecuteError> {
+        self.by_name
+            .get(name)
+            .ok_or_else(|| ExecuteError::UnknownCli {
+                cli: name.to_owned(),
+                known: self.names().map(str::to_owned).collect(),
+            })
+    }
+
+    /// Returns the executor of a task: the one that it names, or the default.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the error lists the known names.
+    pub fn for_task(&self, task: &Task) -> Result<&Arc<dyn Executor>, ExecuteError> {
+        let named = task.cli.as_deref().or(self.usual.as_deref());
+        self.get(named.unwrap_or_default())
+    }
+
+    /// Runs a task on its executor.
+    ///
+    /// # Errors
+    ///
+    /// Nothing was started: there is no such executor, or the task is invalid.
+    pub async fn run(
+        &self,
+        task: &Task,
+        execution: &Execution,
+    ) -> Result<ExecutionReport, ExecuteError> {
+        self.for_task(task)?.run(task, execution).await
+    }
+
+    /// Verifies a result with the executor that produced it, charged to `budget`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such executor.
+    pub async fn verify_success(
+        &self,
+        task: &Task,
+        result: &ExecutionReport,
+        budget: &VerificationBudget,
+    ) -> Result<Verification, ExecuteError> {
+        let executor = self.get(&result.cli)?;
+        Ok(executor.verify_success(task, result, budget).await)
+    }
+}
+
+/// Error of a task that was not started, because it is invalid. A retry gives the same error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// The task itself is invalid.
+    #[error(transparent)]
+    Invalid(#[from] InvalidTask),
+    /// No executor has this name.
+    #[error("there is no executor {cli:?}; {}", list(.known))]
+    UnknownCli {
+        /// The name.
+        cli: String,
+        /// The names of all executors.
+        known: Vec<String>,
+    },
+    /// The task is for another executor.
+    #[error("the task {task} is for the executor {cli:?}, but was given to {executor:?}")]
+    WrongCli {
+        /// The task.
+        task: TaskId,
+        /// The executor that the task names.
+        cli: String,
+        /// The executor that was called.
+        executor: String,
+    },
+    /// The folder of the task does not exist, or is not inside of the folder of the executor.
+    #[error("cannot work on the task {task} in {folder:?}: {reason}")]
+    Folder {
+        /// The task.
+        task: TaskId,
+        /// The folder.
+        folder: PathBuf,
+        /// The problem with it.
+        reason: String,
+    },
+    /// The session runner cannot be built.
+    #[error("cannot set up the sessions of the executor {executor:?}")]
+    Setup {
+        /// The executor.
+        executor: String,
+        /// The error of the builder.
+        source: BuildError,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "no executors are known".to_owned(),
+        names => format!("known executors: {}", names.join(", ")),
     }
 }

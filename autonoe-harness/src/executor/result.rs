@@ -1,64 +1,68 @@
-//! What came of a task.
+//! Result of executing a task.
 
 use std::time::Duration;
 
-use autonoe_core::{AgentSessionId, CostTotal, TokenUsage};
+use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
+use autonoe_core::time::AgentSessionId;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ExecutionEnd, TaskId};
+use super::{ExecutionOutcome, TaskId};
+use crate::budget::Spending;
 
-/// What came of a task.
+/// Result of executing a task.
 ///
 /// ```
-/// use autonoe_harness::{ExecutionEnd, ExecutionResult, Task};
+/// use autonoe_harness::executor::ExecutionOutcome;
+/// use autonoe_harness::{ExecutionReport, Task};
 ///
 /// let task = Task::new("T-001", "Add a login page.")?;
-/// let result = ExecutionResult::new(&task, "codex", ExecutionEnd::TimedOut { after_seconds: 60 });
+/// let result = ExecutionReport::new(&task, "codex", ExecutionOutcome::TimedOut { after_seconds: 60 });
 ///
 /// assert!(!result.is_success());
-/// assert_eq!(result.error().as_deref(), Some("was stopped: its 60 seconds were over"));
-/// # Ok::<(), autonoe_harness::InvalidTaskId>(())
+/// assert_eq!(result.error().as_deref(), Some("timed out after 60 seconds"));
+/// # Ok::<(), autonoe_harness::executor::InvalidTaskId>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
 #[schemars(with = "Written")]
 #[non_exhaustive]
-pub struct ExecutionResult {
+pub struct ExecutionReport {
     /// The task.
     pub task: TaskId,
-    /// Who carried it out.
+    /// The name of the executor.
     pub cli: String,
-    /// The model that was asked for; `None` left the choice to the backend.
+    /// The requested model; `None` left the choice to the backend.
     pub model: Option<String>,
-    /// How it ended.
-    pub end: ExecutionEnd,
-    /// All that the agent said, also when it was stopped in the middle.
+    /// The outcome.
+    pub end: ExecutionOutcome,
+    /// The whole output of the agent, also if it was stopped.
     pub output: String,
-    /// What it said last, after its last tool call.
+    /// The last text of the agent, after its last tool call.
     pub answer: String,
-    /// The tool calls that were refused, by name, in their order.
+    /// The names of the refused tool calls, in order.
     pub denied: Vec<String>,
-    /// What the agent did, call by call: the tool and what it touched.
+    /// The tool calls of the agent: each with the tool and its target.
     pub calls: Vec<String>,
-    /// When it began.
+    /// The start time.
     pub started_at: Timestamp,
-    /// How long it took.
+    /// The duration.
     pub duration: Duration,
-    /// The backend's name of the conversation, to continue it.
+    /// The backend's ID of the conversation, to continue it.
     pub conversation: Option<AgentSessionId>,
-    /// Whether it continued an earlier conversation, by [`Execution::resume`](super::Execution).
+    /// Whether the execution continued an earlier conversation, by
+    /// [`Execution::resume`](super::Execution).
     pub continued: bool,
-    /// What it cost, as far as that is known.
+    /// The cost, as far as it is known.
     pub cost: CostTotal,
-    /// The tokens that were told.
+    /// The reported tokens.
     pub tokens: TokenUsage,
 }
 
-impl ExecutionResult {
-    /// Makes the result of an execution in which nothing was said or spent.
-    pub fn new(task: &super::Task, cli: impl Into<String>, end: ExecutionEnd) -> Self {
+impl ExecutionReport {
+    /// Creates the result of an execution without output and spending.
+    pub fn new(task: &super::Task, cli: impl Into<String>, end: ExecutionOutcome) -> Self {
         Self {
             task: task.id.clone(),
             cli: cli.into(),
@@ -77,64 +81,76 @@ impl ExecutionResult {
         }
     }
 
-    /// Tells whether the backend said that the agent finished its turn.
+    /// Returns whether the backend reported that the agent finished its turn.
     pub fn is_success(&self) -> bool {
-        self.end == ExecutionEnd::Completed
+        self.end == ExecutionOutcome::Completed
     }
 
-    /// Says why it is no success; `None` if it is one.
+    /// Returns the spending of the execution.
+    pub(crate) fn spending(&self) -> Spending {
+        Spending {
+            spent: BudgetUsage {
+                cost: self.cost,
+                tokens: self.tokens,
+                time: self.duration,
+            },
+            sessions: 1,
+        }
+    }
+
+    /// Returns the reason of a failure; `None` for a success.
     pub fn error(&self) -> Option<String> {
         (!self.is_success()).then(|| self.end.to_string())
     }
 }
 
-/// A result as it is written down.
+/// Serialised form of a result.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "ExecutionResult")]
+#[schemars(rename = "ExecutionReport")]
 struct Written {
     /// The task.
     task: TaskId,
-    /// Who carried it out.
+    /// The name of the executor.
     cli: String,
-    /// The model that was asked for.
+    /// The requested model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// Whether the backend said that the agent finished its turn.
+    /// Whether the backend reported that the agent finished its turn.
     success: bool,
     #[serde(flatten)]
-    end: ExecutionEnd,
-    /// Why it is no success.
+    end: ExecutionOutcome,
+    /// The reason of a failure.
     #[serde(default, rename = "error", skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// All that the agent said.
+    /// The whole output of the agent.
     output: String,
-    /// What it said last.
+    /// The last text of the agent.
     answer: String,
-    /// The tool calls that were refused, by name.
+    /// The names of the refused tool calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     denied: Vec<String>,
-    /// What the agent did, call by call.
+    /// The tool calls of the agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<String>,
-    /// When it began.
+    /// The start time.
     started_at: Timestamp,
-    /// How many milliseconds it took.
+    /// The duration in milliseconds.
     duration_ms: u64,
-    /// The backend's name of the conversation.
+    /// The backend's ID of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conversation: Option<AgentSessionId>,
-    /// Whether it continued an earlier conversation.
+    /// Whether the execution continued an earlier conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     continued: bool,
-    /// What it cost, as far as that is known.
+    /// The cost, as far as it is known.
     cost: CostTotal,
-    /// The tokens that were told.
+    /// The reported tokens.
     tokens: TokenUsage,
 }
 
-impl From<ExecutionResult> for Written {
-    fn from(result: ExecutionResult) -> Self {
+impl From<ExecutionReport> for Written {
+    fn from(result: ExecutionReport) -> Self {
         Self {
             success: result.is_success(),
             why: result.error(),
@@ -156,7 +172,7 @@ impl From<ExecutionResult> for Written {
     }
 }
 
-impl TryFrom<Written> for ExecutionResult {
+impl TryFrom<Written> for ExecutionReport {
     type Error = Contradiction;
 
     fn try_from(written: Written) -> Result<Self, Contradiction> {
@@ -176,18 +192,19 @@ impl TryFrom<Written> for ExecutionResult {
             cost: written.cost,
             tokens: written.tokens,
         };
-        match result.is_success() == written.success {
-            true => Ok(result),
-            false => Err(Contradiction { end: result.end }),
+        if result.is_success() == written.success {
+            Ok(result)
+        } else {
+            Err(Contradiction { end: result.end })
         }
     }
 }
 
-/// A result that says two things.
+/// A result whose `success` contradicts its outcome.
 #[derive(Debug, thiserror::Error)]
-#[error("`success` contradicts the end: the execution {end}")]
+#[error("`success` contradicts `end`: the execution {end}")]
 struct Contradiction {
-    end: ExecutionEnd,
+    end: ExecutionOutcome,
 }
 
 #[cfg(test)]
@@ -195,12 +212,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Task;
+    use crate::executor::Task;
 
     #[test]
     fn a_result_is_read_as_it_was_written_and_cannot_contradict_itself() {
         let task = Task::new("T-1", "Do it.").expect("an id");
-        let mut result = ExecutionResult::new(&task, "codex", ExecutionEnd::Cancelled);
+        let mut result = ExecutionReport::new(&task, "codex", ExecutionOutcome::Cancelled);
         result.output = "half".to_owned();
         result.duration = Duration::from_millis(1500);
 
@@ -216,9 +233,9 @@ mod tests {
                 "tokens": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "reasoning": 0},
             })
         );
-        let read: ExecutionResult = serde_json::from_value(json.clone()).expect("a result");
+        let read: ExecutionReport = serde_json::from_value(json.clone()).expect("a result");
         assert_eq!(read, result);
         json["success"] = json!(true);
-        assert!(serde_json::from_value::<ExecutionResult>(json).is_err());
+        assert!(serde_json::from_value::<ExecutionReport>(json).is_err());
     }
 }

@@ -1,70 +1,56 @@
-//! What is to be done.
+//! Task: a goal, its context and its success criteria.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
-use autonoe_core::spec_schema;
+use autonoe_core::spec::spec_schema;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::criterion::{CRITERION_PORT, SuccessCriteria};
-use super::{InvalidTaskId, TaskId};
 
-/// How long a task may take that does not say so.
+/// Default time limit of a task, in seconds.
 const HALF_AN_HOUR: u64 = 30 * 60;
 
-/// What is to be done, and how it is known to be done.
-///
-/// ```
-/// use autonoe_harness::{CommandCriterion, Task};
-///
-/// let task = Task::new("T-001", "Add a login page.")?
-///     .description("login")
-///     .context("The design is in docs/login.md.")
-///     .success(CommandCriterion::new(["cargo", "test"]))
-///     .model("gpt-5.5");
-///
-/// let json = serde_json::to_value(&task).expect("it serialises");
-/// assert_eq!(json["successCriteria"]["type"], "command");
-/// assert!(task.validate().is_ok());
-/// # Ok::<(), autonoe_harness::InvalidTaskId>(())
-/// ```
+/// A unit of work: a goal for an agent, and the criteria by which it is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Task {
-    /// Its name.
+    /// The ID of the task.
     pub id: TaskId,
-    /// What it is about, in a line for people. Agents are not told.
+    /// A short description for people. Agents do not see it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What the agent is to reach.
+    /// The goal of the agent.
     pub goal: String,
-    /// What it should know for that.
+    /// Background information for the agent.
     #[serde(
         default,
         deserialize_with = "none_if_blank",
         skip_serializing_if = "Option::is_none"
     )]
     pub context: Option<String>,
-    /// What must hold afterwards.
+    /// The criteria that must hold afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "criteria")]
     pub success_criteria: Option<SuccessCriteria>,
-    /// How many seconds it may take, all turns together; 1800 by default.
+    /// The time limit in seconds, for all turns together; 1800 by default.
     #[serde(default = "half_an_hour")]
     pub timeout_seconds: u64,
-    /// The folder that it is done in, from the folder of the executor, which it is inside of.
+    /// The working folder, relative to the folder of the executor and inside of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
-    /// The executor that does it, by name; the usual one by default.
+    /// The name of the executor; the default executor if `None`.
     #[serde(
         default,
         deserialize_with = "none_if_blank",
         skip_serializing_if = "Option::is_none"
     )]
     pub cli: Option<String>,
-    /// The model; that of the executor by default.
+    /// The model; that of the executor if `None`.
     #[serde(
         default,
         deserialize_with = "none_if_blank",
@@ -77,24 +63,24 @@ fn half_an_hour() -> u64 {
     HALF_AN_HOUR
 }
 
-/// Reads an empty text as none: an override that overrides nothing.
+/// Reads a blank string as `None`, so that it overrides nothing.
 fn none_if_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.filter(|text| !text.trim().is_empty()))
 }
 
-/// In words, or as one of the criteria that this program knows.
+/// Schema of success criteria: a string, or one of the registered criteria.
 fn criteria(generator: &mut SchemaGenerator) -> Schema {
     let spec = spec_schema(CRITERION_PORT, generator);
     json_schema!({"anyOf": [{"type": "string"}, spec, {"type": "null"}]})
 }
 
 impl Task {
-    /// Makes a task of a name and what is to be reached.
+    /// Creates a task from an ID and a goal.
     ///
     /// # Errors
     ///
-    /// The name is empty or has blanks around it.
+    /// The ID is empty, or has blanks around it or control characters in it.
     pub fn new(id: &str, goal: impl Into<String>) -> Result<Self, InvalidTaskId> {
         Ok(Self {
             id: id.parse()?,
@@ -109,42 +95,42 @@ impl Task {
         })
     }
 
-    /// Says what it is about, in a line for people.
+    /// Sets a short description for people.
     #[must_use]
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = text.into();
         self
     }
 
-    /// Says what the agent should know.
+    /// Sets background information for the agent.
     #[must_use]
     pub fn context(mut self, text: impl Into<String>) -> Self {
         self.context = Some(text.into());
         self
     }
 
-    /// Says what must hold afterwards.
+    /// Sets the criteria that must hold afterwards.
     #[must_use]
-    pub fn success(mut self, criteria: impl Into<SuccessCriteria>) -> Self {
+    pub fn success_criteria(mut self, criteria: impl Into<SuccessCriteria>) -> Self {
         self.success_criteria = Some(criteria.into());
         self
     }
 
-    /// Sets how long it may take, to the second above.
+    /// Sets the time limit, rounded up to seconds.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout_seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
         self
     }
 
-    /// Sets the folder that it is done in.
+    /// Sets the working folder.
     #[must_use]
     pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cwd = Some(folder.into());
         self
     }
 
-    /// Sets the executor that does it.
+    /// Sets the executor.
     #[must_use]
     pub fn cli(mut self, name: impl Into<String>) -> Self {
         self.cli = Some(name.into());
@@ -158,30 +144,30 @@ impl Task {
         self
     }
 
-    /// Returns how long it may take.
+    /// Returns the time limit.
     pub fn time(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds)
     }
 
-    /// Tells whether it can be carried out.
+    /// Validates the task.
     ///
     /// # Errors
     ///
-    /// It cannot; all that is wrong with it is listed.
+    /// Lists all problems of the task.
     pub fn validate(&self) -> Result<(), InvalidTask> {
         let mut problems = Vec::new();
         if self.goal.trim().is_empty() {
             problems.push("its goal is empty".to_owned());
         }
         if self.timeout_seconds == 0 {
-            problems.push("its timeoutSeconds is 0, and nothing can be done in no time".to_owned());
+            problems.push("its timeoutSeconds is 0; write at least 1".to_owned());
         }
         for (field, text) in [("cli", &self.cli), ("model", &self.model)] {
             if text
                 .as_deref()
                 .is_some_and(|text| text.trim() != text || text.is_empty())
             {
-                problems.push(format!("its {field} is empty or has blanks around it"));
+                problems.push(format!("its {field} is empty or has spaces around it"));
             }
         }
         if let Some(criteria) = &self.success_criteria {
@@ -189,36 +175,92 @@ impl Task {
             problems.extend(
                 found
                     .into_iter()
-                    .map(|problem| format!("of its success criteria, {problem}")),
+                    .map(|problem| format!("in its success criteria, {problem}")),
             );
         }
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(InvalidTask {
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(InvalidTask {
                 task: self.id.clone(),
                 problems,
-            }),
+            })
         }
     }
 }
 
-/// A task that cannot be carried out.
+/// Error of a task that cannot be executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the task {task} cannot be carried out: {}", .problems.join("; "))]
+#[error("the task {task} is invalid: {}", .problems.join("; "))]
 #[non_exhaustive]
 pub struct InvalidTask {
     /// The task.
     pub task: TaskId,
-    /// All that is wrong with it.
+    /// All problems of the task.
     pub problems: Vec<String>,
 }
+
+/// ID of a task, for example `T-001`.
+///
+/// An ID is never empty, has no blanks around it and contains no control characters.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct TaskId(String);
+
+impl TaskId {
+    /// Returns the ID as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = InvalidTaskId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTaskId> {
+        let is_plain = text.trim() == text && !text.chars().any(char::is_control);
+        if text.is_empty() || !is_plain {
+            Err(InvalidTaskId(text.to_owned()))
+        } else {
+            Ok(Self(text.to_owned()))
+        }
+    }
+}
+
+impl TryFrom<String> for TaskId {
+    type Error = InvalidTaskId;
+
+    fn try_from(text: String) -> Result<Self, InvalidTaskId> {
+        text.parse()
+    }
+}
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Error of a text that is not a task ID.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a valid task id: it must not be empty or have spaces around it")]
+pub struct InvalidTaskId(String);
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{AllOf, CommandCriterion, FileCriterion};
+    use crate::executor::{AllOf, CommandCriterion, FileCriterion};
 
     #[test]
     fn a_task_is_read_as_it_was_written() {
@@ -226,7 +268,7 @@ mod tests {
             .expect("an id")
             .description("it")
             .context("Know this.")
-            .success(AllOf::new([
+            .success_criteria(AllOf::new([
                 "It looks good.".into(),
                 FileCriterion::new("out.txt").into(),
             ]))
@@ -250,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_as_usual_and_an_empty_override_overrides_nothing() {
+    fn missing_fields_have_defaults_and_an_empty_override_overrides_nothing() {
         let json = json!({"id": "T-1", "goal": "Do it.", "cli": "", "model": " ", "context": ""});
 
         let task: Task = serde_json::from_value(json).expect("a task");
@@ -278,18 +320,18 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_problems_are_reported_at_once() {
         let mut task = Task::new("T-1", " \n")
             .expect("an id")
             .cli(" codex")
-            .success(CommandCriterion::new(Vec::<String>::new()));
+            .success_criteria(CommandCriterion::new(Vec::<String>::new()));
         task.timeout_seconds = 0;
 
         let error = task.validate().expect_err("it is wrong");
 
         assert_eq!(error.problems.len(), 4, "{error}");
         assert!(
-            error.to_string().starts_with("the task T-1 cannot"),
+            error.to_string().starts_with("the task T-1 is invalid: "),
             "{error}"
         );
     }

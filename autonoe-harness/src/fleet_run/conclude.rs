@@ -1,181 +1,209 @@
-//! What becomes of the work, once the strategy is done.
+//! Concludes a fleet after its strategy has finished: merges the winner's work and cleans up.
 
 use std::time::Duration;
 
-use super::books::Books;
-use super::check::leaves_its_work;
-use super::outcome::{Concluded, Decided, FleetDecision};
-use super::{FleetMember, FleetOutcome, FleetRun, FleetRunError};
-use crate::{
-    AggregatedResult, Alert, ExecutionEnd, ExecutionResult, HarnessHandle, HarnessId, Isolation,
-    IsolationError, MetaState, ProcessHandle, Severity, Task, Verification, WorkJournal, WorkOrder,
-    WorkPlace, WorkSoFar, Worktree, Worktrees,
-};
+use super::decision::FleetDecision;
+use super::fleet_recorder::FleetRecorder;
+use super::order::keeps_work;
+use super::{FleetMember, FleetRun, FleetRunError};
+use crate::alert::{Alert, Severity};
+use crate::budget::{Spending, VerificationBudget};
+use crate::coordinate::FleetReport;
+use crate::executor::{ExecutionOutcome, ExecutionReport, Task, Verification};
+use crate::handle::MemberHandle;
+use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
+use crate::state::MetaState;
+use crate::strategy::{AggregatedReport, MemberId};
+use crate::work::{Isolation, RecoveredState, WorkJournal, WorkOrder};
 
-/// How often it is looked whether a process that works in a worktree is gone.
-const SOON: Duration = Duration::from_millis(100);
+/// Poll interval while a process still uses a worktree.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often at most: one that has told its end is gone in a moment.
-const LOOKS: usize = 100;
+/// Maximum number of polls. A process that has reported its end exits within moments.
+const MAX_POLLS: usize = 100;
 
 impl FleetRun {
-    /// Brings the fleet to its end. What was done of that before a kill is not done again.
+    /// Ends the fleet after its strategy has finished. Steps that were done before a kill are not
+    /// repeated.
     pub(super) async fn conclude(
         &self,
-        books: &mut Books,
-        decided: Decided,
-    ) -> Result<FleetOutcome, FleetRunError> {
-        for member in &decided.left_behind {
+        recorder: &mut FleetRecorder,
+        mut report: FleetReport,
+    ) -> Result<FleetReport, FleetRunError> {
+        for member in &report.left_behind {
             self.end_for_good(member).await;
         }
-        // A member that was killed has left them.
+        // Conversations of a member that was killed.
         for member in &self.order.members {
-            if let Ok(folder) = self.home.folder_of(&self.order.name, &member.id) {
+            if let Ok(folder) = self.home.member_folder(&self.order.name, &member.id) {
                 folder.remove_conversations();
             }
         }
-        let mut concluded = Concluded::default();
         if let Some(trees) = &self.worktrees {
-            if let Some(winner) = self.winner_to_merge(&decided.result) {
-                match self.merge(books, trees, winner).await {
-                    Ok(commit) => concluded.merged = Some(commit),
-                    Err(NotMerged::Because(why)) => concluded.not_merged = Some(why),
+            if let Some(winner) = self.winner_to_merge(&report.result) {
+                let budget = VerificationBudget::new(report.account.free());
+                let merged = self.merge(recorder, trees, winner, &budget).await;
+                let spending = budget.spending();
+                if spending != Spending::default() {
+                    report.account.charge(&spending);
+                    recorder.save_accounts(&report.account).await?;
+                }
+                match merged {
+                    Ok(commit) => {
+                        report.merged = Some(commit);
+                        self.discard_all_but_ways(trees, winner).await?;
+                    }
+                    Err(NotMerged::Because(why)) => report.not_merged = Some(why),
                     Err(NotMerged::Error(error)) => return Err(*error),
                 }
-                if concluded.merged.is_some() {
-                    self.discard_all_but_ways(trees, winner).await?;
-                }
             }
-            concluded.kept = self.tidy(trees).await?;
+            report.kept = self.tidy(trees).await?;
         }
-        let mut result = decided.result.clone();
-        result.success &= concluded.not_merged.is_none();
-        for member in &mut result.results {
-            let is_kept = |place: &WorkPlace| {
-                let mut kept = concluded.kept.iter();
+        report.result.success &= report.not_merged.is_none();
+        for member in &mut report.result.results {
+            let is_kept = |place: &WorkLocation| {
+                let mut kept = report.kept.iter();
                 kept.any(|kept| kept.branch == place.branch)
             };
             member.kept.retain(is_kept);
         }
-        if let Some(why) = &concluded.not_merged {
-            let alert = Alert::new("not_merged", Severity::Error, why, self.clock.now());
-            let fleet = self.order.name.as_str();
-            books.alert(alert.with("fleet", fleet)).await;
-        }
-        books
-            .decide(&FleetDecision::Concluded(concluded.clone()))
-            .await?;
+        self.rebuild_member_states().await;
         let now = self.clock.now();
-        books.meta.finish_fleet(&books.lead, &result, now).await?;
-        let accounts = books.meta.accounts(&self.order.name).await?;
-        Ok(FleetOutcome::of(result, decided, concluded, accounts))
+        if let Some(why) = &report.not_merged {
+            let alert = Alert::new("not_merged", Severity::Error, why, now);
+            let fleet = self.order.name.as_str();
+            recorder.alert(alert.detail("fleet", fleet)).await;
+        }
+        let concluded = FleetDecision::Concluded(Box::new(report.clone()));
+        recorder.record_decision(&concluded).await?;
+        let now = self.clock.now();
+        let result = &report.result;
+        recorder
+            .meta
+            .finish_fleet(&recorder.lead, result, now)
+            .await?;
+        Ok(report)
     }
 
-    /// Ends a member that did not end when it was told to, with all that it started.
-    async fn end_for_good(&self, member: &HarnessId) {
-        let folder = self.home.folder_of(&self.order.name, member);
-        let Ok(handle) = folder.map_err(Into::into).and_then(ProcessHandle::open) else {
-            // It has no folder: it is a task of somebody's engine.
+    /// Kills a member that did not end after it was stopped, with its whole process tree.
+    async fn end_for_good(&self, member: &MemberId) {
+        let folder = self.home.member_folder(&self.order.name, member);
+        let Ok(handle) = folder.map_err(Into::into).and_then(MemberHandle::open) else {
+            // Without a folder, the member is a task of another engine.
             return;
         };
         if handle.view().pid == Some(std::process::id()) {
             return;
         }
         if let Err(error) = handle.kill(Duration::ZERO).await {
-            tracing::error!(%member, %error, "a member that was left behind cannot be ended");
+            tracing::error!(%member, %error, "cannot kill a member that did not stop");
         }
     }
 
-    /// Returns the winner, if its work waits for us.
-    fn winner_to_merge(&self, result: &AggregatedResult) -> Option<&FleetMember> {
+    /// Returns the winner, if its work is to be merged here.
+    fn winner_to_merge(&self, result: &AggregatedReport) -> Option<&FleetMember> {
         let winner = result.winner.as_ref().filter(|_| result.success)?;
         let mut members = self.order.members.iter();
         let winner = members.find(|member| member.id == *winner)?;
-        leaves_its_work(&winner.work.isolation).then_some(winner)
+        keeps_work(&winner.work.isolation).then_some(winner)
     }
 
     async fn merge(
         &self,
-        books: &mut Books,
+        recorder: &mut FleetRecorder,
         trees: &Worktrees,
         winner: &FleetMember,
+        budget: &VerificationBudget,
     ) -> Result<String, NotMerged> {
         let Some(name) = tree_of(&winner.work) else {
             return Err(NotMerged::Because("it has no worktree".to_owned()));
         };
         let tree = self.take_up(trees, name).await?;
         let Some(tree) = tree else {
-            let merged = books.merged().await.map_err(FleetRunError::from)?;
-            let gone = || NotMerged::Because(format!("the worktree of {} is gone", winner.id));
+            let merged = recorder
+                .merged_commit()
+                .await
+                .map_err(FleetRunError::from)?;
+            let gone =
+                || NotMerged::Because(format!("the worktree of {} does not exist", winner.id));
             return merged.ok_or_else(gone);
         };
         let message = format!("Work of {}", tree.branch());
-        tree.finish(&self.author, &message).await?;
-        let checks = |_| self.check_work(&tree, winner);
+        tree.commit_all(&self.author, &message).await?;
+        let checks = |_| self.check_work(&tree, winner, budget);
         let merged = tree.merge_if(&self.author, checks).await?;
         let commit = merged.commit;
         let decision = FleetDecision::Merged {
             commit: commit.clone(),
         };
-        books.decide(&decision).await.map_err(FleetRunError::from)?;
+        recorder
+            .record_decision(&decision)
+            .await
+            .map_err(FleetRunError::from)?;
         Ok(commit)
     }
 
-    /// Looks whether all that the winner was to do holds, in the folder of its worktree.
-    async fn check_work(&self, tree: &Worktree, winner: &FleetMember) -> Verification {
+    /// Verifies all tasks of the winner, in the folder of its worktree. `budget` pays the judges.
+    async fn check_work(
+        &self,
+        tree: &Worktree,
+        winner: &FleetMember,
+        budget: &VerificationBudget,
+    ) -> Verification {
         let open = winner.work.tasks.iter().filter(|planned| !planned.is_done);
         let tasks: Vec<&Task> = open.map(|planned| &planned.task).collect();
-        let Some(workshop) = &self.workshop else {
+        let Some(workshop) = &self.executor_factory else {
             let has_criteria = |task: &&Task| task.success_criteria.is_some();
-            return match tasks.iter().any(has_criteria) {
-                true => Verification::unverified("nobody said how work is checked"),
-                false => Verification::passed("nothing is to be checked"),
+            return if tasks.iter().any(has_criteria) {
+                Verification::unverified("no executors are configured to verify the work")
+            } else {
+                Verification::passed("there is nothing to verify")
             };
         };
         let executors = workshop(tree.folder());
         for task in tasks {
             let mut task = task.clone();
             task.cli = task.cli.or_else(|| winner.work.backend.clone());
-            let looked = match executors.for_task(&task) {
+            let verification = match executors.for_task(&task) {
                 Ok(executor) => {
                     let result = self.result_of(winner, &task, executor.cli_name());
-                    // An agent that was helped may have been another one's.
+                    // After a recovery, another executor may have done the task.
                     let checker = executors.get(&result.cli).unwrap_or(executor);
-                    checker.verify_success(&task, &result).await
+                    checker.verify_success(&task, &result, budget).await
                 }
                 Err(error) => Verification::unverified(error.to_string()),
             };
-            if !looked.is_success() {
-                return looked;
+            if !verification.is_success() {
+                return verification;
             }
         }
-        Verification::passed("all that was verified still holds")
+        Verification::passed("all success criteria still hold")
     }
 
-    /// Returns what came of a task of the winner, as a judge wants to know it.
-    fn result_of(&self, winner: &FleetMember, task: &Task, cli: &str) -> ExecutionResult {
-        let folder = self.home.folder_of(&self.order.name, &winner.id);
+    /// Returns the result of a winner's task, as a judge needs it.
+    fn result_of(&self, winner: &FleetMember, task: &Task, cli: &str) -> ExecutionReport {
+        let folder = self.home.member_folder(&self.order.name, &winner.id);
         let journal = folder.map(|folder| WorkJournal::read(&folder.path().join("work.jsonl")));
         let events = journal.ok().and_then(Result::ok).unwrap_or_default();
-        let so_far: WorkSoFar = events.into_iter().collect();
+        let so_far: RecoveredState = events.into_iter().collect();
         let found = so_far.done().find(|(id, _)| **id == task.id);
         let found = found.map(|(_, result)| result.clone());
-        // A member that is no process of ours keeps no journal; what must hold is checked all the same.
-        found.unwrap_or_else(|| ExecutionResult::new(task, cli, ExecutionEnd::Completed))
+        // A member on another engine has no journal here; its criteria are verified anyway.
+        found.unwrap_or_else(|| ExecutionReport::new(task, cli, ExecutionOutcome::Completed))
     }
 
-    /// Takes away all of those that did not win, and the worktree of the winner, whose work is in
-    /// the base. Other ways that the winner had tried are kept.
+    /// Removes the worktrees of the losers, and that of the winner, whose work is merged.
+    /// Exploration worktrees of the winner are kept.
     async fn discard_all_but_ways(
         &self,
         trees: &Worktrees,
         winner: &FleetMember,
     ) -> Result<(), IsolationError> {
         let of_winner = tree_of(&winner.work);
-        for name in trees.left().await? {
+        for name in trees.remaining().await? {
             let is_others = self.is_of(&name).is_some_and(|it| it.id != winner.id);
             if is_others || of_winner == Some(&name) {
-                // Who is asked first waits until nobody works there.
+                // Opening the worktree waits until no process uses it.
                 self.take_up(trees, &name).await?;
                 trees.discard(&name).await?;
             }
@@ -183,7 +211,7 @@ impl FleetRun {
         Ok(())
     }
 
-    /// Returns the member that a worktree is of, or a branch that it made for another way.
+    /// Returns the member that owns a worktree or an exploration worktree.
     fn is_of(&self, tree: &str) -> Option<&FleetMember> {
         let members = self.order.members.iter();
         let own = members.filter(|member| {
@@ -193,23 +221,23 @@ impl FleetRun {
         own.max_by_key(|member| tree_of(&member.work).map(str::len))
     }
 
-    /// Takes away what holds no work, and returns where the rest is.
-    async fn tidy(&self, trees: &Worktrees) -> Result<Vec<WorkPlace>, IsolationError> {
+    /// Removes worktrees without work, and returns the locations of the others.
+    async fn tidy(&self, trees: &Worktrees) -> Result<Vec<WorkLocation>, IsolationError> {
         let mut kept = Vec::new();
-        // Other ways come before the work that they branched from, by which it is seen whether they
-        // hold any: their names begin with its name.
-        for name in trees.left().await?.into_iter().rev() {
-            let place = trees.place_of(&name);
+        // Exploration worktrees come before the worktree that they branched from, because that one
+        // decides whether they contain work. Their names begin with its name.
+        for name in trees.remaining().await?.into_iter().rev() {
+            let place = trees.location(&name);
             match self.take_up(trees, &name).await {
                 Ok(Some(tree)) => {
                     if let Err(error) = tree.remove().await {
-                        tracing::info!(%error, "work of a fleet is kept");
+                        tracing::info!(%error, "kept a worktree with work that is not merged");
                         kept.push(place);
                     }
                 }
                 Ok(None) => kept.push(place),
                 Err(error) => {
-                    tracing::warn!(%error, "what is left of a fleet is kept");
+                    tracing::warn!(%error, "cannot remove a worktree; it is kept");
                     kept.push(place);
                 }
             }
@@ -218,18 +246,18 @@ impl FleetRun {
         Ok(kept)
     }
 
-    /// Takes up a worktree, as soon as the process is gone that worked there.
+    /// Opens a worktree, once the process that used it is gone.
     async fn take_up(
         &self,
         trees: &Worktrees,
         name: &str,
     ) -> Result<Option<Worktree>, IsolationError> {
-        let mut looks = 0;
+        let mut polls = 0;
         loop {
-            match trees.take_up(name).await {
-                Err(IsolationError::InUse { .. }) if looks < LOOKS => {
-                    looks += 1;
-                    self.clock.sleep(SOON).await;
+            match trees.open_existing(name).await {
+                Err(IsolationError::InUse { .. }) if polls < MAX_POLLS => {
+                    polls += 1;
+                    self.clock.sleep(POLL_INTERVAL).await;
                 }
                 taken => return taken,
             }
@@ -237,18 +265,18 @@ impl FleetRun {
     }
 }
 
-/// Why the work of a winner is not in the base.
+/// Reason why the work of a winner is not in the base.
 enum NotMerged {
-    /// It cannot be; it is kept.
+    /// The work cannot be merged, and is kept.
     Because(String),
-    /// Nobody knows yet: the fleet has not ended.
+    /// The merge is undecided: the fleet has not ended.
     Error(Box<FleetRunError>),
 }
 
 impl From<IsolationError> for NotMerged {
     fn from(error: IsolationError) -> Self {
         match error {
-            // Perhaps it can be when it is tried again.
+            // A retry may succeed.
             IsolationError::Busy { .. }
             | IsolationError::InUse { .. }
             | IsolationError::Git { .. }

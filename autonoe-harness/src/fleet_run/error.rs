@@ -1,64 +1,86 @@
-//! Why a fleet cannot be run.
+//! Errors of fleet orders and fleet runs.
 
-use autonoe_core::InvalidValue;
+use autonoe_core::event::InvalidValue;
 
-use super::FleetOrderError;
-use crate::{CoordinationError, FolderError, IsolationError, StateError};
+use crate::coordinate::CoordinationError;
+use crate::folder::FolderError;
+use crate::isolation::IsolationError;
+use crate::state::StateError;
 
-/// Why a fleet cannot be run, or not be gone on with. What its members do goes on, and the next
-/// run of the same order finds it.
+/// Error of a fleet run. Running members continue, and the next run of the same order finds them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetRunError {
-    /// The order cannot be carried out.
+    /// The order is invalid.
     #[error(transparent)]
     Order(#[from] FleetOrderError),
-    /// Another process that lives leads the fleet.
-    #[error("the fleet {fleet} is led by {}", pid.map_or("another process".to_owned(), |pid| format!("process {pid}")))]
-    Led {
+    /// Another live process leads the fleet.
+    #[error(
+        "{} already runs the fleet {fleet}",
+        pid.map_or("another process".to_owned(), |pid| format!("process {pid}"))
+    )]
+    AlreadyLed {
         /// The fleet.
         fleet: String,
-        /// The process, if it is known.
+        /// The process ID, if it is known.
         pid: Option<u32>,
     },
-    /// There is a fleet of that name with another order.
+    /// A fleet of that name with another order exists.
     #[error(
-        "there is a fleet {fleet} already, and it was to do something else; \
-         give this one another name, or the same order to go on with that one"
+        "a fleet {fleet} with another order already exists; choose another name, or use the same \
+         order to resume it"
     )]
-    AnotherOrder {
+    OrderConflict {
         /// The fleet.
         fleet: String,
     },
-    /// A value with which no fleet could be led.
+    /// A value that no fleet can work with.
     #[error(transparent)]
     InvalidValue(#[from] InvalidValue),
     /// A file cannot be read or written.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// What is kept of fleets cannot be read or written.
+    /// The state of the fleets cannot be read or written.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The members could not be led.
+    /// The coordination of the members failed.
     #[error(transparent)]
     Coordination(#[from] CoordinationError),
-    /// What is left of worktrees cannot be looked at.
+    /// Worktrees cannot be inspected.
     #[error(transparent)]
     Isolation(#[from] IsolationError),
 }
 
 impl FleetRunError {
-    /// Returns a name of the kind for programs to compare, which stays as it is.
+    /// Returns a stable code of the error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Order(_) => "bad_order",
-            Self::Led { .. } => "led",
-            Self::AnotherOrder { .. } => "another_order",
+            Self::AlreadyLed { .. } => "led",
+            Self::OrderConflict { .. } => "another_order",
             Self::InvalidValue(_) => InvalidValue::CODE,
             Self::Folder(error) => error.code(),
             Self::State(_) => "state",
             Self::Coordination(_) => "coordination",
             Self::Isolation(_) => "isolation",
         }
+    }
+}
+
+/// Error of an order that cannot be executed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the order of the fleet {fleet:?} is invalid: {}", problems.join("; "))]
+#[non_exhaustive]
+pub struct FleetOrderError {
+    /// The fleet.
+    pub fleet: String,
+    /// All problems of the order.
+    pub problems: Vec<String>,
+}
+
+impl FleetOrderError {
+    pub(super) fn new(fleet: &str, problems: Vec<String>) -> Self {
+        let fleet = fleet.to_owned();
+        Self { fleet, problems }
     }
 }

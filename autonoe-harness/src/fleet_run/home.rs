@@ -1,30 +1,33 @@
-//! The folder of all fleets of a project.
+//! Folder `.harness` of a project, which contains all of its fleets.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{create_file_durably, create_folder};
-use autonoe_process::Commands;
+use autonoe_core::project::{create_file_durably, create_folder};
+use autonoe_process::ProcessRunner;
 
-use super::lead;
-use crate::{
-    AlertManager, DecisionRecord, FleetRecord, FolderError, HarnessFolder, HarnessId,
-    IsolationError, MetaState, SharedContext, SharedError, SqliteMeta, StateError, Worktrees,
-};
+use super::leadership;
+use crate::alert::AlertManager;
+use crate::folder::{FolderError, MemberFolder};
+use crate::isolation::{IsolationError, Worktrees};
+use crate::shared::{SharedContext, SharedError};
+use crate::state::{DecisionRecord, FleetRecord, MetaState, SqliteMeta, StateError};
+use crate::strategy::MemberId;
 
-/// The folder `.harness` of a project: what its fleets keep, and where they are reached.
+/// The folder `.harness` of a project: the state of its fleets, and the requests to them.
 ///
-/// | place | what is there |
+/// | path | content |
 /// | --- | --- |
 /// | `meta_state.db` | all fleets: plans, members, decisions, accounts, results |
-/// | `FLEET/` | who leads a fleet (`lock`, `coordinator.json`), what it is asked for (`stop`, `pause`), `harness.log` |
-/// | `FLEET.MEMBER/` | the folder of a member, a [`HarnessFolder`] with `state.db` and `work.jsonl` |
-/// | `shared/` | what harnesses share |
-/// | `worktrees/` | where members work |
-/// | `alerts.log` | the alerts of all |
+/// | `FLEET/` | the leader of a fleet (`lock`, `coordinator.json`), requests to it (`stop`, `pause`), `harness.log` |
+/// | `FLEET.MEMBER/` | the folder of a member, a [`MemberFolder`] with `state.db` and `work.jsonl` |
+/// | `shared/` | the shared context of members |
+/// | `worktrees/` | the worktrees of members |
+/// | `alerts.log` | the alerts of all fleets and members |
 ///
-/// The name of a fleet has no dot, so no fleet has the folder of a member. To look makes no file.
+/// The name of a fleet has no dot, so it never collides with the folder of a member. Reading
+/// creates no files.
 ///
 /// ```
 /// use autonoe_harness::FleetHome;
@@ -32,7 +35,7 @@ use crate::{
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let project = tempfile::tempdir()?;
-/// let home = FleetHome::of(project.path());
+/// let home = FleetHome::new(project.path());
 ///
 /// assert_eq!(home.fleets().await?, []);
 /// assert_eq!(home.coordinator("login")?, None);
@@ -50,19 +53,19 @@ pub struct FleetHome {
 const FOLDER: &str = ".harness";
 
 impl FleetHome {
-    /// Returns the folder of a project. Nothing is made or looked at.
-    pub fn of(project: impl Into<PathBuf>) -> Self {
+    /// Returns the folder of a project, without accessing the disk.
+    pub fn new(project: impl Into<PathBuf>) -> Self {
         let project = project.into();
         let path = project.join(FOLDER);
         Self { project, path }
     }
 
-    /// Finds the folder that the folder of a sub-harness is in, as its process is given it.
+    /// Returns the `.harness` folder that contains the folder of a member.
     ///
     /// # Errors
     ///
-    /// It is in no `.harness`.
-    pub fn around(folder: &HarnessFolder) -> Result<Self, FolderError> {
+    /// The folder is not in a `.harness` folder.
+    pub fn from_member_folder(folder: &MemberFolder) -> Result<Self, FolderError> {
         let path = folder.path().parent();
         let path = path.filter(|path| path.file_name().is_some_and(|name| name == FOLDER));
         let project = path.and_then(Path::parent);
@@ -70,7 +73,7 @@ impl FleetHome {
             let what = format!("it is not in a folder {FOLDER} of a project");
             FolderError::corrupt(folder.path(), what)
         };
-        project.map(Self::of).ok_or_else(nowhere)
+        project.map(Self::new).ok_or_else(nowhere)
     }
 
     /// Returns the folder of the project.
@@ -78,17 +81,18 @@ impl FleetHome {
         &self.project
     }
 
-    /// Returns the path of the folder: the root of a [`HarnessManager`](crate::HarnessManager).
+    /// Returns the path of the folder: the root of a
+    /// [`MemberManager`](crate::manager::MemberManager).
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the folder, if it is not there, so that git does not see it.
+    /// Creates the folder if it is missing, and hides it from git.
     ///
     /// # Errors
     ///
-    /// It cannot be made.
-    pub fn prepare(&self) -> Result<(), FolderError> {
+    /// It cannot be created.
+    pub fn create(&self) -> Result<(), FolderError> {
         let made = create_folder(&self.path);
         made.map_err(|source| FolderError::unwritable(&self.path, source))?;
         let ignored = self.path.join(".gitignore");
@@ -100,11 +104,11 @@ impl FleetHome {
         }
     }
 
-    /// Opens what is kept of all fleets, and makes it if there is nothing.
+    /// Opens the state of all fleets, and creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// The file is damaged, somebody else's or of a newer version, or cannot be opened.
+    /// The file is damaged, belongs to another program, has a newer version, or cannot be opened.
     pub async fn meta(&self) -> Result<SqliteMeta, StateError> {
         if self.path.is_symlink() {
             return Err(self.foreign("a symlink"));
@@ -112,11 +116,12 @@ impl FleetHome {
         SqliteMeta::open(&self.meta_file()).await
     }
 
-    /// Opens what harnesses share, and makes it if there is nothing.
+    /// Opens the shared context of members, and creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// What is there is damaged, somebody else's or of a newer version, or cannot be opened.
+    /// The shared context is damaged, belongs to another program, has a newer version, or cannot be
+    /// opened.
     pub async fn shared(&self) -> Result<SharedContext, SharedError> {
         if self.path.is_symlink() {
             return Err(self.foreign("a symlink").into());
@@ -124,35 +129,35 @@ impl FleetHome {
         SharedContext::open(&self.path.join("shared")).await
     }
 
-    /// Returns where the alerts of all harnesses are.
-    pub fn alerts_of_all(&self) -> PathBuf {
+    /// Returns the path of the alert log that all members share.
+    pub fn shared_alert_log(&self) -> PathBuf {
         self.path.join("alerts.log")
     }
 
-    /// Makes the alerts of the coordinator of a fleet, with a log of its own beside that of all.
+    /// Creates the alert manager of a fleet's coordinator, with its own log and the shared one.
     ///
     /// # Errors
     ///
     /// [`FolderError::Id`].
-    pub fn alerts_of(&self, fleet: &str) -> Result<AlertManager, FolderError> {
-        let own = self.desk(fleet)?.alert_log();
-        Ok(AlertManager::new(own.path()).with_log_of_all(self.alerts_of_all()))
+    pub fn alert_manager(&self, fleet: &str) -> Result<AlertManager, FolderError> {
+        let own = self.coordinator_folder(fleet)?.alert_log();
+        Ok(AlertManager::new(own.path()).shared_log(self.shared_alert_log()))
     }
 
-    /// Returns the folder that worktrees are made in.
+    /// Returns the folder for worktrees.
     pub fn worktrees_folder(&self) -> PathBuf {
         self.path.join("worktrees")
     }
 
-    /// Looks at the repository that the project is in, for worktrees of a fleet.
+    /// Opens the repository of the project, for worktrees of a fleet.
     ///
     /// # Errors
     ///
-    /// There is no repository, or the name cannot be a part of names.
+    /// There is no repository, or the name of the fleet is invalid.
     pub async fn worktrees(
         &self,
         fleet: &str,
-        commands: Commands,
+        commands: ProcessRunner,
     ) -> Result<Worktrees, IsolationError> {
         if self.path.is_symlink() {
             let (folder, reason) = (self.path.clone(), "it is a symlink");
@@ -161,11 +166,11 @@ impl FleetHome {
         Worktrees::open(&self.project, &self.worktrees_folder(), fleet, commands).await
     }
 
-    /// Returns all fleets in the order in which they were made; none if there is nothing.
+    /// Returns all fleets, in creation order.
     ///
     /// # Errors
     ///
-    /// What is there cannot be read.
+    /// The state cannot be read.
     pub async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
         match self.kept().await? {
             Some(meta) => meta.fleets().await,
@@ -173,11 +178,11 @@ impl FleetHome {
         }
     }
 
-    /// Returns a fleet, or `None` if there is none of that name.
+    /// Returns a fleet, or `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// What is there cannot be read.
+    /// The state cannot be read.
     pub async fn fleet(&self, name: &str) -> Result<Option<FleetRecord>, StateError> {
         match self.kept().await? {
             Some(meta) => meta.fleet(name).await,
@@ -185,11 +190,11 @@ impl FleetHome {
         }
     }
 
-    /// Returns what was decided in a fleet, in order: its events, and what became of its work.
+    /// Returns the decisions of a fleet, in order: its events, and what happened to its work.
     ///
     /// # Errors
     ///
-    /// What is there cannot be read.
+    /// The state cannot be read.
     pub async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
         match self.kept().await? {
             Some(meta) => meta.decisions(fleet).await,
@@ -197,24 +202,28 @@ impl FleetHome {
         }
     }
 
-    /// Returns the folder of a member of a fleet, whose id is `FLEET.MEMBER`.
+    /// Returns the folder of a member, whose ID is `FLEET.MEMBER`.
     ///
     /// # Errors
     ///
     /// [`FolderError::Id`], or `.harness` is a symlink.
-    pub fn folder_of(&self, fleet: &str, member: &HarnessId) -> Result<HarnessFolder, FolderError> {
+    pub fn member_folder(
+        &self,
+        fleet: &str,
+        member: &MemberId,
+    ) -> Result<MemberFolder, FolderError> {
         self.check()?;
-        HarnessFolder::of(&self.path, &HarnessId::new(format!("{fleet}.{member}")))
+        MemberFolder::new(&self.path, &MemberId::new(format!("{fleet}.{member}")))
     }
 
-    /// Returns the folders of the members of a fleet that were started, in the order of their ids.
+    /// Returns the folders of the started members of a fleet, in the order of their IDs.
     ///
     /// # Errors
     ///
-    /// The folder is there and cannot be read.
-    pub fn folders_of(&self, fleet: &str) -> Result<Vec<HarnessFolder>, FolderError> {
+    /// The folder exists and cannot be read.
+    pub fn member_folders(&self, fleet: &str) -> Result<Vec<MemberFolder>, FolderError> {
         self.check()?;
-        let mut folders = HarnessFolder::all_in(&self.path)?;
+        let mut folders = MemberFolder::list(&self.path)?;
         folders.retain(|folder| {
             let own = folder.id().as_str().split_once('.');
             own.is_some_and(|(of, _)| of == fleet)
@@ -222,57 +231,61 @@ impl FleetHome {
         Ok(folders)
     }
 
-    /// Returns the process that leads a fleet now, or `None` if nobody does. One that was killed
-    /// is nobody.
+    /// Returns the process that currently leads a fleet, or `None`. A killed process does not
+    /// count.
     ///
     /// # Errors
     ///
-    /// What is written down about it cannot be read.
+    /// The record of the leader cannot be read.
     pub fn coordinator(&self, fleet: &str) -> Result<Option<u32>, FolderError> {
-        lead::leader(&self.desk(fleet)?)
+        leadership::leader(&self.coordinator_folder(fleet)?)
     }
 
-    /// Returns the last `tail` lines of what the coordinators of a fleet wrote.
+    /// Returns the last `tail` lines of the coordinator log of a fleet.
     ///
     /// # Errors
     ///
-    /// The log is there and cannot be read.
+    /// The log exists and cannot be read.
     pub fn log(&self, fleet: &str, tail: usize) -> Result<Vec<String>, FolderError> {
-        self.desk(fleet)?.log(tail)
+        self.coordinator_folder(fleet)?.log(tail)
     }
 
-    /// Returns the folder where the coordinator of a fleet is reached.
-    pub(super) fn desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
+    /// Returns the folder of a fleet's coordinator.
+    pub(super) fn coordinator_folder(&self, fleet: &str) -> Result<MemberFolder, FolderError> {
         self.check()?;
-        HarnessFolder::of(&self.path, &HarnessId::new(fleet))
+        MemberFolder::new(&self.path, &MemberId::new(fleet))
     }
 
-    /// Makes the folder where the coordinator of a fleet is reached.
-    pub(super) fn make_desk(&self, fleet: &str) -> Result<HarnessFolder, FolderError> {
-        let desk = self.desk(fleet)?;
-        self.prepare()?;
-        let made = create_folder(desk.path());
-        made.map_err(|source| FolderError::unwritable(desk.path(), source))?;
-        Ok(desk)
+    /// Creates the folder of a fleet's coordinator.
+    pub(super) fn create_coordinator_folder(
+        &self,
+        fleet: &str,
+    ) -> Result<MemberFolder, FolderError> {
+        let folder = self.coordinator_folder(fleet)?;
+        self.create()?;
+        let made = create_folder(folder.path());
+        made.map_err(|source| FolderError::unwritable(folder.path(), source))?;
+        Ok(folder)
     }
 
     fn meta_file(&self) -> PathBuf {
         self.path.join("meta_state.db")
     }
 
-    /// Refuses a `.harness` that is a symlink: an agent can create one, and what fleets keep would be
-    /// written where it leads.
+    /// Refuses a `.harness` that is a symlink: an agent can create one, which would redirect all
+    /// writes of the fleets.
     fn check(&self) -> Result<(), FolderError> {
-        match self.path.is_symlink() {
-            true => Err(FolderError::corrupt(
+        if self.path.is_symlink() {
+            Err(FolderError::corrupt(
                 &self.path,
                 "it is a symlink, not the folder of fleets",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
-    /// Opens what is kept of all fleets, if there is something.
+    /// Opens the state of all fleets, if it exists.
     async fn kept(&self) -> Result<Option<SqliteMeta>, StateError> {
         if self.path.is_symlink() {
             return Err(self.foreign("a symlink"));
@@ -286,7 +299,7 @@ impl FleetHome {
             }
             Err(error) => Err(StateError::Failed {
                 path,
-                doing: "looking for it",
+                doing: "cannot look for it",
                 source: error.into(),
             }),
         }
@@ -305,31 +318,32 @@ impl FleetHome {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use autonoe_core::{RunId, RunSpec};
+    use autonoe_core::RunId;
+    use autonoe_core::engine::RunSpec;
     use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
-    use crate::{Alert, AlertLog, Severity};
+    use crate::alert::{Alert, AlertLog, Severity};
 
     #[tokio::test]
     async fn a_symlink_in_place_of_the_folder_is_refused_and_not_followed() {
         let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
         let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
         symlink(elsewhere.path(), project.path().join(FOLDER)).expect("writable");
-        let home = FleetHome::of(project.path());
+        let home = FleetHome::new(project.path());
 
-        assert!(home.prepare().is_err());
-        assert!(home.make_desk("login").is_err());
-        assert!(home.folder_of("login", &HarnessId::new("one")).is_err());
-        assert!(home.folders_of("login").is_err());
+        assert!(home.create().is_err());
+        assert!(home.create_coordinator_folder("login").is_err());
+        assert!(home.member_folder("login", &MemberId::new("one")).is_err());
+        assert!(home.member_folders("login").is_err());
         assert!(home.coordinator("login").is_err());
         assert!(home.log("login", 1).is_err());
         assert!(home.fleets().await.is_err());
         assert!(home.meta().await.is_err());
         assert!(home.shared().await.is_err());
         assert!(
-            home.worktrees("login", Commands::unconfined("/"))
+            home.worktrees("login", ProcessRunner::unconfined("/"))
                 .await
                 .is_err()
         );
@@ -339,9 +353,13 @@ mod tests {
             "it is stuck",
             Timestamp::UNIX_EPOCH,
         );
-        assert!(AlertLog::new(home.alerts_of_all()).append(&alert).is_err());
+        assert!(
+            AlertLog::new(home.shared_alert_log())
+                .append(&alert)
+                .is_err()
+        );
         let order = RunSpec::new(RunId::new("login.one"), "work", json!({}));
-        let folder = HarnessFolder::of(home.path(), &HarnessId::new("login.one")).expect("an id");
+        let folder = MemberFolder::new(home.path(), &MemberId::new("login.one")).expect("an id");
         assert!(folder.submit(&order).is_err());
 
         assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
@@ -351,10 +369,10 @@ mod tests {
     fn a_symlink_in_place_of_the_folder_of_a_member_is_refused() {
         let (project, elsewhere) = (tempfile::tempdir(), tempfile::tempdir());
         let (project, elsewhere) = (project.expect("a folder"), elsewhere.expect("a folder"));
-        let home = FleetHome::of(project.path());
-        home.prepare().expect("writable");
+        let home = FleetHome::new(project.path());
+        home.create().expect("writable");
         let folder = home
-            .folder_of("login", &HarnessId::new("one"))
+            .member_folder("login", &MemberId::new("one"))
             .expect("an id");
         symlink(elsewhere.path(), folder.path()).expect("writable");
 
@@ -363,6 +381,6 @@ mod tests {
         assert!(folder.submit(&order).is_err());
         assert_eq!(fs::read_dir(elsewhere.path()).expect("there").count(), 0);
         fs::write(elsewhere.path().join("order.json"), "{}").expect("writable");
-        assert_eq!(home.folders_of("login").expect("readable"), []);
+        assert_eq!(home.member_folders("login").expect("readable"), []);
     }
 }

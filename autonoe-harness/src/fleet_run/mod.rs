@@ -1,30 +1,25 @@
-//! A fleet that is durable: what is kept of it, who leads it, what its members do.
+//! Durable fleets: their orders, their state, their leadership and the work of their members.
 
-mod asked;
-mod begin;
-mod books;
-mod check;
 mod conclude;
+mod decision;
 mod error;
+mod fleet_recorder;
 mod home;
-mod lead;
-mod member_events;
-mod member_record;
-mod member_said;
-mod member_shared;
+mod leadership;
+mod log_messages;
+mod member_projection;
+mod member_recorder;
+mod member_state;
 mod member_work;
 mod order;
-mod outcome;
+mod preflight;
 mod requests;
 mod roadmap_order;
 mod run;
-mod said;
 
-pub use check::FleetOrderError;
-pub use error::FleetRunError;
+pub use error::{FleetOrderError, FleetRunError};
 pub use home::FleetHome;
 pub use member_work::MemberWork;
 pub use order::{FleetMember, FleetOrder};
-pub use outcome::FleetOutcome;
-pub use roadmap_order::{Arrangement, Contender};
+pub use roadmap_order::Candidate;
 pub use run::FleetRun;

@@ -1,5 +1,6 @@
-//! What a fleet is to do.
+//! Order of a fleet, and its validation.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,19 +8,25 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Allowance, FleetRecord, HarnessId, IntoStrategy, Isolation, MemberSpec, StateError, Strategy,
-    WorkOrder, written,
-};
+use super::FleetOrderError;
+use crate::budget::{Allowance, BudgetedKind};
+use crate::coordinate::MemberSpec;
+use crate::executor::TaskId;
+use crate::folder::MemberFolder;
+use crate::roadmap::PlannedTask;
+use crate::serde_formats;
+use crate::state::{FleetRecord, StateError};
+use crate::strategy::{IntoStrategy, MemberId, Strategy};
+use crate::work::{Isolation, WhenDone, WorkOrder};
 
-/// What a fleet is to do: its members, how they work together, and what they may use.
+/// Order of a fleet: its members, its strategy and its limits.
 ///
-/// It is what is kept of a fleet under its name, so it never changes: the same order again goes on
-/// with the fleet, another one needs another name. [`of_tasks`](Self::of_tasks) and
-/// [`of_contenders`](Self::of_contenders) make one of a [`Roadmap`](crate::Roadmap).
+/// The order is recorded under the name of the fleet and never changes. Running the same order
+/// again resumes the fleet; another order needs another name. [`from_tasks`](Self::from_tasks) and
+/// [`from_candidates`](Self::from_candidates) create one from a [`Roadmap`](crate::roadmap::Roadmap).
 ///
 /// ```
-/// use autonoe_harness::{Arrangement, FleetOrder, Roadmap};
+/// use autonoe_harness::{FleetOrder, Graph, Roadmap};
 ///
 /// let text = [
 ///     "## Objective",
@@ -31,11 +38,11 @@ use crate::{
 /// ];
 /// let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), &text.join("\n"))?;
 ///
-/// let order = FleetOrder::of_tasks("calculator", &roadmap, Arrangement::AsTheyDepend)?;
+/// let order = FleetOrder::from_tasks("calculator", &roadmap, Graph::default())?;
 ///
 /// assert_eq!(order.members.len(), 2);
 /// assert_eq!(order.strategy.typetag_name(), "graph");
-/// assert!(order.check().is_ok());
+/// assert!(order.validate().is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,24 +51,24 @@ use crate::{
 pub struct FleetOrder {
     /// The name of the fleet: letters, digits, `-` and `_`.
     pub name: String,
-    /// What all of it is for.
+    /// The objective of the whole fleet.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub objective: String,
-    /// The file that it comes from.
+    /// The roadmap file that the order was created from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roadmap: Option<PathBuf>,
-    /// How members work together.
-    #[serde(with = "written::strategy")]
+    /// The strategy.
+    #[serde(with = "serde_formats::strategy")]
     pub strategy: Arc<dyn Strategy>,
-    /// Its members in their order.
+    /// The members, in order.
     pub members: Vec<FleetMember>,
-    /// How many members work at once at most; 10 by default.
+    /// The maximum number of members that run at once; 10 by default.
     #[serde(default = "ten")]
     pub max_concurrent: NonZeroUsize,
-    /// How long the fleet may take while somebody leads it; an hour by default.
+    /// The time limit of the fleet while a coordinator leads it; an hour by default.
     #[serde(rename = "timeSeconds", with = "seconds", default = "an_hour")]
     pub time: Duration,
-    /// What all members may spend together.
+    /// The budget of all members together.
     #[serde(default)]
     pub budget: Allowance,
     /// Whether a member is paused when it raises a critical alert.
@@ -74,14 +81,14 @@ pub struct FleetOrder {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FleetMember {
-    /// Who it is.
-    pub id: HarnessId,
-    /// What it is to do.
+    /// The ID of the member.
+    pub id: MemberId,
+    /// The work of the member.
     pub work: WorkOrder,
-    /// What it may spend. It is reserved before it starts.
+    /// The allowance. It is reserved before the member starts.
     #[serde(default)]
     pub allowance: Allowance,
-    /// How long it may take from its start; as long as the fleet by default.
+    /// The time limit from its start; that of the fleet by default.
     #[serde(
         rename = "timeoutSeconds",
         with = "seconds::option",
@@ -92,8 +99,8 @@ pub struct FleetMember {
 }
 
 impl FleetMember {
-    /// Makes a member of what it is to do.
-    pub fn new(id: HarnessId, work: WorkOrder) -> Self {
+    /// Creates a member from its work.
+    pub fn new(id: MemberId, work: WorkOrder) -> Self {
         Self {
             id,
             work,
@@ -112,7 +119,7 @@ fn an_hour() -> Duration {
 }
 
 impl FleetOrder {
-    /// Makes the order of a fleet.
+    /// Creates the order of a fleet.
     pub fn new(
         name: impl Into<String>,
         strategy: impl IntoStrategy,
@@ -131,12 +138,12 @@ impl FleetOrder {
         }
     }
 
-    /// Reads the order of a fleet that is kept, to go on with it.
+    /// Parses the order of a recorded fleet, to resume it.
     ///
     /// # Errors
     ///
-    /// [`StateError::Invalid`]: what is kept is no order of this kind.
-    pub fn of_record(record: &FleetRecord) -> Result<Self, StateError> {
+    /// [`StateError::Invalid`]: the record is not an order of this kind.
+    pub fn from_record(record: &FleetRecord) -> Result<Self, StateError> {
         let members = record.plan.members.iter().map(|(_, spec)| spec.clone());
         let members = serde_json::Value::Array(members.collect());
         let mut spec = record.plan.spec.clone();
@@ -145,33 +152,35 @@ impl FleetOrder {
         }
         serde_json::from_value(spec).map_err(|error| {
             let name = &record.plan.id;
-            StateError::Invalid(format!("the plan of the fleet {name} is none: {error}"))
+            StateError::Invalid(format!(
+                "cannot parse the plan of the fleet {name}: {error}"
+            ))
         })
     }
 
-    /// Says which file it comes from.
+    /// Sets the roadmap file that the order was created from.
     #[must_use]
-    pub fn from_roadmap(mut self, file: impl Into<PathBuf>) -> Self {
+    pub fn roadmap(mut self, file: impl Into<PathBuf>) -> Self {
         self.roadmap = Some(file.into());
         self
     }
 
-    /// Sets how many members work at once at most.
+    /// Sets the maximum number of members that run at once.
     #[must_use]
     pub fn max_concurrent(mut self, members: NonZeroUsize) -> Self {
         self.max_concurrent = members;
         self
     }
 
-    /// Sets how long the fleet may take while somebody leads it.
+    /// Sets the time limit of the fleet while a coordinator leads it.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
-    /// Sets what all members may spend together. Those that have no allowance of their own have an
-    /// equal part of it each.
+    /// Sets the budget of all members together. Members without an allowance get an equal part of
+    /// it.
     #[must_use]
     pub fn budget(mut self, budget: Allowance) -> Self {
         self.budget = budget;
@@ -179,20 +188,20 @@ impl FleetOrder {
         let part = budget.amounts().map(|amount| amount.map(|it| it / all));
         for member in &mut self.members {
             if member.allowance == Allowance::default() {
-                member.allowance = Allowance::of_amounts(part);
+                member.allowance = Allowance::from_amounts(part);
             }
         }
         self
     }
 
-    /// Has a member paused when it raises a critical alert.
+    /// Pauses a member when it raises a critical alert.
     #[must_use]
     pub fn pausing_on_critical(mut self) -> Self {
         self.pause_on_critical = true;
         self
     }
 
-    /// Has all members work in the folder of the project as it is, beside each other.
+    /// Lets all members work directly in the folder of the project, side by side.
     #[must_use]
     pub fn without_worktrees(self) -> Self {
         self.each(|work| work.isolation = Isolation::Shared)
@@ -207,7 +216,7 @@ impl FleetOrder {
         self
     }
 
-    /// Returns the members as a coordinator starts them.
+    /// Returns the member specifications for the coordinator.
     pub(super) fn specs(&self) -> Result<Vec<MemberSpec>, serde_json::Error> {
         let specs = self.members.iter().map(|member| {
             let work = MemberOrder {
@@ -225,19 +234,19 @@ impl FleetOrder {
     }
 }
 
-/// What kind of work members do.
+/// Job name of members.
 pub(super) const JOB: &str = "work";
 
-/// What a member is to do, as its process is told.
+/// Order of a member, as its process receives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct MemberOrder {
-    /// What it is to do.
+    /// The work of the member.
     pub(super) work: WorkOrder,
-    /// The file that it comes from.
+    /// The roadmap file that the order was created from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) roadmap: Option<PathBuf>,
-    /// Whether it is paused when it raises a critical alert.
+    /// Whether the member is paused when it raises a critical alert.
     #[serde(default)]
     pub(super) pause_on_critical: bool,
 }
@@ -272,6 +281,156 @@ mod seconds {
             from: D,
         ) -> Result<Option<Duration>, D::Error> {
             Ok(Option::<u64>::deserialize(from)?.map(Duration::from_secs))
+        }
+    }
+}
+
+/// Maximum length of a fleet name, because folder names combine it with that of a member.
+const LONGEST: usize = 60;
+
+impl FleetOrder {
+    /// Validates the order.
+    ///
+    /// # Errors
+    ///
+    /// Lists all problems of the order.
+    pub fn validate(&self) -> Result<(), FleetOrderError> {
+        let mut problems = self.name_problems();
+        if self.members.is_empty() {
+            problems.push("it has no members".to_owned());
+        }
+        if self.time.is_zero() {
+            problems.push("its time limit is 0".to_owned());
+        }
+        let (mut ids, mut trees) = (BTreeSet::new(), BTreeSet::new());
+        for member in &self.members {
+            let id = &member.id;
+            let mut wrong = |what: String| problems.push(format!("the member {id}: {what}"));
+            if !ids.insert(id) {
+                wrong("another member has the same name".to_owned());
+            }
+            let folder = MemberId::new(format!("{}.{id}", self.name));
+            if let Err(error) = MemberFolder::new(std::path::Path::new(""), &folder) {
+                wrong(error.to_string());
+            }
+            if id.as_str().contains('.') {
+                wrong(
+                    "its name contains a dot, which separates the names of fleet and member"
+                        .to_owned(),
+                );
+            }
+            if member.work.tasks.is_empty() {
+                wrong("it has no tasks".to_owned());
+            }
+            let found = member.work.problems();
+            if found.is_empty() {
+                find_cycle(&member.work.tasks)
+                    .into_iter()
+                    .for_each(&mut wrong);
+            }
+            found.into_iter().for_each(&mut wrong);
+            if member.timeout.is_some_and(|time| time.is_zero()) {
+                wrong("its time limit is 0".to_owned());
+            }
+            match &member.work.isolation {
+                Isolation::Worktree { name, .. } => {
+                    if !trees.insert(name) {
+                        wrong(format!("another member has the same worktree {name}"));
+                    }
+                    if let Err(error) = crate::isolation::check_name(name) {
+                        wrong(error.to_string());
+                    }
+                }
+                Isolation::Shared => {}
+            }
+            if self.strategy.needs_worktrees() && !keeps_work(&member.work.isolation) {
+                let what = "the strategy chooses one of several members, so each needs a worktree \
+                            that keeps its work";
+                wrong(what.to_owned());
+            }
+        }
+        problems.extend(self.budget_problems());
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(FleetOrderError::new(&self.name, problems))
+        }
+    }
+
+    fn name_problems(&self) -> Vec<String> {
+        let name = &self.name;
+        let may_be_in = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let mut problems = Vec::new();
+        if name.is_empty() || !name.chars().all(may_be_in) || name.starts_with('-') {
+            problems.push(
+                "its name may only contain letters, digits, `-` and `_`, and must not start with \
+                 `-`"
+                .to_owned(),
+            );
+        }
+        if name.len() > LONGEST {
+            problems.push(format!("its name is longer than {LONGEST} characters"));
+        }
+        if let Err(error) = MemberFolder::new(std::path::Path::new(""), &MemberId::new(name)) {
+            problems.push(error.to_string());
+        }
+        problems
+    }
+
+    /// Returns problems of members that can never be paid.
+    fn budget_problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let all = self.budget.amounts();
+        for member in &self.members {
+            let (id, requested) = (&member.id, member.allowance.amounts());
+            for (kind, (requested, all)) in BudgetedKind::ALL
+                .into_iter()
+                .zip(requested.into_iter().zip(all))
+            {
+                problems.extend(match (requested, all) {
+                    (Some(0), _) => Some(format!("the member {id} has a {kind} budget of 0")),
+                    (None, Some(_)) => Some(format!(
+                        "the fleet limits {kind}, but the member {id} has no limit"
+                    )),
+                    (Some(requested), Some(all)) if requested > all => Some(format!(
+                        "the {kind} budget of the member {id} is larger than that of the fleet"
+                    )),
+                    _ => None,
+                });
+            }
+        }
+        problems
+    }
+}
+
+/// Returns whether finished work stays on its branch, for a later decision.
+pub(super) fn keeps_work(isolation: &Isolation) -> bool {
+    let when_done = match isolation {
+        Isolation::Worktree { when_done, .. } => Some(*when_done),
+        Isolation::Shared => None,
+    };
+    when_done == Some(WhenDone::Keep)
+}
+
+/// Finds a cycle of tasks that depend on each other.
+fn find_cycle(tasks: &[PlannedTask]) -> Option<String> {
+    let mut waiting: BTreeMap<&TaskId, &[TaskId]> = tasks
+        .iter()
+        .map(|planned| (&planned.task.id, planned.depends.as_slice()))
+        .collect();
+    // Removes tasks without open dependencies until none is left, or only a cycle.
+    loop {
+        let left: BTreeSet<_> = waiting.keys().copied().collect();
+        waiting.retain(|_, depends| depends.iter().any(|other| left.contains(other)));
+        if waiting.is_empty() {
+            return None;
+        }
+        if waiting.len() == left.len() {
+            let names: Vec<_> = left.into_iter().map(TaskId::as_str).collect();
+            let names = names.join(", ");
+            return Some(format!(
+                "some of the tasks {names} depend on each other in a cycle"
+            ));
         }
     }
 }

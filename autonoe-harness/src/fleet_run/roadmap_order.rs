@@ -1,47 +1,34 @@
-//! Orders that are made of roadmaps.
+//! Creates fleet orders from roadmaps.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::{FleetMember, FleetOrder, FleetOrderError};
-use crate::{
-    Graph, HarnessId, IntoStrategy, Isolation, Parallel, Pipeline, PlannedTask, Roadmap, Strategy,
-    Task, TaskId, WhenDone, WorkOrder,
-};
+use crate::executor::{Task, TaskId};
+use crate::roadmap::{PlannedTask, Roadmap};
+use crate::strategy::{Dependencies, IntoStrategy, MemberId};
+use crate::work::{Isolation, WhenDone, WorkOrder};
 
-/// How the members that do the tasks of a roadmap work together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Arrangement {
-    /// Each as soon as what it depends on is done.
-    #[default]
-    AsTheyDepend,
-    /// All at once. Tasks that depend on each other cannot.
-    AllAtOnce,
-    /// One after the other, each with what the one before it said.
-    OneAfterTheOther,
-}
-
-/// One of several who do the same.
+/// One of several members that do the same work.
 ///
 /// ```
-/// use autonoe_harness::Contender;
+/// use autonoe_harness::Candidate;
 ///
-/// let contender = Contender::new("fast").backend("codex").model("gpt-5.5");
-/// assert_eq!(contender.name, "fast");
+/// let candidate = Candidate::new("fast").backend("codex").model("gpt-5.5");
+/// assert_eq!(candidate.name, "fast");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Contender {
-    /// Its name, which is that of the member.
+pub struct Candidate {
+    /// The name, which becomes that of the member.
     pub name: String,
-    /// Its backend; the usual one by default.
+    /// The backend; the default backend if `None`.
     pub backend: Option<String>,
-    /// Its model; that of the backend by default.
+    /// The model; that of the backend if `None`.
     pub model: Option<String>,
 }
 
-impl Contender {
-    /// Makes a contender on the usual backend.
+impl Candidate {
+    /// Creates a candidate on the default backend.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,14 +37,14 @@ impl Contender {
         }
     }
 
-    /// Sets its backend.
+    /// Sets the backend.
     #[must_use]
     pub fn backend(mut self, backend: impl Into<String>) -> Self {
         self.backend = Some(backend.into());
         self
     }
 
-    /// Sets its model.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
@@ -66,16 +53,17 @@ impl Contender {
 }
 
 impl FleetOrder {
-    /// Orders the tasks of a roadmap, a member for each that is not ticked, in a worktree of its
-    /// own from which work that is done is merged.
+    /// Creates an order from the tasks of a roadmap: one member per task that is not ticked, each
+    /// in a worktree of its own from which finished work is merged. The strategy receives the
+    /// dependencies between them.
     ///
     /// # Errors
     ///
-    /// All tasks are ticked, or the arrangement cannot be kept.
-    pub fn of_tasks(
+    /// All tasks are ticked, or the strategy cannot respect their dependencies.
+    pub fn from_tasks(
         name: impl Into<String>,
         roadmap: &Roadmap,
-        arrangement: Arrangement,
+        strategy: impl IntoStrategy,
     ) -> Result<Self, FleetOrderError> {
         let name = name.into();
         let open: Vec<_> = in_order(roadmap)
@@ -84,72 +72,73 @@ impl FleetOrder {
             .collect();
         let wrong = |problem: String| Err(FleetOrderError::new(&name, vec![problem]));
         if open.is_empty() {
-            return wrong("all tasks of the roadmap are ticked: nothing is to be done".to_owned());
+            return wrong(
+                "all tasks of the roadmap are ticked, so there is nothing to do".to_owned(),
+            );
         }
         let ids = member_ids(open.iter().map(|planned| planned.task.id.as_str()));
-        let of_task: BTreeMap<&TaskId, &HarnessId> = open
+        let of_task: BTreeMap<&TaskId, &MemberId> = open
             .iter()
             .map(|planned| &planned.task.id)
             .zip(&ids)
             .collect();
-        let mut graph = Graph::default();
+        let mut after = Dependencies::new();
         let mut waiting = None;
-        for planned in &open {
+        for (planned, id) in open.iter().zip(&ids) {
             let before = planned.depends.iter().filter_map(|id| of_task.get(id));
-            let before: Vec<HarnessId> = before.map(|id| (*id).clone()).collect();
+            let before: BTreeSet<MemberId> = before.map(|id| (*id).clone()).collect();
             if !before.is_empty() {
                 waiting.get_or_insert(&planned.task.id);
-                graph = graph.after(of_task[&planned.task.id].clone(), before);
+                after.insert(id.clone(), before);
             }
         }
-        let strategy: Arc<dyn Strategy> = match (arrangement, waiting) {
-            (Arrangement::AllAtOnce, Some(id)) => {
-                return wrong(format!(
-                    "the task {id} depends on another one, so they cannot all be done at once"
-                ));
+        let strategy = strategy.into_strategy();
+        let strategy = match (strategy.with_dependencies(&after), waiting) {
+            (Ok(changed), _) => changed.unwrap_or(strategy),
+            (Err(why), Some(id)) => {
+                return wrong(format!("the task {id} depends on another task, {why}"));
             }
-            (Arrangement::OneAfterTheOther, _) => Arc::new(Pipeline {}),
-            (Arrangement::AsTheyDepend, _) => Arc::new(graph),
-            (Arrangement::AllAtOnce, None) => Arc::new(Parallel {}),
+            (Err(why), None) => return wrong(why),
         };
         let members = open.iter().zip(&ids).map(|(planned, id)| {
-            let task = with_the_whole(roadmap, planned.task.clone());
+            let task = with_roadmap_context(roadmap, planned.task.clone());
             let isolation = worktree(id, WhenDone::Merge);
             let planned = PlannedTask {
                 max_iterations: planned.max_iterations,
                 fallbacks: planned.fallbacks.clone(),
                 ..PlannedTask::new(task)
             };
-            FleetMember::new(id.clone(), WorkOrder::planned([planned], isolation))
+            FleetMember::new(id.clone(), WorkOrder::from_planned([planned], isolation))
         });
         let mut order = Self::new(name.clone(), strategy, members);
         order.objective.clone_from(&roadmap.objective);
         Ok(order)
     }
 
-    /// Orders a roadmap from several who each do all of it, in a worktree of its own, for a strategy
-    /// that chooses among them: the work of the winner is merged, and that of the others goes.
+    /// Creates an order in which several candidates each do the whole roadmap, in a worktree of
+    /// their own, for a strategy that selects one of them: the work of the winner is merged, and
+    /// that of the others is discarded.
     ///
-    /// A backend that a contender names is that of all tasks, whatever they say.
-    pub fn of_contenders(
+    /// The backend of a candidate overrides that of the tasks.
+    pub fn from_candidates(
         name: impl Into<String>,
         roadmap: &Roadmap,
         strategy: impl IntoStrategy,
-        contenders: impl IntoIterator<Item = Contender>,
+        candidates: impl IntoIterator<Item = Candidate>,
     ) -> Self {
-        let members = contenders.into_iter().map(|contender| {
-            let id = HarnessId::new(contender.name);
+        let members = candidates.into_iter().map(|candidate| {
+            let id = MemberId::new(candidate.name);
             let tasks = roadmap.tasks.iter().map(|planned| {
                 let mut planned = planned.clone();
-                planned.task = with_the_whole(roadmap, planned.task);
-                if contender.backend.is_some() {
+                planned.task = with_roadmap_context(roadmap, planned.task);
+                if candidate.backend.is_some() {
                     (planned.task.cli, planned.task.model) = (None, None);
                     planned.fallbacks.clear();
                 }
                 planned
             });
-            let mut work = WorkOrder::planned(tasks, worktree(&id, WhenDone::Keep));
-            (work.backend, work.model) = (contender.backend, contender.model);
+            let mut work = WorkOrder::from_planned(tasks, worktree(&id, WhenDone::Keep));
+            (work.backend, work.model) = (candidate.backend, candidate.model);
             FleetMember::new(id, work)
         });
         let mut order = Self::new(name, strategy, members);
@@ -158,7 +147,7 @@ impl FleetOrder {
     }
 }
 
-fn worktree(member: &HarnessId, when_done: WhenDone) -> Isolation {
+fn worktree(member: &MemberId, when_done: WhenDone) -> Isolation {
     Isolation::Worktree {
         name: member.as_str().to_owned(),
         base: None,
@@ -166,12 +155,12 @@ fn worktree(member: &HarnessId, when_done: WhenDone) -> Isolation {
     }
 }
 
-/// Returns the tasks in the order of the file, but none before what it depends on.
+/// Returns the tasks in file order, but each after its dependencies.
 fn in_order(roadmap: &Roadmap) -> Vec<&PlannedTask> {
     let mut done = BTreeSet::new();
     let mut ordered: Vec<&PlannedTask> = Vec::new();
-    // A roadmap that was read has no circles; of one that was not, the rest is left out here and
-    // told by the check.
+    // A parsed roadmap has no cycles. In any other, the tasks of a cycle are left out here and
+    // reported by the validation.
     let is_ready = |planned: &PlannedTask, done: &BTreeSet<TaskId>| {
         let waits = planned.depends.iter().any(|id| !done.contains(id));
         !waits && !done.contains(&planned.task.id)
@@ -183,37 +172,46 @@ fn in_order(roadmap: &Roadmap) -> Vec<&PlannedTask> {
     ordered
 }
 
-/// Tells a task what all of it is for.
-fn with_the_whole(roadmap: &Roadmap, mut task: Task) -> Task {
+/// Adds the objective, the constraints and the success criteria of the roadmap to the context of a
+/// task.
+fn with_roadmap_context(roadmap: &Roadmap, mut task: Task) -> Task {
     let list = |title: &str, items: &[String]| {
         let items: Vec<_> = items.iter().map(|item| format!("- {item}")).collect();
         (!items.is_empty()).then(|| format!("{title}\n{}", items.join("\n")))
     };
     let parts = [
         task.context.take(),
-        (!roadmap.objective.is_empty())
-            .then(|| format!("It is a part of this: {}", roadmap.objective)),
-        list("What has to be kept to:", &roadmap.constraints),
+        (!roadmap.objective.is_empty()).then(|| {
+            format!(
+                "This task is part of a larger objective: {}",
+                roadmap.objective
+            )
+        }),
+        list("Constraints:", &roadmap.constraints),
         list(
-            "What must hold when all is done:",
+            "Success criteria of the whole objective:",
             &roadmap.success_criteria,
         ),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    match parts.is_empty() {
-        true => task,
-        false => task.context(parts.join("\n\n")),
+    if parts.is_empty() {
+        task
+    } else {
+        task.context(parts.join("\n\n"))
     }
 }
 
-/// Makes names of members of the names of tasks: they become parts of folders and branches.
-fn member_ids<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<HarnessId> {
+/// Creates member names from task names. They become parts of folder and branch names.
+fn member_ids<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<MemberId> {
     let mut taken = BTreeSet::new();
     let mut ids = Vec::new();
     for task in tasks {
-        let plain = |c: char| match c.is_ascii_alphanumeric() || "-_".contains(c) {
-            true => c,
-            false => '-',
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || "-_".contains(c) {
+                c
+            } else {
+                '-'
+            }
         };
         let name: String = task.chars().map(plain).take(LONGEST).collect();
         let name = match name.trim_matches('-') {
@@ -225,13 +223,13 @@ fn member_ids<'a>(tasks: impl Iterator<Item = &'a str>) -> Vec<HarnessId> {
         // There are more numbers than names.
         if let Some(id) = free.find(|id| !taken.contains(&id.to_lowercase())) {
             taken.insert(id.to_lowercase());
-            ids.push(HarnessId::new(id));
+            ids.push(MemberId::new(id));
         }
     }
     ids
 }
 
-/// How much of the name of a task is in that of its member.
+/// Maximum length of the part of a member name that comes from its task.
 const LONGEST: usize = 40;
 
 #[cfg(test)]
@@ -244,7 +242,7 @@ mod tests {
 
         let ids = member_ids(tasks.into_iter());
 
-        let ids: Vec<_> = ids.iter().map(HarnessId::as_str).collect();
+        let ids: Vec<_> = ids.iter().map(MemberId::as_str).collect();
         assert_eq!(ids, ["T-1", "a-b", "a-b-2", "A-b-3", "x", "task", "task-2"]);
     }
 }

@@ -1,35 +1,41 @@
-//! A fleet, from its order to what it came to.
+//! Durable run of a fleet, from its order to its report.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{Clock, Engine, InvalidValue, RunControl, SystemClock};
+use autonoe_core::RunControl;
+use autonoe_core::engine::Engine;
+use autonoe_core::event::InvalidValue;
+use autonoe_core::time::{Clock, SystemClock};
 use tokio::sync::mpsc;
 
-use super::asked::Asked;
-use super::books::Books;
-use super::outcome::{Decided, FleetDecision};
-use super::{FleetHome, FleetOrder, FleetOrderError, FleetOutcome, FleetRunError};
-use crate::{
-    Accounts, AlertManager, Author, Coordinator, Executors, FleetEvent, FleetObserver, FleetSpans,
-    HarnessFolder, HarnessLog, Serving, Worktrees,
-};
+use super::decision::FleetDecision;
+use super::fleet_recorder::FleetRecorder;
+use super::requests::RequestForwarder;
+use super::{FleetHome, FleetOrder, FleetOrderError, FleetRunError};
+use crate::alert::AlertManager;
+use crate::budget::Account;
+use crate::coordinate::{Coordinator, FleetEvent, FleetObserver, FleetReport, FleetSpans};
+use crate::executor::Executors;
+use crate::folder::{MemberFolder, MemberLog};
+use crate::isolation::{Author, Worktrees};
+use crate::serve::MemberServer;
 
-/// Runs a fleet to its end, however often it has to be begun: one that was killed at any point is
-/// gone on with by the next run of the same order.
+/// Runs a fleet until it ends. After a kill at any point, the next run of the same order resumes
+/// the fleet.
 ///
 /// - One process leads a fleet at a time; a second one is refused.
-/// - Its order is kept under its name. What has happened is written down as it happens: decisions,
-///   how members stand, accounts, a log, alerts.
-/// - What the strategy decided is written down before anything follows from it, and is never decided
-///   again. Then the fleet is concluded: the work of a winner is checked once more and merged, that
-///   of the others goes; work of those that failed is kept and named.
-/// - One that has ended gives what it came to.
+/// - The order is recorded under the name of the fleet. Events are recorded as they happen:
+///   decisions, states of members, accounts, a log, alerts.
+/// - The decision of the strategy is recorded before any consequence, and is never made again. Then
+///   the fleet is concluded: the work of a winner is verified once more and merged, and that of the
+///   losers is discarded; work of failed members is kept and named.
+/// - Running a fleet that has ended returns its report.
 ///
-/// To cancel `control` is to stop the fleet for good, as a stop by file is. Who wants to leave it for
-/// later drops the future, and with it the engine.
+/// Cancelling `control` stops the fleet for good, like a stop request by file. To leave the fleet
+/// for later, drop the future, and with it the engine.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -37,30 +43,30 @@ use crate::{
 ///
 /// use autonoe_core::RunControl;
 /// use autonoe_harness::{
-///     Arrangement, FleetHome, FleetOrder, FleetRun, HarnessManager, Roadmap, SubHarnessProgram,
+///     FleetHome, FleetOrder, FleetRun, Graph, MemberManager, Roadmap, MemberCommand,
 /// };
-/// use autonoe_process::Commands;
+/// use autonoe_process::ProcessRunner;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let project = Path::new("/home/ada/shop");
 /// let text = std::fs::read_to_string(project.join("ROADMAP.md"))?;
 /// let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), &text)?;
-/// let order = FleetOrder::of_tasks("login", &roadmap, Arrangement::AsTheyDepend)?;
+/// let order = FleetOrder::from_tasks("login", &roadmap, Graph::default())?;
 ///
-/// let home = FleetHome::of(project);
-/// let program = SubHarnessProgram::new("/usr/bin/autonoe").args(["harness", "work"]);
-/// let engine = Arc::new(HarnessManager::new(home.path(), program));
-/// let git = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+/// let home = FleetHome::new(project);
+/// let program = MemberCommand::new("/usr/bin/autonoe").args(["harness", "work"]);
+/// let engine = Arc::new(MemberManager::new(home.path(), program));
+/// let git = ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin");
 /// let worktrees = home.worktrees("login", git).await?;
 ///
 /// let run = FleetRun::new(home, order, engine).worktrees(worktrees);
-/// let outcome = run.run(&RunControl::new()).await?;
+/// let report = run.run(&RunControl::new()).await?;
 ///
-/// assert!(outcome.result.success);
+/// assert!(report.result.success);
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is started before `run`"]
+#[must_use = "a run does nothing before `run`"]
 pub struct FleetRun {
     pub(super) home: FleetHome,
     pub(super) order: FleetOrder,
@@ -71,17 +77,17 @@ pub struct FleetRun {
     alerts: Option<Arc<AlertManager>>,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
-    pub(super) workshop: Option<Workshop>,
+    pub(super) executor_factory: Option<ExecutorFactory>,
     every: Duration,
     patience: Option<Duration>,
 }
 
-/// Makes executors for a folder.
-pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
+/// Builds the executors for a folder.
+pub(super) type ExecutorFactory = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 
 impl FleetRun {
-    /// Makes the run of an order, whose members are runs on `engine`: usually a
-    /// [`HarnessManager`](crate::HarnessManager) at the path of `home`.
+    /// Creates the run of an order, whose members are runs on `engine`: usually a
+    /// [`MemberManager`](crate::manager::MemberManager) at the path of `home`.
     pub fn new(home: FleetHome, order: FleetOrder, engine: impl Engine + 'static) -> Self {
         Self {
             home,
@@ -93,176 +99,190 @@ impl FleetRun {
             alerts: None,
             worktrees: None,
             author: Author::default(),
-            workshop: None,
-            every: Serving::EVERY,
+            executor_factory: None,
+            every: MemberServer::POLL_INTERVAL,
             patience: None,
         }
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock; the system clock by default.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Adds somebody who is told what happens.
+    /// Adds an observer of fleet events.
     pub fn observer(mut self, observer: impl FleetObserver + 'static) -> Self {
         self.observers.push(Arc::new(observer));
         self
     }
 
-    /// Opens spans for the fleet and its members. The trace is recorded with the fleet: when another
-    /// process resumes it, its spans are in the same trace, below the span of the first coordinator.
+    /// Opens spans for the fleet and its members. The trace is recorded with the fleet: when
+    /// another process resumes it, its spans are in the same trace, below the span of the first
+    /// coordinator.
     pub fn spans(mut self, spans: Arc<FleetSpans>) -> Self {
         self.spans = Some(spans);
         self
     }
 
-    /// Says who is told of alerts, and where they are kept; [`FleetHome::alerts_of`] by default.
+    /// Sets the alert manager; `FleetHome::alerts_of` by default.
     pub fn alerts(mut self, alerts: AlertManager) -> Self {
         self.alerts = Some(Arc::new(alerts));
         self
     }
 
-    /// Says where members that are isolated work. They are those of the fleet of this name.
+    /// Sets the worktrees of isolated members. They must be those of the fleet of this name.
     pub fn worktrees(mut self, worktrees: Worktrees) -> Self {
         self.worktrees = Some(worktrees);
         self
     }
 
-    /// Says in whose name the work of a winner is merged.
+    /// Sets the author of the merge of a winner's work.
     pub fn author(mut self, author: Author) -> Self {
         self.author = author;
         self
     }
 
-    /// Says with what the work of a winner is checked before it is merged: the executors of a
-    /// folder, as for [`TaskLoop::new`](crate::TaskLoop::new). Without that, the work of a winner
-    /// whose tasks have criteria is not merged.
-    pub fn checked_by(
+    /// Sets the executors that verify the work of a winner before it is merged, by folder, as for
+    /// [`TaskLoop::new`](crate::work::TaskLoop::new). Without them, the work of a winner whose
+    /// tasks have criteria is not merged.
+    pub fn verification_executors(
         mut self,
         workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
-        self.workshop = Some(Arc::new(workshop));
+        self.executor_factory = Some(Arc::new(workshop));
         self
     }
 
-    /// Sets how often it is looked what the fleet is asked for; every second by default.
+    /// Sets the poll interval of requests to the fleet; one second by default.
     pub fn every(mut self, interval: Duration) -> Self {
         self.every = interval;
         self
     }
 
-    /// Sets how long a member that is told to stop may take to end; two minutes by default.
-    pub fn patience(mut self, patience: Duration) -> Self {
+    /// Sets how long a stopped member may take to end; two minutes by default.
+    pub fn stop_timeout(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
         self
     }
 
-    /// Runs the fleet to its end, and returns what it came to.
+    /// Runs the fleet until it ends, and returns its report.
     ///
     /// # Errors
     ///
-    /// The order cannot be carried out, worktrees cannot be made, another process leads the fleet, another order has its name,
-    /// or something cannot be written down. What members do goes on.
-    pub async fn run(&self, control: &RunControl) -> Result<FleetOutcome, FleetRunError> {
-        self.order.check()?;
+    /// The order is invalid, worktrees cannot be created, another process leads the fleet, another
+    /// order has its name, or something cannot be recorded. Running members continue.
+    pub async fn run(&self, control: &RunControl) -> Result<FleetReport, FleetRunError> {
+        self.order.validate()?;
         InvalidValue::check_time("every(0)", self.every)?;
-        self.has_what_it_needs()?;
-        self.can_be_isolated().await?;
-        let desk = self.home.make_desk(&self.order.name)?;
+        self.check_requirements()?;
+        self.check_isolation().await?;
+        let folder = self.home.create_coordinator_folder(&self.order.name)?;
         let meta = self.home.meta().await?;
-        let record = self.keep_order(&meta).await?;
-        if let Some(result) = record.result {
-            return self.again(&meta, result).await;
+        let record = self.record_order(&meta).await?;
+        if record.result.is_some() {
+            return self.final_report(&meta).await;
         }
-        let _leading = self.take_lead(&desk).await?;
-        // Before the lead was taken, somebody else may have had it.
-        let record = self.keep_order(&meta).await?;
-        if let Some(result) = record.result {
-            return self.again(&meta, result).await;
+        let _leading = self.acquire_leadership(&folder).await?;
+        // Another process may have led the fleet before this one acquired the leadership.
+        let record = self.record_order(&meta).await?;
+        if record.result.is_some() {
+            return self.final_report(&meta).await;
         }
         let alerts = match &self.alerts {
             Some(alerts) => alerts.clone(),
-            None => Arc::new(self.home.alerts_of(&self.order.name)?),
+            None => Arc::new(self.home.alert_manager(&self.order.name)?),
         };
-        let log = HarnessLog::open(&desk)?;
-        let mut books = Books::open(meta, record, self.clock.clone(), log, alerts.clone()).await?;
+        let log = MemberLog::open(&folder)?;
+        let mut recorder = FleetRecorder::open(
+            meta,
+            record,
+            self.order.budget.budget,
+            self.clock.clone(),
+            log,
+            alerts.clone(),
+        )
+        .await?;
         let _open = match &self.spans {
             Some(spans) => {
-                books.trace(spans).await?;
+                recorder.trace(spans).await?;
                 spans.open(&self.order.name, self.order.strategy.typetag_name());
                 Some(OpenSpans(spans))
             }
             None => None,
         };
-        let decided = match books.decided().await? {
-            Some(decided) => decided,
+        let report = match recorder.recorded_decision().await? {
+            Some(mut report) => {
+                // It includes verifications of the winner that an earlier process paid for.
+                if let Some(account) = recorder.saved_account().await? {
+                    report.account = account;
+                }
+                report
+            }
             None => {
-                self.can_be_gone_on_with()?;
-                self.lead(&mut books, desk, control).await?
+                self.check_journals()?;
+                self.lead(&mut recorder, folder, control).await?
             }
         };
-        let outcome = self.conclude(&mut books, decided).await?;
+        let report = self.conclude(&mut recorder, report).await?;
         alerts.flush().await;
-        Ok(outcome)
+        Ok(report)
     }
 
-    /// Leads the members until the strategy is done, and writes down what it came to.
+    /// Leads the members until the strategy has finished, and records its decision.
     async fn lead(
         &self,
-        books: &mut Books,
-        desk: HarnessFolder,
+        recorder: &mut FleetRecorder,
+        folder: MemberFolder,
         control: &RunControl,
-    ) -> Result<Decided, FleetRunError> {
-        let (tell, mut told) = mpsc::unbounded_channel();
-        let coordinator = self.coordinator(tell)?.ended_before(books.ended());
-        let fleet = self.order.name.clone();
-        books
-            .save_accounts(&Accounts::new(fleet, self.order.budget))
+    ) -> Result<FleetReport, FleetRunError> {
+        let (events, mut received) = mpsc::unbounded_channel();
+        let coordinator = self
+            .coordinator(events)?
+            .ended_before(recorder.ended_members());
+        recorder
+            .save_accounts(&Account::new(self.order.budget))
             .await?;
         let own = RunControl::new();
-        let mut asked = Asked::new(desk, own.clone());
-        let stopped = asked.stopped();
-        asked.look();
-        let report = {
+        let mut requests = RequestForwarder::new(folder, own.clone());
+        let stopped = requests.stop_reason();
+        requests.poll();
+        let mut report = {
             let mut coordinating = std::pin::pin!(coordinator.run(&own));
-            let mut listening = std::pin::pin!(asked.listen(control, &*self.clock, self.every));
+            let mut listening = std::pin::pin!(requests.forward(control, &*self.clock, self.every));
             loop {
                 tokio::select! {
                     biased;
                     report = &mut coordinating => break report?,
-                    // What happened is written down before more does.
-                    Some(event) = told.recv() => books.note(&event).await?,
+                    // Events are recorded before more of them happen.
+                    Some(event) = received.recv() => recorder.record(&event).await?,
                     () = &mut listening => {}
                 }
             }
         };
-        while let Ok(event) = told.try_recv() {
-            books.note(&event).await?;
+        while let Ok(event) = received.try_recv() {
+            recorder.record(&event).await?;
         }
-        books.save_accounts(&report.accounts).await?;
-        let decided = Decided {
-            stopped: stopped
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-            result: report.result,
-            cut_short: report.cut_short,
-            left_behind: report.left_behind,
-        };
-        let decision = FleetDecision::Decided(Box::new(decided.clone()));
-        books.decide(&decision).await?;
-        Ok(decided)
+        recorder.save_accounts(&report.account).await?;
+        report.stopped = stopped
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let decision = FleetDecision::Decided(Box::new(report.clone()));
+        recorder.record_decision(&decision).await?;
+        Ok(report)
     }
 
     fn coordinator(
         &self,
-        tell: mpsc::UnboundedSender<FleetEvent>,
+        events: mpsc::UnboundedSender<FleetEvent>,
     ) -> Result<Coordinator, FleetRunError> {
         let order = &self.order;
         let no_json = |error: serde_json::Error| {
-            FleetOrderError::new(&order.name, vec![format!("it is no JSON: {error}")])
+            FleetOrderError::new(
+                &order.name,
+                vec![format!("cannot serialise the order: {error}")],
+            )
         };
         let mut coordinator = Coordinator::new(
             order.name.clone(),
@@ -275,11 +295,11 @@ impl FleetRun {
         .budget(order.budget)
         .clock(self.clock.clone())
         .observer(Arc::new(move |event: &FleetEvent| {
-            // Nobody listens any more once the run is over.
-            let _ = tell.send(event.clone());
+            // The receiver is gone once the run has ended.
+            let _ = events.send(event.clone());
         }));
         if let Some(patience) = self.patience {
-            coordinator = coordinator.patience(patience);
+            coordinator = coordinator.stop_timeout(patience);
         }
         let spans = self.spans.clone().map(|it| it as Arc<dyn FleetObserver>);
         let observers = self.observers.iter().cloned().chain(spans);

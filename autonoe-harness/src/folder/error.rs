@@ -1,72 +1,86 @@
-//! What can be wrong with the folder of a sub-harness.
+//! Errors of member folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::InvalidValue;
+use autonoe_core::event::InvalidValue;
 
-/// What is wrong with the folder of a sub-harness. What is there is kept as it is.
+/// Error of a member folder. Existing files are left unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// No folder can have this id for a name.
-    #[error("{id:?} cannot be the id of a sub-harness: {reason}")]
+    /// The ID cannot be the name of a folder.
+    #[error("{id:?} is not a valid member id: {reason}")]
     Id {
-        /// The id.
+        /// The ID.
         id: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
-    /// There is no sub-harness.
-    #[error("there is no sub-harness in {path:?}")]
+    /// There is no member.
+    #[error("there is no member in {path:?}")]
     NoOrder {
-        /// Its folder.
+        /// The folder.
         path: PathBuf,
     },
     /// A file cannot be read.
-    #[error("{path:?} cannot be read")]
+    #[error("cannot read {path:?}")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         source: io::Error,
     },
     /// A file cannot be written.
-    #[error("{path:?} cannot be written")]
+    #[error("cannot write {path:?}")]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A file does not hold what it should.
-    #[error("{path:?} is corrupt and was left as it is: {what}")]
+    /// A file has invalid content.
+    #[error("{path:?} is corrupt and was left unchanged: {what}")]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         what: String,
     },
-    /// A value with which no folder could be watched.
+    /// A file has another format version than this program reads.
+    #[error(
+        "{path:?} has version {found}, and this program reads version {known}; \
+         use the version of Autonoe that wrote it"
+    )]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that this program reads.
+        known: u32,
+    },
+    /// A value that no server of a folder can work with.
     #[error(transparent)]
     InvalidValue(#[from] InvalidValue),
     /// Another process serves the folder, or is about to.
     #[error("{path:?} is held by another process")]
     Held {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
 }
 
 impl FolderError {
-    /// Returns a name of the kind for programs to compare, which stays as it is.
+    /// Returns a stable code of the error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Id { .. } => "bad_id",
-            Self::NoOrder { .. } => "no_such_harness",
+            Self::NoOrder { .. } => "no_such_member",
             Self::Unreadable { .. } => "unreadable",
             Self::Unwritable { .. } => "unwritable",
             Self::Corrupt { .. } => "corrupt",
+            Self::OtherVersion { .. } => "other_version",
             Self::InvalidValue(_) => InvalidValue::CODE,
             Self::Held { .. } => "held",
         }

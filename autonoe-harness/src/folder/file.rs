@@ -1,20 +1,20 @@
-//! JSON files that are whole or not there.
+//! Reads and atomically writes JSON files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use autonoe_core::{create_file_durably, create_folder, replace_file_durably};
-use serde::Serialize;
+use autonoe_core::project::{create_file_durably, create_folder, replace_file_durably};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::FolderError;
 
-/// Many times what any of our files holds.
+/// Maximum size of a file in bytes, many times what any of them contains.
 pub(super) const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// Reads the file at `path`; `None` if there is nothing.
+/// Reads the JSON file at `path`; `None` if it does not exist.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, FolderError> {
     let Some(bytes) = read_bytes(path)? else {
         return Ok(None);
@@ -24,11 +24,41 @@ pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, F
         .map_err(|error| FolderError::corrupt(path, error.to_string()))
 }
 
-/// Reads the bytes of the file at `path`; `None` if there is nothing.
+/// The version in a JSON file or line. It is parsed first, because the rest of another version may
+/// have another meaning.
+#[derive(Deserialize)]
+pub(super) struct FormatVersion {
+    /// The version; `None` in formats without one.
+    pub(super) v: Option<u32>,
+}
+
+/// Reads the JSON file at `path`, which has version `known`; `None` if it does not exist.
+pub(super) fn read_versioned_json<T: DeserializeOwned>(
+    path: &Path,
+    known: u32,
+) -> Result<Option<T>, FolderError> {
+    let Some(bytes) = read_bytes(path)? else {
+        return Ok(None);
+    };
+    let corrupt = |error: serde_json::Error| FolderError::corrupt(path, error.to_string());
+    let FormatVersion { v } = serde_json::from_slice(&bytes).map_err(corrupt)?;
+    match v {
+        Some(found) if found != known => Err(FolderError::OtherVersion {
+            path: path.to_owned(),
+            found,
+            known,
+        }),
+        _ => serde_json::from_slice(&bytes).map(Some).map_err(corrupt),
+    }
+}
+
+/// Reads the bytes of the file at `path`; `None` if it does not exist.
 pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
-    // Looked at before it is opened: to open a pipe is to wait for its writer.
+    // Checked before it is opened: opening a pipe blocks until there is a writer.
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(FolderError::corrupt(path, "it is no file")),
+        Ok(found) if !found.is_file() => {
+            return Err(FolderError::corrupt(path, "it is not a file"));
+        }
         Ok(found) if found.len() > LARGEST => {
             return Err(FolderError::corrupt(path, "it is too large"));
         }
@@ -40,20 +70,20 @@ pub(super) fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
     let read = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     match read {
         Ok(_) => Ok(Some(bytes)),
-        // Somebody took it away in the meantime.
+        // The file was removed in the meantime.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FolderError::unreadable(path, source)),
     }
 }
 
-/// Replaces the file at `path`.
+/// Atomically replaces the file at `path`.
 pub(super) fn replace_json(path: &Path, value: &impl Serialize) -> Result<(), FolderError> {
     let bytes = to_bytes(path, value)?;
     let written = replace_file_durably(path, &bytes);
     written.map_err(|source| FolderError::unwritable(path, source))
 }
 
-/// Makes the file at `path`; returns `false` if there is one already.
+/// Creates the file at `path`; returns `false` if it exists already.
 pub(super) fn create_json(path: &Path, value: &impl Serialize) -> Result<bool, FolderError> {
     let bytes = to_bytes(path, value)?;
     match create_file_durably(path, &bytes) {
@@ -63,25 +93,25 @@ pub(super) fn create_json(path: &Path, value: &impl Serialize) -> Result<bool, F
     }
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder, if it is missing.
 pub(super) fn make_folder(path: &Path) -> Result<(), FolderError> {
     create_folder(path).map_err(|source| FolderError::unwritable(path, source))
 }
 
-/// Makes a folder that only this user can look into, if it is not there: instructions and orders are
-/// nobody else's business.
+/// Creates a folder that only this user can access, if it is missing: instructions and orders are
+/// private.
 pub(super) fn make_private_folder(path: &Path) -> Result<(), FolderError> {
     if let Some(above) = path.parent() {
         make_folder(above)?;
     }
     match fs::DirBuilder::new().mode(0o700).create(path) {
-        // What is there may be a symlink.
+        // The existing path may be a symlink.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => make_folder(path),
         made => made.map_err(|source| FolderError::unwritable(path, source)),
     }
 }
 
-/// Removes the file at `path`; returns whether there was one.
+/// Removes the file at `path`; returns whether it existed.
 pub(super) fn remove(path: &Path) -> Result<bool, FolderError> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
@@ -90,17 +120,17 @@ pub(super) fn remove(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-/// Returns what is written for `value`.
+/// Serialises `value` for the file at `path`.
 ///
 /// # Errors
 ///
-/// It is more than could be read again.
+/// The result would be too large to be read again.
 pub(super) fn to_bytes(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, FolderError> {
     let mut bytes = serde_json::to_vec_pretty(value)
         .map_err(|error| FolderError::unwritable(path, error.into()))?;
     bytes.push(b'\n');
     if bytes.len() as u64 > LARGEST {
-        let error = io::Error::new(io::ErrorKind::FileTooLarge, "nobody could read it again");
+        let error = io::Error::new(io::ErrorKind::FileTooLarge, "it is too large");
         return Err(FolderError::unwritable(path, error));
     }
     Ok(bytes)

@@ -1,52 +1,55 @@
-//! Instructions on their way to an agent.
+//! Instructions and requests to a member: its inbox, and the files `pause` and `stop`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use autonoe_core::project::replace_file_durably;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::file::{create_json, make_folder, read_bytes, read_json, remove};
-use super::{FolderError, FolderLock, HarnessFolder};
+use super::{FolderError, FolderLock, MemberFolder};
 
-/// An instruction that was posted to a sub-harness.
+/// An instruction posted to a member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PostedInstruction {
-    /// Its number in the sub-harness, from 1. Instructions are told in that order.
+    /// The number of the instruction in the member, starting at 1. Agents receive instructions in
+    /// this order.
     pub number: u64,
-    /// What the agent is to be told.
+    /// The text for the agent.
     pub text: String,
-    /// When it was posted.
+    /// The time at which it was posted.
     pub at: Timestamp,
 }
 
-/// The last number: names have ten digits, so that they are in order.
+/// The highest number: file names have ten digits, so that they sort in order.
 const MOST: u64 = 9_999_999_999;
 
-/// What stands in an inbox, in order.
+/// Content of an inbox, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct InboxContent {
     pub(crate) instructions: Vec<PostedInstruction>,
-    /// Files that hold no instruction, and what is wrong with them. They stay there.
+    /// Files that are not instructions, each with its problem. They stay in the inbox.
     pub(crate) unreadable: Vec<(String, String)>,
 }
 
-impl HarnessFolder {
+impl MemberFolder {
     /// Posts an instruction, durably, and returns its number.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Held`] if somebody else keeps the lock of senders; the folder cannot be
+    /// [`FolderError::Held`] if another process keeps the lock of senders, or the folder cannot be
     /// written.
     pub fn post(&self, text: &str, at: Timestamp) -> Result<u64, FolderError> {
         make_folder(&self.file("inbox"))?;
-        // One sender at a time: a number that two had found free could be used and put aside by
-        // the first before the second writes, and then that one would never be told.
-        let _lock = FolderLock::wait(&self.file("post.lock"))?;
+        // One sender at a time: if two senders found the same number free, the first could post its
+        // instruction and have it delivered and moved away before the second writes. The second
+        // instruction would then never be delivered.
+        let _lock = FolderLock::acquire_waiting(&self.file("post.lock"))?;
         loop {
             let number = self.next_number()?;
             let instruction = PostedInstruction {
@@ -54,20 +57,20 @@ impl HarnessFolder {
                 text: text.to_owned(),
                 at,
             };
-            // Who does not know of the lock may have put something there.
+            // A program that ignores the lock may have created the file.
             if create_json(&self.inbox_file(number), &instruction)? {
                 return Ok(number);
             }
         }
     }
 
-    /// Takes an instruction back that no agent was told; returns whether it was still there.
+    /// Withdraws an instruction that no agent has received; returns whether it was still there.
     pub(crate) fn withdraw(&self, number: u64) -> Result<bool, FolderError> {
         remove(&self.inbox_file(number))
     }
 
-    /// Puts an instruction that an agent was told aside.
-    pub(crate) fn put_aside(&self, number: u64) -> Result<(), FolderError> {
+    /// Moves an instruction that an agent has received to `taken`.
+    pub(crate) fn mark_delivered(&self, number: u64) -> Result<(), FolderError> {
         make_folder(&self.file("taken"))?;
         for name in [name_of(number), text_name_of(number)] {
             let to = self.file("taken").join(&name);
@@ -81,7 +84,7 @@ impl HarnessFolder {
         Ok(())
     }
 
-    /// Makes an instruction of the text file `name`, and returns its number. The caller holds the
+    /// Turns the text file `name` into an instruction, and returns its number. The caller holds the
     /// lock of senders.
     pub(super) fn adopt_text(&self, name: &str) -> Result<u64, FolderError> {
         let number = self.next_number()?;
@@ -91,17 +94,17 @@ impl HarnessFolder {
         Ok(number)
     }
 
-    /// Returns what stands in the inbox, in order. Text files that are no instructions yet are left
-    /// out: see [`TextFiles`](super::TextFiles).
-    pub(crate) fn inbox(&self) -> Result<Waiting, FolderError> {
+    /// Returns the content of the inbox, in order. Text files that are not instructions yet are
+    /// left out: see [`TextFiles`](super::TextFiles).
+    pub(crate) fn inbox(&self) -> Result<InboxContent, FolderError> {
         let inbox = self.file("inbox");
-        let mut waiting = Waiting::default();
+        let mut waiting = InboxContent::default();
         for name in names_in(&inbox)?.into_iter().filter(|it| !is_text_name(it)) {
             let last = waiting.instructions.last().map(|last| last.number);
             let read = match number_of(&name) {
-                None => Err("its name is none of an instruction".to_owned()),
+                None => Err("its name is not that of an instruction".to_owned()),
                 Some(number) if last == Some(number) => {
-                    Err("another instruction has its number".to_owned())
+                    Err("another instruction has the same number".to_owned())
                 }
                 Some(number) if name == text_name_of(number) => {
                     read_text(&inbox.join(&name), number).map_err(|error| error.to_string())
@@ -121,7 +124,7 @@ impl HarnessFolder {
         let posted: Option<PostedInstruction> = read_json(&path)?;
         match posted {
             Some(posted) if posted.number != number => {
-                let what = format!("it holds the instruction {}", posted.number);
+                let what = format!("it contains instruction {}", posted.number);
                 Err(FolderError::corrupt(&path, what))
             }
             posted => Ok(posted),
@@ -129,8 +132,8 @@ impl HarnessFolder {
     }
 
     fn next_number(&self) -> Result<u64, FolderError> {
-        // In this order: what is moved from the one to the other meanwhile is seen twice at most,
-        // and a number that was missed would be given again.
+        // The order matters: a file that is moved between the two reads is seen twice at most. A
+        // missed number would be used again.
         let inbox = names_in(&self.file("inbox"))?;
         let taken = names_in(&self.file("taken"))?;
         let numbers = inbox
@@ -139,7 +142,7 @@ impl HarnessFolder {
             .filter_map(|name| number_of(name));
         match numbers.max().unwrap_or_default() {
             MOST.. => {
-                let what = "its numbers are used up";
+                let what = "all numbers are used";
                 Err(FolderError::corrupt(&self.file("inbox"), what))
             }
             last => Ok(last + 1),
@@ -155,12 +158,12 @@ fn name_of(number: u64) -> String {
     format!("{number:010}.json")
 }
 
-/// The name of an instruction that was a text file.
+/// Returns the file name of an instruction that was a text file.
 fn text_name_of(number: u64) -> String {
     format!("{number:010}.text")
 }
 
-/// Whether a file in the inbox is a text that can become an instruction.
+/// Returns whether a file in the inbox is a text that can become an instruction.
 pub(super) fn is_text_name(name: &str) -> bool {
     name.ends_with(".txt") || name.ends_with(".md")
 }
@@ -177,8 +180,8 @@ fn read_text(path: &Path, number: u64) -> Result<Option<PostedInstruction>, Fold
     Ok(Some(PostedInstruction { number, text, at }))
 }
 
-/// Returns the number of an instruction by the name of its file. One that is larger than any that
-/// we give is none: who put it there made it up.
+/// Parses the number of an instruction from its file name. Numbers above [`MOST`] are never
+/// assigned, so such a file is not an instruction.
 fn number_of(name: &str) -> Option<u64> {
     let (digits, _) = name.split_once('.')?;
     let number = digits.parse().ok()?;
@@ -186,8 +189,8 @@ fn number_of(name: &str) -> Option<u64> {
     (number <= MOST && is_ours).then_some(number)
 }
 
-/// Returns the names in a folder in order, those that begin with a dot left out: files that are
-/// being written have such names.
+/// Returns the file names in a folder, sorted. Names that begin with a dot are left out: they
+/// belong to files that are being written.
 pub(super) fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
     let unreadable = |source| FolderError::unreadable(folder, source);
     let entries = match fs::read_dir(folder) {
@@ -206,15 +209,72 @@ pub(super) fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
     Ok(names)
 }
 
+/// File name of the pause request.
+const PAUSE: &str = "pause";
+
+/// File name of the stop request, which contains the reason.
+const STOP: &str = "stop";
+
+impl MemberFolder {
+    /// Requests that the member pauses: it starts nothing more until it is resumed.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub fn request_pause(&self) -> Result<(), FolderError> {
+        let path = self.file(PAUSE);
+        let written = replace_file_durably(&path, b"");
+        written.map_err(|source| FolderError::unwritable(&path, source))
+    }
+
+    /// Requests that the member resumes.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub fn request_resume(&self) -> Result<(), FolderError> {
+        remove(&self.file(PAUSE)).map(|_| ())
+    }
+
+    /// Requests that the member ends. The first reason is kept.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be written.
+    pub fn request_stop(&self, reason: &str) -> Result<(), FolderError> {
+        create_json(&self.file(STOP), &reason).map(|_| ())
+    }
+
+    /// Returns whether a pause is requested.
+    pub fn is_pause_requested(&self) -> Result<bool, FolderError> {
+        let path = self.file(PAUSE);
+        match path.symlink_metadata() {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(FolderError::unreadable(&path, source)),
+        }
+    }
+
+    /// Returns the reason of a stop request, if there is one. A file without a valid reason is a
+    /// request, too.
+    pub fn stop_requested(&self) -> Result<Option<String>, FolderError> {
+        let reason = read_json(&self.file(STOP));
+        match reason {
+            Err(FolderError::Corrupt { .. }) => Ok(Some("a stop file exists".to_owned())),
+            reason => reason,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::thread;
 
     use super::*;
-    use crate::HarnessId;
+    use crate::strategy::MemberId;
 
-    fn folder(root: &Path) -> HarnessFolder {
-        let folder = HarnessFolder::of(root, &HarnessId::new("a")).expect("an id");
+    fn folder(root: &Path) -> MemberFolder {
+        let folder = MemberFolder::new(root, &MemberId::new("a")).expect("an id");
         fs::create_dir_all(folder.path().join("inbox")).expect("writable");
         folder
     }
@@ -240,7 +300,7 @@ mod tests {
                             assert!(matches!(error, FolderError::Held { .. }), "{error}");
                         }
                         if let Some(first) = folder.inbox().expect("there").instructions.first() {
-                            folder.put_aside(first.number).expect("writable");
+                            folder.mark_delivered(first.number).expect("writable");
                         }
                     }
                 });
@@ -257,7 +317,7 @@ mod tests {
     fn a_sender_does_not_wait_for_ever_for_one_that_keeps_the_lock() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
-        let lock = FolderLock::take(&folder.file("post.lock")).expect("it is free");
+        let lock = FolderLock::acquire(&folder.file("post.lock")).expect("it is free");
 
         let refused = folder.post("one", now());
 
@@ -267,17 +327,17 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_never_given_again() {
+    fn a_number_is_never_assigned_twice() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
 
         assert_eq!(folder.post("one", now()).expect("writable"), 1);
-        folder.put_aside(1).expect("writable");
+        folder.mark_delivered(1).expect("writable");
         assert_eq!(folder.post("two", now()).expect("writable"), 2);
     }
 
     #[test]
-    fn a_number_that_somebody_made_up_is_neither_followed_nor_waited_for() {
+    fn an_unassigned_number_is_not_an_instruction() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         let name = format!("{}.json", u64::MAX);
@@ -293,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_instruction_is_named_and_stays() {
+    fn a_file_that_is_no_instruction_is_reported_and_stays() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         folder.post("one", now()).expect("writable");

@@ -1,36 +1,42 @@
-//! What happened to a sub-harness, a fact in each line.
+//! Append-only journal of a member, `work.jsonl`: the source of truth about its run.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Write;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use autonoe_core::{Epoch, RunEnding, open_file_to_append};
+use autonoe_core::engine::{RunEnding, RunOutcome};
+use autonoe_core::project::{AppendLog, JournalReadError, LogEntry, LogWriters, ProjectError};
+use autonoe_core::run::Durability;
+use autonoe_core::time::Epoch;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use super::file::read_bytes;
-use super::{FolderError, HarnessFolder};
+use super::{FolderError, MemberFolder};
+use crate::work::WorkEvent;
 
-/// One line of `journal.jsonl`.
+/// The name of the file.
+const FILE: &str = "work.jsonl";
+
+/// A fact about the run of a member, one line of its journal (`work.jsonl`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct HarnessJournalEntry {
+pub struct MemberJournalEntry {
     /// The version of the format.
     #[serde(rename = "v")]
     pub version: u32,
-    /// When it was written.
+    /// The time at which it was written.
     pub at: Timestamp,
-    /// The process that wrote it, counted from 1.
+    /// The epoch of the process that wrote it, starting at 1.
     pub epoch: Epoch,
-    /// What happened.
+    /// The fact.
     #[serde(flatten)]
-    pub fact: HarnessFact,
+    pub fact: MemberFact,
 }
 
-/// What happened to a sub-harness.
+/// Something that happened to a member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "fact",
@@ -38,159 +44,284 @@ pub struct HarnessJournalEntry {
     rename_all_fields = "camelCase"
 )]
 #[non_exhaustive]
-pub enum HarnessFact {
-    /// A process took the folder.
+pub enum MemberFact {
+    /// A process started to serve the folder.
     Serving {
-        /// Its number.
+        /// The process ID.
         pid: u32,
     },
-    /// An instruction is about to be handed to the run. It is in the prompt of the next turn.
+    /// An instruction is about to be passed to the run. It becomes part of the prompt of the next
+    /// turn.
     InstructionGiven {
-        /// Its number.
+        /// The number of the instruction.
         number: u64,
-        /// What it says.
+        /// The text of the instruction.
         text: String,
     },
-    /// A turn of an agent that had the instruction is over: it is never told again.
-    InstructionTold {
-        /// Its number.
+    /// A turn of an agent that received the instruction is over: it is never delivered again.
+    InstructionDelivered {
+        /// The number of the instruction.
         number: u64,
     },
-    /// A file of the inbox holds no instruction. It stays there.
+    /// A file of the inbox is not an instruction. It stays there.
     InstructionUnreadable {
         /// The name of the file.
         name: String,
-        /// What is wrong with it.
+        /// The problem with it.
         what: String,
     },
-    /// The run was asked to hold.
-    PauseAsked,
-    /// The run was asked to go on.
-    ResumeAsked,
-    /// The run was asked to end.
-    StopAsked {
-        /// Why.
+    /// A pause was requested.
+    PauseRequested,
+    /// A resume was requested.
+    ResumeRequested,
+    /// A stop was requested.
+    StopRequested {
+        /// The reason.
         reason: String,
     },
-    /// The process let go of a run that has not ended.
-    BrokenOff,
-    /// The run ended.
+    /// The process released a run that has not ended.
+    Released,
+    /// The run ended. The first of these facts counts.
     Ended {
-        /// How.
-        #[serde(flatten)]
-        ending: RunEnding,
+        /// The outcome.
+        outcome: Box<RunOutcome>,
     },
 }
 
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What each line of ours begins with.
-const START: &[u8] = b"{\"v\":";
-
-/// The journal of a sub-harness, for the one process that serves it.
-#[derive(Debug)]
-pub(crate) struct HarnessJournal {
-    path: PathBuf,
-    epoch: Epoch,
-    file: Mutex<File>,
-    told_before: BTreeSet<u64>,
+/// An entry of the journal of a member.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum JournalEntry {
+    /// A fact, recorded by the process that serves the member or by the one that ended it.
+    Fact(MemberJournalEntry),
+    /// An event of its task loop.
+    Work(Box<WorkEvent>),
 }
 
-impl HarnessFolder {
-    /// Reads the journal: what happened so far.
+/// The journal of a member. Several processes append to it.
+pub(crate) type MemberLogFile = AppendLog<JournalEntry>;
+
+impl LogEntry for JournalEntry {
+    const STARTS: &'static [&'static [u8]] = &[b"{\"v\":", b"{\"event\":"];
+    const VERSION: u32 = VERSION;
+
+    fn version(&self) -> u32 {
+        match self {
+            Self::Fact(entry) => entry.version,
+            Self::Work(_) => VERSION,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for JournalEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The errors of an untagged enum do not name the wrong field.
+        let line = Value::deserialize(deserializer)?;
+        let entry = if line.get("v").is_some() {
+            MemberJournalEntry::deserialize(line).map(Self::Fact)
+        } else {
+            WorkEvent::deserialize(line).map(|event| Self::Work(Box::new(event)))
+        };
+        entry.map_err(D::Error::custom)
+    }
+}
+
+impl JournalEntry {
+    /// Returns the time of the entry, if it has one.
+    pub(super) fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Fact(entry) => Some(entry.at),
+            Self::Work(event) => event.at(),
+        }
+    }
+
+    /// Returns the log line of the entry, for people.
+    pub(super) fn log_line(&self) -> Option<String> {
+        match self {
+            Self::Fact(MemberJournalEntry {
+                epoch,
+                fact: MemberFact::Serving { pid },
+                ..
+            }) => Some(format!("served by process {pid}, epoch {}", epoch.0)),
+            Self::Fact(entry) => Some(entry.fact.log_line()),
+            Self::Work(event) => event.log_line(),
+        }
+    }
+}
+
+/// Writer of facts for the one process that serves a member.
+#[derive(Debug)]
+pub(crate) struct MemberJournal {
+    path: PathBuf,
+    epoch: Epoch,
+    log: MemberLogFile,
+    delivered_before: BTreeSet<u64>,
+}
+
+impl MemberFolder {
+    /// Reads the facts in the journal.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or a whole line of it cannot be understood.
-    pub fn journal(&self) -> Result<Vec<HarnessJournalEntry>, FolderError> {
-        Ok(self.read_journal()?.0)
+    /// It cannot be read, or a whole line of it cannot be parsed.
+    pub fn journal(&self) -> Result<Vec<MemberJournalEntry>, FolderError> {
+        Ok(facts_in(self.entries()?))
     }
 
-    /// Reads the journal, and returns how many bytes of it are whole lines.
-    fn read_journal(&self) -> Result<(Vec<HarnessJournalEntry>, u64), FolderError> {
-        let path = self.file("journal.jsonl");
-        let bytes = read_bytes(&path)?.unwrap_or_default();
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        let (lines, tail) = bytes.split_at(whole.map_or(0, |end| end + 1));
-        let begins_like_one = tail.iter().zip(START).all(|(byte, own)| byte == own);
-        if !begins_like_one && tail.iter().any(|byte| *byte != 0) {
-            let what = "something that is no line of ours stands at its end";
-            return Err(FolderError::corrupt(&path, what));
-        }
-        let mut entries = Vec::new();
-        for (index, line) in lines.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            let entry: Result<HarnessJournalEntry, _> = serde_json::from_slice(line);
-            let wrong =
-                |what: String| FolderError::corrupt(&path, format!("line {}: {what}", index + 1));
-            let entry = entry.map_err(|error| wrong(error.to_string()))?;
-            if entry.version != VERSION {
-                return Err(wrong(format!("it has version {}", entry.version)));
-            }
-            entries.push(entry);
-        }
-        Ok((entries, lines.len() as u64))
+    /// Reads all entries of the journal; none if it does not exist.
+    pub(crate) fn entries(&self) -> Result<Vec<JournalEntry>, FolderError> {
+        let path = self.file(FILE);
+        MemberLogFile::read(&path).map_err(|error| unreadable(&path, error))
     }
 
-    /// Opens the journal for the next process that serves the folder, which holds the lock.
-    pub(crate) fn open_journal(&self) -> Result<HarnessJournal, FolderError> {
-        let path = self.file("journal.jsonl");
-        let unwritable = |source| FolderError::unwritable(&path, source);
-        let (entries, whole) = self.read_journal()?;
-        let file = open_file_to_append(&path).map_err(unwritable)?;
-        // What a kill left of the last line was never acknowledged.
-        if file.metadata().map_err(unwritable)?.len() > whole {
-            file.set_len(whole).map_err(unwritable)?;
-        }
-        let folder = File::open(self.path()).and_then(|folder| folder.sync_all());
-        folder.map_err(unwritable)?;
-        let epoch = entries.iter().map(|entry| entry.epoch).max();
-        let next = epoch.unwrap_or_default().next();
-        let epoch = next.ok_or_else(|| FolderError::corrupt(&path, "its epochs are used up"))?;
-        let told = entries.into_iter().filter_map(|entry| match entry.fact {
-            HarnessFact::InstructionTold { number } => Some(number),
+    /// Opens the journal for the next process that serves the folder, which must hold the lock.
+    pub(crate) fn open_journal(&self) -> Result<MemberJournal, FolderError> {
+        let path = self.file(FILE);
+        let facts = facts_in(self.entries()?);
+        let log = open_log(&path).map_err(|error| unwritable(&path, error))?;
+        let next = last_epoch(&facts).next();
+        let epoch = next.ok_or_else(|| FolderError::corrupt(&path, "all epochs are used"))?;
+        let delivered = facts.into_iter().filter_map(|entry| match entry.fact {
+            MemberFact::InstructionDelivered { number } => Some(number),
             _ => None,
         });
-        Ok(HarnessJournal {
-            told_before: told.collect(),
+        Ok(MemberJournal {
+            delivered_before: delivered.collect(),
             path,
             epoch,
-            file: Mutex::new(file),
+            log,
         })
+    }
+
+    /// Records the end of the run, unless one was recorded before, and returns the first outcome.
+    pub(super) fn record_end(
+        &self,
+        outcome: &RunOutcome,
+        at: Timestamp,
+    ) -> Result<RunOutcome, FolderError> {
+        let path = self.file(FILE);
+        let mut first = None;
+        let decide = |entries| {
+            let facts = facts_in(entries);
+            first = outcome_in(&facts).cloned();
+            let entry = MemberJournalEntry {
+                version: VERSION,
+                at,
+                epoch: last_epoch(&facts),
+                fact: MemberFact::Ended {
+                    outcome: Box::new(outcome.clone()),
+                },
+            };
+            first.is_none().then_some(JournalEntry::Fact(entry))
+        };
+        let log = open_log(&path);
+        log.and_then(|log| log.append_if(Durability::Synced, decide))
+            .map_err(|error| unwritable(&path, error))?;
+        Ok(first.unwrap_or_else(|| outcome.clone()))
     }
 }
 
-impl HarnessJournal {
+/// Opens the journal at `path` for one of its writers, or creates it.
+pub(crate) fn open_log(path: &Path) -> Result<MemberLogFile, ProjectError> {
+    MemberLogFile::open_for(LogWriters::Several, path)
+}
+
+fn unreadable(path: &Path, error: JournalReadError) -> FolderError {
+    match error {
+        JournalReadError::Unreadable { source, .. } => FolderError::unreadable(path, source),
+        JournalReadError::UnknownVersion { version, .. } => FolderError::OtherVersion {
+            path: path.to_owned(),
+            found: version,
+            known: VERSION,
+        },
+        error => FolderError::corrupt(path, error.reason()),
+    }
+}
+
+fn unwritable(path: &Path, error: ProjectError) -> FolderError {
+    match error {
+        ProjectError::Journal(error) => unreadable(path, error),
+        ProjectError::CorruptLogEnd { .. } => {
+            FolderError::corrupt(path, "it does not end with an entry")
+        }
+        ProjectError::Unreadable { source, .. } => FolderError::unreadable(path, source),
+        ProjectError::Unwritable { source, .. } => FolderError::unwritable(path, source),
+        error => FolderError::unwritable(path, io::Error::other(error)),
+    }
+}
+
+pub(super) fn facts_in(entries: Vec<JournalEntry>) -> Vec<MemberJournalEntry> {
+    let facts = entries.into_iter().filter_map(|entry| match entry {
+        JournalEntry::Fact(fact) => Some(fact),
+        JournalEntry::Work(_) => None,
+    });
+    facts.collect()
+}
+
+/// Returns the epoch of the last process; 0 before the first.
+pub(super) fn last_epoch(facts: &[MemberJournalEntry]) -> Epoch {
+    let epochs = facts.iter().map(|entry| entry.epoch);
+    epochs.max().unwrap_or_default()
+}
+
+/// Returns the first recorded outcome.
+pub(super) fn outcome_in(facts: &[MemberJournalEntry]) -> Option<&RunOutcome> {
+    facts.iter().find_map(|entry| match &entry.fact {
+        MemberFact::Ended { outcome } => Some(&**outcome),
+        _ => None,
+    })
+}
+
+impl MemberFact {
+    /// Returns the log line of the fact, for people.
+    pub(crate) fn log_line(&self) -> String {
+        match self {
+            Self::Serving { pid } => format!("served by process {pid}"),
+            Self::InstructionGiven { number, .. } => {
+                format!("instruction {number} waits for a turn of the agent")
+            }
+            Self::InstructionDelivered { number } => format!("instruction {number} delivered"),
+            Self::InstructionUnreadable { name, what } => {
+                format!("warning: {name} in the inbox is not an instruction: {what}")
+            }
+            Self::PauseRequested => "pause requested".to_owned(),
+            Self::ResumeRequested => "resume requested".to_owned(),
+            Self::StopRequested { reason } => format!("stop requested: {reason}"),
+            Self::Released => "interrupted; can be resumed".to_owned(),
+            Self::Ended { outcome } => match &outcome.ending {
+                RunEnding::Succeeded => "completed".to_owned(),
+                RunEnding::Failed { failure } => format!("failed: {}", failure.message),
+                RunEnding::Cancelled { reason } => format!("stopped: {reason}"),
+            },
+        }
+    }
+}
+
+impl MemberJournal {
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Tells whether an agent was told the instruction before this process.
-    pub(crate) fn was_told(&self, number: u64) -> bool {
-        self.told_before.contains(&number)
+    /// Returns whether an agent of an earlier process received the instruction.
+    pub(crate) fn was_delivered(&self, number: u64) -> bool {
+        self.delivered_before.contains(&number)
     }
 
-    /// Writes a fact down. Once this returns, a crash does not undo it.
-    pub(crate) fn write(&self, at: Timestamp, fact: HarnessFact) -> Result<(), FolderError> {
-        let unwritable = |source| FolderError::unwritable(&self.path, source);
-        let entry = HarnessJournalEntry {
+    /// Records a fact. Once this returns, a crash does not undo it.
+    pub(crate) fn write(&self, at: Timestamp, fact: MemberFact) -> Result<(), FolderError> {
+        let entry = MemberJournalEntry {
             version: VERSION,
             at,
             epoch: self.epoch,
             fact,
         };
-        let line = serde_json::to_vec(&entry).map_err(|error| unwritable(error.into()));
-        let mut line = line?;
-        line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = file.metadata().map_err(unwritable)?.len();
-        // In one call, so that a kill leaves a whole line, a torn last one, or nothing.
-        let written = file.write_all(&line).and_then(|()| file.sync_data());
-        if written.is_err() {
-            // On a full disk a part may stand there, and the next line would be glued to it.
-            file.set_len(before).map_err(unwritable)?;
-        }
-        written.map_err(unwritable)
+        let written = self
+            .log
+            .append(&JournalEntry::Fact(entry), Durability::Synced);
+        written.map_err(|error| unwritable(&self.path, error))
     }
 }
 
@@ -200,10 +331,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::HarnessId;
+    use crate::strategy::MemberId;
 
-    fn folder(root: &Path) -> HarnessFolder {
-        let folder = HarnessFolder::of(root, &HarnessId::new("a")).expect("an id");
+    fn folder(root: &Path) -> MemberFolder {
+        let folder = MemberFolder::new(root, &MemberId::new("a")).expect("an id");
         fs::create_dir_all(folder.path()).expect("writable");
         folder
     }
@@ -213,30 +344,30 @@ mod tests {
     }
 
     #[test]
-    fn each_process_has_an_epoch_and_knows_what_was_told() {
+    fn each_process_has_an_epoch_and_knows_delivered_instructions() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
 
         let first = folder.open_journal().expect("writable");
         let text = "Use Postgres.".to_owned();
-        let given = HarnessFact::InstructionGiven { number: 1, text };
+        let given = MemberFact::InstructionGiven { number: 1, text };
         first.write(now(), given).expect("writable");
-        let told = HarnessFact::InstructionTold { number: 1 };
-        first.write(now(), told).expect("writable");
+        let delivered = MemberFact::InstructionDelivered { number: 1 };
+        first.write(now(), delivered).expect("writable");
         let second = folder.open_journal().expect("writable");
 
         assert_eq!((first.epoch(), second.epoch()), (Epoch(1), Epoch(2)));
-        assert!(!first.was_told(1) && second.was_told(1) && !second.was_told(2));
+        assert!(!first.was_delivered(1) && second.was_delivered(1) && !second.was_delivered(2));
     }
 
     #[test]
-    fn a_torn_line_is_cut_off_and_anything_else_is_kept() {
+    fn a_torn_line_is_truncated_and_anything_else_is_kept() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
-        let path = folder.file("journal.jsonl");
+        let path = folder.file("work.jsonl");
         let journal = folder.open_journal().expect("writable");
         journal
-            .write(now(), HarnessFact::PauseAsked)
+            .write(now(), MemberFact::PauseRequested)
             .expect("writable");
         let whole = fs::read(&path).expect("there");
 
@@ -244,12 +375,7 @@ mod tests {
         folder.open_journal().expect("a torn line is nobody's");
         assert_eq!(fs::read(&path).expect("there"), whole);
 
-        for foreign in [
-            "my notes",
-            "{\"v\":1}\n",
-            "nonsense\n",
-            "{\"v\":9,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"pauseAsked\"}\n",
-        ] {
+        for foreign in ["my notes", "{\"v\":1}\n", "nonsense\n"] {
             let with = [&whole[..], foreign.as_bytes()].concat();
             fs::write(&path, &with).expect("writable");
             let refused = folder.open_journal();
@@ -262,34 +388,130 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_others_read() {
+    fn a_line_of_another_version_is_an_error_with_the_version_and_the_file_stays() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        let path = folder.file("work.jsonl");
+        let journal = folder.open_journal().expect("writable");
+        journal
+            .write(now(), MemberFact::PauseRequested)
+            .expect("writable");
+        let whole = fs::read_to_string(&path).expect("there");
+
+        for newer in [
+            "{\"v\":2,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"pauseRequested\"}\n",
+            "{\"v\":2,\"what\":{\"happened\":[1]}}\n",
+            "{\"what\":\"happened\",\"v\":2}\n",
+            "{\"event\":\"closed\",\"undelivered\":[],\"v\":2}\n",
+        ] {
+            let with = [&whole, newer].concat();
+            fs::write(&path, &with).expect("writable");
+            for refused in [folder.open_journal().err(), folder.journal().err()] {
+                let error = refused.expect("another version");
+                assert_eq!(error.code(), "other_version", "{newer}");
+                let message = format!("{path:?} has version 2, and this program reads version 1");
+                assert!(error.to_string().starts_with(&message), "{error}");
+            }
+            assert_eq!(fs::read_to_string(&path).expect("there"), with, "{newer}");
+        }
+    }
+
+    #[test]
+    fn the_format_of_a_line_is_stable() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
         let journal = folder.open_journal().expect("writable");
 
-        let ending = RunEnding::Cancelled {
-            reason: "enough".into(),
-        };
-        journal
-            .write(now(), HarnessFact::Serving { pid: 7 })
-            .expect("writable");
-        journal
-            .write(now(), HarnessFact::Ended { ending })
-            .expect("writable");
+        for fact in [MemberFact::Serving { pid: 7 }, MemberFact::PauseRequested] {
+            journal.write(now(), fact).expect("writable");
+        }
 
-        let text = fs::read_to_string(folder.file("journal.jsonl")).expect("there");
+        let text = fs::read_to_string(folder.file("work.jsonl")).expect("there");
         assert_eq!(
             text,
             "{\"v\":1,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"serving\",\"pid\":7}\n\
-             {\"v\":1,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"ended\",\"ending\":\"cancelled\",\"reason\":\"enough\"}\n"
+             {\"v\":1,\"at\":\"1970-01-01T00:00:00Z\",\"epoch\":1,\"fact\":\"pauseRequested\"}\n"
         );
+    }
+
+    #[test]
+    fn the_first_recorded_end_counts() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        folder.open_journal().expect("writable");
+
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|number| {
+                    let folder = &folder;
+                    let outcome = RunOutcome::cancelled(format!("by {number}"));
+                    scope.spawn(move || folder.record_end(&outcome, now()))
+                })
+                .collect();
+            let ended = threads.into_iter().map(|thread| thread.join());
+            ended.map(|ended| ended.expect("no panic")).collect()
+        });
+
+        let facts = folder.journal().expect("readable");
+        let first = outcome_in(&facts).expect("it ended");
+        assert_eq!(facts.len(), 1);
+        for outcome in outcomes {
+            assert_eq!(outcome.expect("writable"), *first);
+        }
+    }
+
+    #[test]
+    fn a_fact_is_never_written_to_a_replaced_journal() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        let path = folder.file("work.jsonl");
+        let removed: fn(&Path) = |path| fs::remove_file(path).expect("removable");
+        let replaced: fn(&Path) = |path| {
+            fs::copy(path, path.with_extension("copy")).expect("readable");
+            fs::rename(path.with_extension("copy"), path).expect("movable");
+        };
+        for change in [removed, replaced] {
+            let journal = folder.open_journal().expect("writable");
+            journal
+                .write(now(), MemberFact::PauseRequested)
+                .expect("writable");
+
+            change(&path);
+
+            let refused = journal.write(now(), MemberFact::ResumeRequested);
+            assert!(
+                matches!(refused, Err(FolderError::Unwritable { .. })),
+                "{refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_end_is_recorded_after_a_torn_line_of_a_killed_process() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = folder(root.path());
+        let journal = folder.open_journal().expect("writable");
+        journal
+            .write(now(), MemberFact::PauseRequested)
+            .expect("writable");
+        let path = folder.file("work.jsonl");
+        let whole = fs::read(&path).expect("there");
+        fs::write(&path, [&whole[..], b"{\"event\":\"clo"].concat()).expect("writable");
+
+        let outcome = RunOutcome::cancelled("enough");
+        folder.record_end(&outcome, now()).expect("writable");
+        journal
+            .write(now(), MemberFact::Released)
+            .expect("the length is read again");
+
+        assert_eq!(folder.journal().expect("readable").len(), 3);
     }
 
     #[test]
     fn a_symlink_in_place_of_the_journal_is_refused() {
         let root = tempfile::tempdir().expect("a folder");
         let (folder, target) = (folder(root.path()), root.path().join("target"));
-        std::os::unix::fs::symlink(&target, folder.file("journal.jsonl")).expect("writable");
+        std::os::unix::fs::symlink(&target, folder.file("work.jsonl")).expect("writable");
 
         assert!(folder.open_journal().is_err());
         assert!(!target.exists());

@@ -1,29 +1,29 @@
-//! One process at a time.
+//! File locks: one process at a time.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_core::open_file_to_append;
+use autonoe_core::project::open_file_to_append;
 
 use super::FolderError;
 
-/// How long somebody may keep what is held for a moment only.
+/// How long to wait for a lock that is only held for moments.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Between two tries.
+/// Delay between two attempts.
 const NAP: Duration = Duration::from_millis(1);
 
-/// A lock of the operating system on a file, until it is dropped. It cannot be stale.
+/// Lock of the operating system on a file, held until it is dropped. It cannot become stale.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
     _file: File,
 }
 
 impl FolderLock {
-    /// Takes the lock at `path`, whose file is never removed.
-    pub(crate) fn take(path: &Path) -> Result<Self, FolderError> {
+    /// Acquires the lock at `path`. The file is never removed.
+    pub(crate) fn acquire(path: &Path) -> Result<Self, FolderError> {
         let file = open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -34,15 +34,17 @@ impl FolderLock {
         }
     }
 
-    /// Takes the lock at `path` as soon as nobody else has it: for what is held for a moment only.
+    /// Acquires the lock at `path`, waiting up to two seconds: for locks that are only held for
+    /// moments.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Held`] if somebody keeps it: one that was stopped, or a stranger.
-    pub(crate) fn wait(path: &Path) -> Result<Self, FolderError> {
+    /// [`FolderError::Held`] if another process keeps it: one that is suspended, or an unrelated
+    /// program.
+    pub(crate) fn acquire_waiting(path: &Path) -> Result<Self, FolderError> {
         let begun = Instant::now();
         loop {
-            match Self::take(path) {
+            match Self::acquire(path) {
                 Err(FolderError::Held { .. }) if begun.elapsed() < PATIENCE => {
                     std::thread::sleep(NAP);
                 }
@@ -56,14 +58,14 @@ fn open(path: &Path) -> Result<File, FolderError> {
     open_file_to_append(path).map_err(|source| FolderError::unwritable(path, source))
 }
 
-impl super::HarnessFolder {
-    /// Takes the right to serve the folder.
+impl super::MemberFolder {
+    /// Acquires the right to serve the folder.
     pub(crate) fn lock_to_serve(&self) -> Result<FolderLock, FolderError> {
-        FolderLock::take(&self.file("serve.lock"))
+        FolderLock::acquire(&self.file("serve.lock"))
     }
 
-    /// Tells whether a process, or a task of this one, serves the folder. That a process lives says
-    /// less: it may have let go of the folder.
+    /// Returns whether a process, or a task of this one, serves the folder. A live process is not
+    /// enough: it may have released the folder.
     pub(crate) fn is_served(&self) -> Result<bool, FolderError> {
         let path = self.file("serve.lock");
         let file = match File::open(&path) {
@@ -71,7 +73,7 @@ impl super::HarnessFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(source) => return Err(FolderError::unreadable(&path, source)),
         };
-        // Shared, so that two who look are not in each other's way.
+        // Shared, so that two readers do not block each other.
         match file.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
@@ -79,9 +81,9 @@ impl super::HarnessFolder {
         }
     }
 
-    /// Takes the right to start a process that serves the folder.
+    /// Acquires the right to start a process that serves the folder.
     pub(crate) fn lock_to_start(&self) -> Result<FolderLock, FolderError> {
-        FolderLock::take(&self.file("start.lock"))
+        FolderLock::acquire(&self.file("start.lock"))
     }
 }
 
@@ -98,7 +100,7 @@ mod tests {
         );
         std::os::unix::fs::symlink(&target, &path).expect("writable");
 
-        assert!(FolderLock::take(&path).is_err());
+        assert!(FolderLock::acquire(&path).is_err());
         assert!(!target.exists());
     }
 }

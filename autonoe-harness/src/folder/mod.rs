@@ -1,31 +1,27 @@
-//! The folder of a sub-harness: what it is to do, how it stands, and how it is reached.
+//! Folder of a member: its order, its journal and the files derived from it, its inbox and
+//! requests.
 
-mod alerts;
 mod error;
 mod file;
-mod fitting;
 mod inbox;
 mod journal;
 mod lock;
 mod log;
+mod member_folder;
 mod order;
-mod place;
-mod requests;
-mod state;
+mod rebuild;
+mod status;
 mod text_files;
-mod view;
 
 pub use error::FolderError;
 pub use inbox::PostedInstruction;
-pub use journal::{HarnessFact, HarnessJournalEntry};
-pub use log::HarnessLog;
-pub use place::HarnessFolder;
-pub use state::{HarnessState, HarnessStatus, ServingProcess};
-pub use view::HarnessView;
+pub use journal::{MemberFact, MemberJournalEntry};
+pub use log::MemberLog;
+pub use member_folder::MemberFolder;
+pub use status::{MemberStatus, MemberStatusRecord, MemberView, ServingProcess};
 
-pub(crate) use journal::HarnessJournal;
+pub(crate) use journal::{JournalEntry, MemberJournal, MemberLogFile, open_log};
 pub(crate) use lock::FolderLock;
-pub(crate) use order::Ordered;
-pub(crate) use state::status_of;
+pub(crate) use order::SubmitOutcome;
+pub(crate) use status::{as_lower_bound, status_of};
 pub(crate) use text_files::TextFiles;
-pub(crate) use view::at_least;

@@ -1,95 +1,195 @@
-//! What a sub-harness is to do, and what it came to: two files that never change.
+//! Order and outcome of a member: two files that never change.
 
-use autonoe_core::{RunOutcome, RunSpec};
+use std::borrow::Cow;
+
+use autonoe_core::engine::{RunEnding, RunOutcome, RunSpec};
+use jiff::Timestamp;
+use serde_json::Value;
 
 use super::file::{create_json, make_folder, make_private_folder, read_bytes, read_json, to_bytes};
-use super::fitting::fitting;
-use super::{FolderError, HarnessFolder};
+use super::{FolderError, MemberFolder};
 
-/// What became of an order.
+/// Result of submitting an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ordered {
-    /// It is new.
+pub(crate) enum SubmitOutcome {
+    /// The order is new.
     New,
-    /// It was there already.
-    Again,
-    /// There is another one.
+    /// The same order exists already.
+    Duplicate,
+    /// Another order exists.
     Conflict,
 }
 
-impl HarnessFolder {
-    /// Writes down what is to be run, durably. The same order again changes nothing.
+impl MemberFolder {
+    /// Records the order, durably. Submitting the same order again changes nothing.
     ///
     /// # Errors
     ///
-    /// [`FolderError::Id`] if the order has another id than the folder; there is another order
-    /// ([`FolderError::Corrupt`] says so), or the folder cannot be written.
+    /// [`FolderError::Id`] if the order has another ID than the folder, [`FolderError::Corrupt`] if
+    /// another order exists, or the folder cannot be written.
     pub fn submit(&self, order: &RunSpec) -> Result<(), FolderError> {
-        match self.order_once(order)? {
-            Ordered::New | Ordered::Again => Ok(()),
-            Ordered::Conflict => {
+        match self.submit_once(order)? {
+            SubmitOutcome::New | SubmitOutcome::Duplicate => Ok(()),
+            SubmitOutcome::Conflict => {
                 let path = self.file("order.json");
-                Err(FolderError::corrupt(&path, "it holds another order"))
+                Err(FolderError::corrupt(&path, "it contains another order"))
             }
         }
     }
 
-    pub(crate) fn order_once(&self, order: &RunSpec) -> Result<Ordered, FolderError> {
+    pub(crate) fn submit_once(&self, order: &RunSpec) -> Result<SubmitOutcome, FolderError> {
         if order.id.as_str() != self.id().as_str() {
             return Err(FolderError::Id {
                 id: order.id.as_str().to_owned(),
-                reason: "the folder has another one",
+                reason: "the folder belongs to another member",
             });
         }
         make_private_folder(self.path())?;
         make_folder(&self.file("inbox"))?;
         make_folder(&self.file("taken"))?;
         if create_json(&self.file("order.json"), order)? {
-            return Ok(Ordered::New);
+            return Ok(SubmitOutcome::New);
         }
-        // The same text first: a number with a fraction that is read again may have another last
-        // digit than the one that was written.
+        // Compare the text first: a parsed floating-point number may differ in the last digit from
+        // the one that was written.
         let path = self.file("order.json");
         let is_same_text = read_bytes(&path)? == Some(to_bytes(&path, order)?);
-        Ok(match is_same_text || self.order()? == *order {
-            true => Ordered::Again,
-            false => Ordered::Conflict,
+        Ok(if is_same_text || self.order()? == *order {
+            SubmitOutcome::Duplicate
+        } else {
+            SubmitOutcome::Conflict
         })
     }
 
-    /// Returns what is to be run.
+    /// Returns the order.
     ///
     /// # Errors
     ///
-    /// [`FolderError::NoOrder`], or it cannot be read or understood.
+    /// [`FolderError::NoOrder`], or it cannot be read or parsed.
     pub fn order(&self) -> Result<RunSpec, FolderError> {
         let path = self.path().to_owned();
         read_json(&self.file("order.json"))?.ok_or(FolderError::NoOrder { path })
     }
 
-    /// Returns what the run came to, once it has ended. It does not change any more.
+    /// Returns the outcome of the run, once it has ended. It never changes afterwards.
     ///
     /// # Errors
     ///
-    /// It cannot be read or understood.
+    /// It cannot be read or parsed.
     pub fn outcome(&self) -> Result<Option<RunOutcome>, FolderError> {
         read_json(&self.file("outcome.json"))
     }
 
-    /// Writes down what the run came to, durably, and returns what stands there: the first word
-    /// about it. Of texts in its output that are too long to be kept, the end is.
+    /// Records the outcome of the run, durably, and returns the first outcome that was recorded.
+    /// Texts in its output that are too long are cut to their end.
+    ///
+    /// The journal decides which outcome is the first; `outcome.json` is a copy. If the journal
+    /// cannot be written, the file alone counts, so that finished work is not repeated.
     ///
     /// # Errors
     ///
-    /// It cannot be written, or what stands there cannot be read.
-    pub fn settle(&self, outcome: &RunOutcome) -> Result<RunOutcome, FolderError> {
-        let path = self.file("outcome.json");
-        let outcome = fitting(outcome);
-        if create_json(&path, &*outcome)? {
-            return Ok(outcome.into_owned());
+    /// Neither can be written, or the file cannot be read.
+    pub fn record_outcome(
+        &self,
+        outcome: &RunOutcome,
+        now: Timestamp,
+    ) -> Result<RunOutcome, FolderError> {
+        if let Some(first) = self.outcome()? {
+            return Ok(first);
         }
-        let missing = || FolderError::corrupt(&path, "it was there and is not any more");
+        let outcome = truncated(outcome);
+        let first = self.record_end(&outcome, now).unwrap_or_else(|error| {
+            tracing::error!(%error, "cannot record the end of a member in its journal");
+            outcome.into_owned()
+        });
+        self.write_outcome(&first)
+    }
+
+    /// Writes `outcome.json` unless it exists, and returns its content.
+    pub(super) fn write_outcome(&self, outcome: &RunOutcome) -> Result<RunOutcome, FolderError> {
+        let path = self.file("outcome.json");
+        if create_json(&path, outcome)? {
+            return Ok(outcome.clone());
+        }
+        let missing = || FolderError::corrupt(&path, "it was removed meanwhile");
         self.outcome()?.ok_or_else(missing)
+    }
+}
+
+/// Maximum length of a text in an output, in bytes. The outcome of one member becomes part of the
+/// order of another and of the outcome of the fleet, so this is far below the maximum file size.
+const LONGEST: usize = 1024 * 1024;
+
+/// Maximum size of a whole output, in bytes.
+const LARGEST_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// Returns the outcome in a size that can be stored: long texts are cut to their end, which
+/// describes the result. An output that is still too large is replaced by a note.
+fn truncated(outcome: &RunOutcome) -> Cow<'_, RunOutcome> {
+    let message = match &outcome.ending {
+        RunEnding::Failed { failure } => failure.message.len(),
+        RunEnding::Cancelled { reason } => reason.len(),
+        RunEnding::Succeeded => 0,
+    };
+    if message <= LONGEST && fits(&outcome.output) && size(&outcome.output) <= LARGEST_OUTPUT {
+        return Cow::Borrowed(outcome);
+    }
+    let mut outcome = outcome.clone();
+    match &mut outcome.ending {
+        RunEnding::Failed { failure } => cut(&mut failure.message),
+        RunEnding::Cancelled { reason } => cut(reason),
+        RunEnding::Succeeded => {}
+    }
+    cut_all(&mut outcome.output);
+    let size = size(&outcome.output);
+    if size > LARGEST_OUTPUT {
+        outcome.output = Value::String(format!("[an output of {size} bytes was left out]"));
+    }
+    Cow::Owned(outcome)
+}
+
+fn fits(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() <= LONGEST,
+        Value::Array(values) => values.iter().all(fits),
+        Value::Object(values) => values.values().all(fits),
+        _ => true,
+    }
+}
+
+fn cut_all(value: &mut Value) {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Array(values) => values.iter_mut().for_each(cut_all),
+        Value::Object(values) => values.values_mut().for_each(cut_all),
+        _ => {}
+    }
+}
+
+fn cut(text: &mut String) {
+    if text.len() <= LONGEST {
+        return;
+    }
+    let mut from = text.len() - LONGEST;
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    *text = format!(
+        "[{from} bytes before this were left out]\n{}",
+        &text[from..]
+    );
+}
+
+/// Returns the approximate size of a value in bytes.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(values) => values.iter().map(|value| size(value) + 2).sum(),
+        Value::Object(values) => {
+            let each = values.iter();
+            each.map(|(name, value)| name.len() + size(value) + 6).sum()
+        }
+        _ => 8,
     }
 }
 
@@ -103,17 +203,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::HarnessId;
+    use crate::strategy::MemberId;
 
-    fn folder(root: &Path) -> HarnessFolder {
-        HarnessFolder::of(root, &HarnessId::new("a")).expect("an id")
+    fn folder(root: &Path) -> MemberFolder {
+        MemberFolder::new(root, &MemberId::new("a")).expect("an id")
     }
 
     #[test]
     fn the_same_order_with_a_fraction_is_the_same() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = folder(root.path());
-        // One that is read with another last digit than it was written with, if there is any.
+        // A number that differs after a round trip, if there is any.
         let mut fractions = (1..10_000).map(|n| 1.0 / f64::from(n));
         let is_read_otherwise = |number: &f64| {
             let text = serde_json::to_string(number).expect("a number");
@@ -151,10 +251,38 @@ mod tests {
         folder.submit(&order).expect("writable");
         let output = json!({"output": "x".repeat(70 * 1024 * 1024)});
 
-        let settled = folder.settle(&RunOutcome::succeeded(output));
+        let settled = folder.record_outcome(&RunOutcome::succeeded(output), Timestamp::UNIX_EPOCH);
 
         let settled = settled.expect("writable");
         assert_eq!(folder.outcome().expect("readable"), Some(settled));
         assert!(folder.view().expect("readable").outcome.is_some());
+    }
+
+    #[test]
+    fn a_long_text_is_cut_to_its_end_and_a_short_one_is_unchanged() {
+        let short = RunOutcome::succeeded(json!({"output": "done"}));
+        let long = format!("{}the end", "ä".repeat(LONGEST));
+        let outcome = RunOutcome::succeeded(json!({"output": long, "id": "a"}));
+
+        assert_eq!(*truncated(&short), short);
+        let kept = truncated(&outcome).into_owned();
+        let text = kept.output["output"].as_str().expect("a text");
+        assert!(text.len() < LONGEST + 100 && text.ends_with("ääthe end"));
+        assert!(text.starts_with('['));
+        assert_eq!(kept.output["id"], "a");
+    }
+
+    #[test]
+    fn an_output_that_is_too_large_is_replaced() {
+        let many: Vec<String> = vec!["x".repeat(LONGEST); 20];
+
+        let kept = truncated(&RunOutcome::succeeded(json!(many))).into_owned();
+
+        assert!(kept.is_success());
+        assert!(
+            kept.output
+                .as_str()
+                .is_some_and(|text| text.contains("left out"))
+        );
     }
 }

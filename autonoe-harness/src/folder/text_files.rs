@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::inbox::{is_text_name, names_in};
-use super::{FolderError, FolderLock, HarnessFolder};
+use super::{FolderError, FolderLock, MemberFolder};
 
-/// The largest text that becomes an instruction, in bytes.
+/// Maximum size of a text that becomes an instruction, in bytes.
 const LARGEST: u64 = 64 * 1024;
 
-/// The text files of an inbox as they were last seen.
+/// The text files of an inbox as of the last poll.
 ///
 /// A file becomes an instruction once its size and its modification time have not changed for
 /// [`SETTLED`](Self::SETTLED): until then, its writer may not have finished.
@@ -29,12 +29,12 @@ struct Seen {
     since: Timestamp,
 }
 
-/// The files that a look at the inbox settled.
+/// Result of a poll of the inbox.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Adopted {
-    /// Files that are instructions now: the name and the number.
+    /// Files that became instructions: the name and the number.
     pub(crate) instructions: Vec<(String, u64)>,
-    /// Files that cannot be instructions, and why. They stay there.
+    /// Files that cannot become instructions, each with the reason. They stay in the inbox.
     pub(crate) refused: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ impl TextFiles {
     /// The rename is the only step, so a kill leaves either the file or the instruction.
     pub(crate) fn adopt(
         &mut self,
-        folder: &HarnessFolder,
+        folder: &MemberFolder,
         now: Timestamp,
         settled: Duration,
     ) -> Result<Adopted, FolderError> {
@@ -55,7 +55,7 @@ impl TextFiles {
         let mut seen = BTreeMap::new();
         let inbox = folder.file("inbox");
         for name in names_in(&inbox)?.into_iter().filter(|it| is_text_name(it)) {
-            // A file that is gone again needs nothing.
+            // A file that is gone again needs no handling.
             let Ok(found) = fs::symlink_metadata(inbox.join(&name)) else {
                 continue;
             };
@@ -68,7 +68,7 @@ impl TextFiles {
             if quiet >= settled {
                 match check(&inbox.join(&name), &found) {
                     Ok(()) => {
-                        let _lock = FolderLock::wait(&folder.file("post.lock"))?;
+                        let _lock = FolderLock::acquire_waiting(&folder.file("post.lock"))?;
                         let number = folder.adopt_text(&name)?;
                         adopted.instructions.push((name, number));
                         continue;
@@ -88,10 +88,10 @@ impl TextFiles {
     }
 }
 
-/// Checks whether a file holds a text for an agent.
+/// Checks whether a file contains a text for an agent.
 fn check(path: &Path, found: &fs::Metadata) -> Result<(), String> {
     if !found.is_file() {
-        return Err("it is no file".to_owned());
+        return Err("it is not a file".to_owned());
     }
     if found.len() > LARGEST {
         return Err(format!("it is larger than {} KiB", LARGEST / 1024));
@@ -108,11 +108,11 @@ mod tests {
     use jiff::ToSpan;
 
     use super::*;
-    use crate::HarnessId;
+    use crate::strategy::MemberId;
 
     struct Fixture {
         _root: tempfile::TempDir,
-        folder: HarnessFolder,
+        folder: MemberFolder,
         files: TextFiles,
         now: Timestamp,
     }
@@ -120,7 +120,7 @@ mod tests {
     impl Fixture {
         fn new() -> Self {
             let root = tempfile::tempdir().expect("a folder");
-            let folder = HarnessFolder::of(root.path(), &HarnessId::new("a")).expect("an id");
+            let folder = MemberFolder::new(root.path(), &MemberId::new("a")).expect("an id");
             fs::create_dir_all(folder.path().join("inbox")).expect("writable");
             Self {
                 _root: root,
@@ -134,8 +134,8 @@ mod tests {
             fs::write(self.folder.file("inbox").join(name), text).expect("writable");
         }
 
-        /// Looks at the inbox, half a second after the last time.
-        fn look(&mut self) -> Adopted {
+        /// Polls the inbox, half a second after the last poll.
+        fn poll(&mut self) -> Adopted {
             self.now += 500.milliseconds();
             let adopted = self.files.adopt(&self.folder, self.now, TextFiles::SETTLED);
             adopted.expect("the folder is readable")
@@ -156,9 +156,9 @@ mod tests {
         it.write("002-later.md", "Use tabs.\n");
         it.write("001-first.txt", "Use Postgres.");
 
-        assert_eq!(it.look(), Adopted::default());
-        assert_eq!(it.look(), Adopted::default());
-        let adopted = it.look();
+        assert_eq!(it.poll(), Adopted::default());
+        assert_eq!(it.poll(), Adopted::default());
+        let adopted = it.poll();
 
         assert_eq!(
             adopted.instructions,
@@ -175,23 +175,23 @@ mod tests {
                 (3, "Use tabs.\n".to_owned()),
             ]
         );
-        assert_eq!(it.look(), Adopted::default());
+        assert_eq!(it.poll(), Adopted::default());
     }
 
     #[test]
     fn a_file_that_still_grows_waits() {
         let mut it = Fixture::new();
         it.write("note.txt", "Use");
-        it.look();
-        it.look();
+        it.poll();
+        it.poll();
         it.write("note.txt", "Use Post");
 
-        assert_eq!(it.look(), Adopted::default());
+        assert_eq!(it.poll(), Adopted::default());
         it.write("note.txt", "Use Postgres.");
-        assert_eq!(it.look(), Adopted::default());
-        it.look();
+        assert_eq!(it.poll(), Adopted::default());
+        it.poll();
 
-        assert_eq!(it.look().instructions, [("note.txt".to_owned(), 1)]);
+        assert_eq!(it.poll().instructions, [("note.txt".to_owned(), 1)]);
         assert_eq!(it.texts(), [(1, "Use Postgres.".to_owned())]);
     }
 
@@ -200,28 +200,28 @@ mod tests {
         let mut it = Fixture::new();
         for (number, text) in [(1, "one"), (2, "two")] {
             it.write("note.txt", text);
-            it.look();
-            it.look();
-            assert_eq!(it.look().instructions, [("note.txt".to_owned(), number)]);
+            it.poll();
+            it.poll();
+            assert_eq!(it.poll().instructions, [("note.txt".to_owned(), number)]);
             assert_eq!(it.texts(), [(number, text.to_owned())]);
-            it.folder.put_aside(number).expect("writable");
+            it.folder.mark_delivered(number).expect("writable");
         }
         assert_eq!(it.texts(), []);
         assert!(it.folder.file("taken").join("0000000002.text").exists());
     }
 
     #[test]
-    fn what_is_no_text_for_an_agent_is_named_and_stays() {
+    fn a_file_without_a_usable_text_is_reported_and_stays() {
         let mut it = Fixture::new();
         it.write("empty.txt", " \n");
         it.write("large.txt", vec![b'a'; 64 * 1024 + 1]);
         it.write("picture.txt", [0xff, 0xfe, 0x00]);
         std::os::unix::fs::symlink("/etc/passwd", it.folder.file("inbox").join("link.txt"))
             .expect("writable");
-        it.look();
-        it.look();
+        it.poll();
+        it.poll();
 
-        let adopted = it.look();
+        let adopted = it.poll();
 
         assert_eq!(adopted.instructions, []);
         let names: Vec<_> = adopted.refused.iter().map(|(name, _)| &**name).collect();

@@ -1,12 +1,12 @@
-//! In whose name work is committed.
+//! Author of commits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// In whose name the work of an agent is committed. The settings of the user are not looked at.
+/// Author of the commits of an agent's work. The user's git configuration is ignored.
 ///
 /// ```
-/// use autonoe_harness::Author;
+/// use autonoe_harness::isolation::Author;
 ///
 /// let author = Author::new("Autonoe", "autonoe@localhost");
 ///
@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 pub struct Author {
     /// The name.
     pub name: String,
-    /// The address.
+    /// The email address.
     pub email: String,
 }
 
 impl Author {
-    /// Makes an author of a name and an address.
+    /// Creates an author from a name and an email address.
     pub fn new(name: impl Into<String>, email: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -30,7 +30,7 @@ impl Author {
         }
     }
 
-    /// Returns the settings of git that make it the author.
+    /// Returns the git options that set the author.
     pub(crate) fn settings(&self) -> [String; 4] {
         [
             "-c".to_owned(),

@@ -1,52 +1,54 @@
-//! Where worktrees begin.
+//! Base branch of worktrees.
 
 use super::git::text;
 use super::{IsolationError, Worktrees};
 
 impl Worktrees {
-    /// Returns the branch that the repository is on.
+    /// Returns the branch that is checked out in the repository.
     ///
     /// # Errors
     ///
-    /// It is on none.
+    /// No branch is checked out.
     pub async fn current_branch(&self) -> Result<String, IsolationError> {
-        let asked = ["symbolic-ref", "--quiet", "--short", "HEAD"];
-        let said = self.git.attempt(&self.repo, &asked).await?;
-        match said.is_success() {
-            true => Ok(text(&said.stdout).trim().to_owned()),
-            false => Err(IsolationError::Detached {
+        let command = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        let output = self.git.try_run(&self.repo, &command).await?;
+        if output.is_success() {
+            Ok(text(&output.stdout).trim().to_owned())
+        } else {
+            Err(IsolationError::Detached {
                 folder: self.repo.clone(),
-            }),
+            })
         }
     }
 
-    /// Tells whether worktrees can begin at `base`, or at the [branch](Self::current_branch) that
-    /// the repository is on.
+    /// Checks whether worktrees can start at `base`, or at the [current
+    /// branch](Self::current_branch) of the repository.
     ///
     /// # Errors
     ///
-    /// The repository is on no branch, or there is no commit on it. The project is ignored by git:
-    /// nothing that is done there would be merged.
-    pub async fn can_begin_at(&self, base: Option<&str>) -> Result<(), IsolationError> {
+    /// No branch is checked out, or it has no commit. Or git ignores the project: no work there
+    /// would ever be merged.
+    pub async fn check_base(&self, base: Option<&str>) -> Result<(), IsolationError> {
         let branch = match base {
             Some(base) => base.to_owned(),
             None => self.current_branch().await?,
         };
         let commit = format!("refs/heads/{branch}^{{commit}}");
-        let asked = ["rev-parse", "--verify", "--quiet", &commit];
-        if !self.git.attempt(&self.repo, &asked).await?.is_success() {
+        let command = ["rev-parse", "--verify", "--quiet", &commit];
+        if !self.git.try_run(&self.repo, &command).await?.is_success() {
             return Err(IsolationError::NoBranch { branch });
         }
-        if self.inside.as_os_str().is_empty() {
+        if self.project_subfolder.as_os_str().is_empty() {
             return Ok(());
         }
-        let inside = self.inside.to_string_lossy();
-        let asked = ["check-ignore", "--quiet", "--", &inside];
-        match self.git.attempt(&self.repo, &asked).await?.is_success() {
-            true => Err(IsolationError::Ignored {
-                folder: self.repo.join(&self.inside),
-            }),
-            false => Ok(()),
+        let inside = self.project_subfolder.to_string_lossy();
+        let command = ["check-ignore", "--quiet", "--", &inside];
+        if self.git.try_run(&self.repo, &command).await?.is_success() {
+            Err(IsolationError::Ignored {
+                folder: self.repo.join(&self.project_subfolder),
+            })
+        } else {
+            Ok(())
         }
     }
 }

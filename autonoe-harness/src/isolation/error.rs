@@ -1,4 +1,4 @@
-//! Why an agent cannot be isolated, or its work not be taken.
+//! Errors of worktrees, and the location of kept work.
 
 use std::fmt;
 use std::io;
@@ -8,206 +8,206 @@ use autonoe_process::CommandError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Verification;
+use crate::executor::Verification;
 
-/// Where work is that was kept.
+/// Location of work that was kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WorkPlace {
-    /// The branch that has what is committed.
+pub struct WorkLocation {
+    /// The branch with the committed work.
     pub branch: String,
-    /// The folder that has the rest.
+    /// The folder with the rest of the work.
     pub folder: PathBuf,
 }
 
-impl fmt::Display for WorkPlace {
+impl fmt::Display for WorkLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "branch {} in {}", self.branch, self.folder.display())
     }
 }
 
-/// Why an agent cannot be isolated, or its work cannot be taken. Nothing was lost.
+/// Error of isolating an agent or merging its work. No work was lost.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IsolationError {
-    /// There is no repository to make worktrees of.
-    #[error("{} is not in the work tree of a git repository: {said}", folder.display())]
+    /// There is no repository for worktrees.
+    #[error("{} is not in a git working tree: {output}", folder.display())]
     NoRepository {
         /// The folder.
         folder: PathBuf,
-        /// What git said.
-        said: String,
+        /// The output of git.
+        output: String,
     },
-    /// There is no such branch, or nothing was ever committed on it.
-    #[error("the repository has no branch {branch:?} with a commit")]
+    /// There is no such branch, or it has no commit.
+    #[error("the repository has no branch {branch:?}, or the branch has no commit")]
     NoBranch {
         /// The branch.
         branch: String,
     },
-    /// The repository is on no branch.
-    #[error("{} is on no branch", folder.display())]
+    /// No branch is checked out in the repository.
+    #[error("no branch is checked out in {}", folder.display())]
     Detached {
         /// The folder of the repository.
         folder: PathBuf,
     },
-    /// Git ignores the folder of the project, so nothing that is done there would be merged.
-    #[error("{} is ignored by git", folder.display())]
+    /// Git ignores the folder of the project, so no work there would be merged.
+    #[error("git ignores {}, so work there could not be merged", folder.display())]
     Ignored {
         /// The folder of the project.
         folder: PathBuf,
     },
     /// A name that cannot be part of a branch and a folder.
-    #[error("the name {name:?} cannot be used: {reason}")]
+    #[error("the name {name:?} is invalid: {reason}")]
     InvalidName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
-    /// There is one already, perhaps with work in it.
-    #[error("there is a worktree already: {0}")]
-    Exists(WorkPlace),
-    /// A process that lives works there.
-    #[error("process {pid} works there: {place}")]
+    /// The worktree exists already, perhaps with work in it.
+    #[error("the worktree already exists: {0}")]
+    Exists(WorkLocation),
+    /// A live process works there.
+    #[error("process {pid} uses the worktree: {place}")]
     InUse {
-        /// The process.
+        /// The process ID.
         pid: u32,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// The agent went away from its branch.
-    #[error("the worktree is not on its branch but on {found}; its work is kept: {place}")]
+    /// The agent has left its branch.
+    #[error("the worktree is on {found} instead of its branch; its work is kept: {place}")]
     LeftBranch {
-        /// Where it is.
+        /// The current position of the worktree.
         found: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// The folder is not a worktree of the repository any more, or says that it is not.
-    #[error("{} says that its repository is {found:?}, which is not where it was made; all is kept", folder.display())]
+    /// The folder is no longer a worktree of the repository, or claims not to be one.
+    #[error("{} points to the repository {found:?} instead of the one it was created for; its work \
+         is kept", folder.display())]
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// What it says.
+        /// The repository that the folder claims.
         found: String,
     },
-    /// There is a repository inside of the worktree, whose work git would not take.
-    #[error(
-        "there is a git repository inside of the worktree ({inside}); its work is kept: {place}"
-    )]
+    /// There is a repository inside of the worktree, whose work git would not commit.
+    #[error("there is a git repository inside the worktree ({inside}); its work is kept: {place}")]
     NestedRepository {
-        /// Its path in the worktree.
+        /// The path of that repository in the worktree.
         inside: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// There is work that was not committed.
-    #[error("there is work that was not committed ({what}); it is kept: {place}")]
+    /// There is uncommitted work.
+    #[error("there is uncommitted work ({what}); it is kept: {place}")]
     Uncommitted {
-        /// The first of it.
+        /// The first uncommitted file.
         what: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// There is work that was not merged.
-    #[error("there is work that is not in {base}; it is kept: {place}")]
+    /// There is unmerged work.
+    #[error("there is work that is not merged into {base}; it is kept: {place}")]
     Unmerged {
-        /// Where it should be.
+        /// The base that lacks it.
         base: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// The work does not fit to what came to the base meanwhile.
-    #[error("the work cannot be merged with {base}: {files} conflict; it is kept: {place}")]
+    /// The work conflicts with newer commits of the base.
+    #[error("cannot merge the work into {base}: conflicts in {files}; it is kept: {place}")]
     Conflict {
         /// The base.
         base: String,
-        /// The files that conflict.
+        /// The conflicting files.
         files: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
     /// The checks did not pass.
-    #[error("the work was not merged, it is {verification}; it is kept: {place}")]
+    #[error("the work was not merged, because it is {verification}; it is kept: {place}")]
     ChecksFailed {
-        /// What the checks said.
+        /// The result of the checks.
         verification: Verification,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// Nobody wants it merged any more, for example because the run was cancelled.
-    #[error("the work was not merged, because it is not wanted any more; it is kept: {place}")]
+    /// The merge is no longer wanted, for example because the run was cancelled.
+    #[error("the work was not merged, because the merge was cancelled; it is kept: {place}")]
     Unwanted {
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// The base is checked out somewhere, and what is there would be overwritten.
-    #[error("the work was not merged, because {} has changes of its own: {said}; it is kept: {place}", into.display())]
+    /// The base is checked out in a folder with changes that would be overwritten.
+    #[error("the work was not merged, because {} has uncommitted changes: {output}; it is kept: \
+         {place}", into.display())]
     WouldOverwrite {
         /// The folder that has the base checked out.
         into: PathBuf,
-        /// What git said.
-        said: String,
-        /// The place.
-        place: WorkPlace,
+        /// The output of git.
+        output: String,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// The base moved again and again.
+    /// The base kept moving during the merge.
     #[error(
-        "the work was not merged, because {base} moved meanwhile, again and again; it is kept: {place}"
+        "the work was not merged, because {base} kept moving; try again later; it is kept: {place}"
     )]
     BaseMoves {
         /// The base.
         base: String,
-        /// The place.
-        place: WorkPlace,
+        /// The worktree.
+        place: WorkLocation,
     },
-    /// A step of somebody who was killed cannot be tidied up while git is at work.
-    #[error("{} was left by a git that was killed, and process {pid} uses git there", file.display())]
+    /// An interrupted step cannot be repaired while git is running.
+    #[error("{} was left by an interrupted git, and process {pid} uses git there", file.display())]
     Busy {
         /// The file.
         file: PathBuf,
-        /// The process.
+        /// The process ID.
         pid: u32,
     },
-    /// What was written down about a folder cannot be ours.
+    /// A record about a folder cannot be ours.
     #[error("{}: {reason}", folder.display())]
     NotOurs {
         /// The folder.
         folder: PathBuf,
-        /// Why it cannot.
+        /// The reason.
         reason: &'static str,
     },
-    /// Somebody keeps a lock and does not go on.
-    #[error("{} is held by process {holder:?}, which does not go on", file.display())]
+    /// A process keeps a lock and makes no progress.
+    #[error("process {holder:?} holds {} and makes no progress", file.display())]
     Stalled {
         /// The lock.
         file: PathBuf,
-        /// The process, as far as it said so.
+        /// The process ID, if the process has recorded it.
         holder: String,
     },
-    /// Git did not do what it should.
-    #[error("git {doing} {how}: {said}")]
+    /// Git failed.
+    #[error("git {doing} {how}: {output}")]
     Git {
-        /// What it was to do.
+        /// The command of git.
         doing: String,
-        /// How it ended.
+        /// The exit status.
         how: String,
-        /// What it said.
-        said: String,
+        /// The output of git.
+        output: String,
     },
     /// Git could not be run.
-    #[error("git {doing} could not be run")]
+    #[error("cannot run git {doing}")]
     Command {
-        /// What it was to do.
+        /// The command of git.
         doing: String,
-        /// Why.
+        /// The error.
         source: CommandError,
     },
-    /// A file or a folder of ours cannot be used.
-    #[error("{} cannot be used", path.display())]
+    /// A file or a folder cannot be used.
+    #[error("cannot use {}", path.display())]
     Io {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
 }

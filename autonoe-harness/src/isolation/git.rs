@@ -1,4 +1,4 @@
-//! The program `git`.
+//! Runs the program `git` with a safe configuration.
 
 use std::fmt;
 use std::fs::File;
@@ -6,18 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_process::{CommandOutput, Commands};
+use autonoe_process::{CommandOutput, ProcessRunner};
 
 use super::IsolationError;
-use super::programs::{Programs, disarmed, may_run};
+use super::programs::{Programs, may_run_programs, program_overrides};
 use super::repository::Repository;
 
-/// How much of what git says is read.
+/// Maximum size of git's output, in bytes.
 const LIMIT: usize = 64 * 1024 * 1024;
 
-/// Settings that hold whatever those of the repository are: no hook runs, nothing asks, nothing is
-/// tidied up at the wrong time. What else could run programs is replaced by its name, see
-/// [`disarmed`].
+/// Settings that override those of the repository: no hooks, no prompts, no maintenance in the
+/// background. Other settings that could run programs are overridden by name, see [`program_overrides`].
 const SETTINGS: [&str; 14] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -35,29 +34,29 @@ const SETTINGS: [&str; 14] = [
     "worktree.useRelativePaths=false",
 ];
 
-/// Runs git, with the environment that was given and without the settings of the user.
+/// Runs git with the given environment and without the configuration of the user.
 #[derive(Clone)]
 pub(crate) struct Git {
-    commands: Commands,
+    commands: ProcessRunner,
     time: Duration,
     repository: Option<Repository>,
     programs: Programs,
-    /// What holds beside [`SETTINGS`], and is seen by nobody who lists processes.
+    /// Settings in addition to [`SETTINGS`], hidden from process listings.
     settings: Vec<(String, String)>,
 }
 
 impl Git {
-    pub(crate) fn new(commands: Commands, time: Duration) -> Self {
-        // A variable that points git to another repository or index must not get through.
+    pub(crate) fn new(commands: ProcessRunner, time: Duration) -> Self {
+        // Variables that point git to another repository or index must not pass.
         let is_ours = |name: &std::ffi::OsStr| !name.as_encoded_bytes().starts_with(b"GIT_");
-        let commands = commands.only_env(is_ours).envs([
+        let commands = commands.retain_env(is_ours).envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", "/bin/false"),
             ("GIT_EDITOR", "/bin/false"),
             ("GIT_PAGER", "cat"),
-            // Nothing is fetched, whatever the settings say: that could run programs as well.
+            // Nothing is fetched, whatever the settings say: fetching could run programs as well.
             ("GIT_ALLOW_PROTOCOL", "none"),
             ("GIT_NO_LAZY_FETCH", "1"),
             ("LC_ALL", "C"),
@@ -71,8 +70,8 @@ impl Git {
         }
     }
 
-    /// Has git look at no other repository, whatever the folders say.
-    pub(crate) fn of(mut self, repository: Repository) -> Self {
+    /// Restricts git to one repository, whatever the folders say.
+    pub(crate) fn for_repository(mut self, repository: Repository) -> Self {
         self.repository = Some(repository);
         self
     }
@@ -91,28 +90,28 @@ impl Git {
         self
     }
 
-    /// Sets more, over all that the repository says. Values may be secrets.
+    /// Adds settings that override those of the repository. Values may be secrets.
     pub(crate) fn with_settings(mut self, settings: &[(String, String)]) -> Self {
         self.settings.extend_from_slice(settings);
         self
     }
 
-    /// Lets git talk to others, by one protocol only.
-    pub(crate) fn reaching(mut self, protocol: &str) -> Self {
+    /// Allows network access, through one protocol only.
+    pub(crate) fn allow_protocol(mut self, protocol: &str) -> Self {
         self.commands = self.commands.env("GIT_ALLOW_PROTOCOL", protocol);
         self
     }
 
-    /// Has each git hold `lock` as long as it lives.
-    pub(crate) fn holding(&self, lock: &Arc<File>) -> Self {
+    /// Makes each git process hold `lock` as long as it lives.
+    pub(crate) fn holding_lock(&self, lock: &Arc<File>) -> Self {
         Self {
             commands: self.commands.clone().inherit(lock.clone()),
             ..self.clone()
         }
     }
 
-    /// Runs git in `folder`, whatever comes of it.
-    pub(crate) async fn attempt<S: AsRef<str>>(
+    /// Runs git in `folder`, and returns its output even if it failed.
+    pub(crate) async fn try_run<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
@@ -121,13 +120,13 @@ impl Git {
         self.run(&commands, arguments).await
     }
 
-    /// Says where git is to look, and takes out of its settings what could run programs.
+    /// Sets the repository, and overrides settings that could run programs.
     async fn commands_in<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
-    ) -> Result<Commands, IsolationError> {
-        let commands = self.commands.clone().in_directory(folder);
+    ) -> Result<ProcessRunner, IsolationError> {
+        let commands = self.commands.clone().directory(folder);
         let Some(repository) = &self.repository else {
             return Ok(commands);
         };
@@ -135,23 +134,26 @@ impl Git {
             .env("GIT_DIR", repository.dir_of(folder)?)
             .env("GIT_WORK_TREE", folder)
             .env("GIT_COMMON_DIR", &repository.common);
-        if self.programs == Programs::Allowed || !may_run(arguments) {
+        if self.programs == Programs::Allowed || !may_run_programs(arguments) {
             return Ok(set(commands, self.settings.iter().cloned()));
         }
-        // Each time, right before: an agent may have changed them meanwhile.
+        // Immediately before each run: an agent may have changed the settings in the meantime.
         let list = ["config", "--list", "--name-only", "-z"];
-        let said = self.run(&commands, &list).await?;
-        if !said.is_success() {
-            return Err(failed(&list, &said));
+        let output = self.run(&commands, &list).await?;
+        if !output.is_success() {
+            return Err(failed(&list, &output));
         }
-        let instead = disarmed(&text(&said.stdout)).into_iter();
-        let instead = instead.map(|(name, value)| (name, value.to_owned()));
-        Ok(set(commands, instead.chain(self.settings.iter().cloned())))
+        let overrides = program_overrides(&text(&output.stdout)).into_iter();
+        let overrides = overrides.map(|(name, value)| (name, value.to_owned()));
+        Ok(set(
+            commands,
+            overrides.chain(self.settings.iter().cloned()),
+        ))
     }
 
     async fn run<S: AsRef<str>>(
         &self,
-        commands: &Commands,
+        commands: &ProcessRunner,
         arguments: &[S],
     ) -> Result<CommandOutput, IsolationError> {
         let mut command = vec!["git".to_owned(), "--no-pager".to_owned()];
@@ -160,38 +162,40 @@ impl Git {
         }
         let arguments_of = arguments.iter().map(AsRef::as_ref);
         command.extend(arguments_of.map(str::to_owned));
-        let said = commands.output(&command, self.time, LIMIT).await;
-        let said = said.map_err(|source| IsolationError::Command {
+        let output = commands.output(&command, self.time, LIMIT).await;
+        let output = output.map_err(|source| IsolationError::Command {
             doing: doing(arguments),
             source,
         })?;
-        let is_whole = said.is_complete || !said.is_success();
-        match is_whole {
-            true => Ok(said),
-            false => Err(failed(arguments, &said)),
+        let is_whole = output.is_complete || !output.is_success();
+        if is_whole {
+            Ok(output)
+        } else {
+            Err(failed(arguments, &output))
         }
     }
 
-    /// Runs git in `folder` and returns what it says, without the line end.
+    /// Runs git in `folder`, and returns its stdout without the line end.
     ///
     /// # Errors
     ///
     /// It did not succeed.
-    pub(crate) async fn ask<S: AsRef<str>>(
+    pub(crate) async fn run_ok<S: AsRef<str>>(
         &self,
         folder: &Path,
         arguments: &[S],
     ) -> Result<String, IsolationError> {
-        let said = self.attempt(folder, arguments).await?;
-        match said.is_success() {
-            true => Ok(text(&said.stdout).trim_end_matches('\n').to_owned()),
-            false => Err(failed(arguments, &said)),
+        let output = self.try_run(folder, arguments).await?;
+        if output.is_success() {
+            Ok(text(&output.stdout).trim_end_matches('\n').to_owned())
+        } else {
+            Err(failed(arguments, &output))
         }
     }
 }
 
 impl fmt::Debug for Git {
-    // Settings may hold secrets, so they are not shown.
+    // Settings may contain secrets, so they are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Git")
             .field("commands", &self.commands)
@@ -201,9 +205,9 @@ impl fmt::Debug for Git {
     }
 }
 
-/// Gives settings to git. Not as arguments, which everybody on the machine can read, and where a name
-/// with `=` in it would be understood as another.
-fn set(commands: Commands, settings: impl Iterator<Item = (String, String)>) -> Commands {
+/// Passes settings to git through the environment. Arguments are readable by every user of the
+/// machine, and a name that contains `=` would be misparsed there.
+fn set(commands: ProcessRunner, settings: impl Iterator<Item = (String, String)>) -> ProcessRunner {
     let mut count = 0;
     let commands = settings.fold(commands, |commands, (name, value)| {
         let number = count;
@@ -215,25 +219,25 @@ fn set(commands: Commands, settings: impl Iterator<Item = (String, String)>) -> 
     commands.env("GIT_CONFIG_COUNT", count.to_string())
 }
 
-/// Says what git failed to do.
-pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], said: &CommandOutput) -> IsolationError {
+/// Returns the error of a failed git command.
+pub(crate) fn failed<S: AsRef<str>>(arguments: &[S], output: &CommandOutput) -> IsolationError {
     IsolationError::Git {
         doing: doing(arguments),
-        how: said.end.to_string(),
-        said: words(said),
+        how: output.end.to_string(),
+        output: output_text(output),
     }
 }
 
-/// Returns what git said, for people.
-pub(crate) fn words(said: &CommandOutput) -> String {
-    let words = format!("{}\n{}", said.stderr.trim(), text(&said.stdout).trim());
+/// Returns the output of git, for people.
+pub(crate) fn output_text(output: &CommandOutput) -> String {
+    let words = format!("{}\n{}", output.stderr.trim(), text(&output.stdout).trim());
     let words: Vec<&str> = words.split_whitespace().collect();
     words.join(" ")
 }
 
 fn doing<S: AsRef<str>>(arguments: &[S]) -> String {
     let mut rest = arguments.iter().map(AsRef::as_ref).peekable();
-    // Settings are left out: they may name a person.
+    // Settings are left out: they may contain the name of a person.
     while rest.next_if_eq(&"-c").is_some() {
         rest.next();
     }

@@ -1,21 +1,21 @@
-//! Worktrees, with nobody else at them.
+//! Operations on worktrees under their exclusive lock.
 
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use autonoe_core::create_folder;
-use autonoe_process::CommandEnd;
+use autonoe_core::project::create_folder;
+use autonoe_process::CommandOutcome;
 
 use super::git::Git;
-use super::leftover::{QUIET, remove_locks};
-use super::owner::{Record, claim};
+use super::owner::{OwnerRecord, claim};
 use super::remove::remove_folder;
-use super::step::Step;
-use super::{IsolationError, WorkPlace, Worktrees, turn};
+use super::stale_locks::{QUIET, remove_locks};
+use super::step::WorktreeOperation;
+use super::{IsolationError, WorkLocation, Worktrees, merge_queue};
 
-/// What a fast-forward locks in the folder that git has about a work tree.
+/// Locks that a fast-forward creates in the git directory of a work tree.
 const FAST_FORWARD: [&str; 4] = [
     "index.lock",
     "HEAD.lock",
@@ -23,18 +23,19 @@ const FAST_FORWARD: [&str; 4] = [
     "AUTO_MERGE.lock",
 ];
 
-/// Worktrees, with nobody else at them until it is dropped and the last git that it started is gone.
-pub(super) struct Locked {
+/// Exclusive access to the worktrees, until it is dropped and the last git process that it started
+/// has ended.
+pub(super) struct LockedWorktrees {
     pub(super) git: Git,
     pub(super) trees: Worktrees,
     _lock: Arc<File>,
 }
 
-/// A worktree, as git lists it.
+/// A worktree, as listed by git.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedWorktree {
     pub(super) folder: PathBuf,
-    /// The branch that it is on, by its whole name.
+    /// The full name of its branch.
     pub(super) branch: Option<String>,
 }
 
@@ -44,47 +45,53 @@ impl Worktrees {
     /// # Errors
     ///
     /// [`IsolationError::Stalled`], or an interrupted step cannot be repaired.
-    pub(super) async fn lock(&self) -> Result<Locked, IsolationError> {
-        // It is never removed: each git has it.
+    pub(super) async fn lock(&self) -> Result<LockedWorktrees, IsolationError> {
+        // The file is never removed: each git process holds it open.
         let path = self.folder.join(".lock");
-        let lock = Arc::new(turn::take(&path, self.patience, || Ok(())).await?);
-        let locked = Locked {
-            git: self.git.holding(&lock),
+        let lock = Arc::new(merge_queue::acquire(&path, self.patience, || Ok(())).await?);
+        let locked = LockedWorktrees {
+            git: self.git.holding_lock(&lock),
             trees: self.clone(),
             _lock: lock,
         };
-        locked.mend().await?;
+        locked.repair().await?;
         Ok(locked)
     }
 }
 
-impl Locked {
+impl LockedWorktrees {
     /// Finishes an interrupted step. A step that cannot be finished is set aside.
-    pub(super) async fn mend(&self) -> Result<(), IsolationError> {
+    pub(super) async fn repair(&self) -> Result<(), IsolationError> {
         let folder = &self.trees.folder;
-        let Some((step, since)) = Step::broken_off(folder)? else {
+        let Some((step, since)) = WorktreeOperation::interrupted(folder)? else {
             return Ok(());
         };
         match self.mend_step(&step, since).await {
-            Ok(()) => Step::end(folder),
+            Ok(()) => WorktreeOperation::end(folder),
             Err(error @ (IsolationError::Foreign { .. } | IsolationError::NotOurs { .. })) => {
-                Step::set_aside(folder, &error.to_string())
+                WorktreeOperation::quarantine(folder, &error.to_string())
             }
             Err(error) => Err(error),
         }
     }
 
-    async fn mend_step(&self, step: &Step, since: SystemTime) -> Result<(), IsolationError> {
+    async fn mend_step(
+        &self,
+        step: &WorktreeOperation,
+        since: SystemTime,
+    ) -> Result<(), IsolationError> {
         let common = &self.trees.repository.common;
         let of_branch = |branch: &str| common.join("refs/heads").join(format!("{branch}.lock"));
         let packed = common.join("packed-refs.lock");
         let locks = match step {
-            Step::Create { branch, .. } | Step::Remove { branch, .. } => {
+            WorktreeOperation::Create { branch, .. } | WorktreeOperation::Remove { branch, .. } => {
                 vec![packed, common.join("config.lock"), of_branch(branch)]
             }
-            // Who removed the folder left nothing to mend but the lock of the branch.
-            Step::Advance { folder, base, .. } if !folder.exists() => vec![of_branch(base)],
-            Step::Advance { folder, base, .. } => {
+            // If the folder was removed, only the lock of the branch is left to repair.
+            WorktreeOperation::Advance { folder, base, .. } if !folder.exists() => {
+                vec![of_branch(base)]
+            }
+            WorktreeOperation::Advance { folder, base, .. } => {
                 let admin = self.trees.repository.dir_of(folder)?;
                 let of_fast_forward = FAST_FORWARD.map(|name| admin.join(name));
                 [vec![packed, of_branch(base)], of_fast_forward.into()].concat()
@@ -92,47 +99,47 @@ impl Locked {
         };
         remove_locks(&locks, since, QUIET, &self.folders()).await?;
         match step {
-            Step::Create {
+            WorktreeOperation::Create {
                 folder,
                 branch,
                 at,
                 before,
             } => {
-                self.take_away(folder, branch, Some(at)).await?;
+                self.delete(folder, branch, Some(at)).await?;
                 self.remove_unfinished_admin(folder, before)
             }
-            Step::Remove { folder, branch, at } => {
-                self.take_away(folder, branch, at.as_deref()).await
+            WorktreeOperation::Remove { folder, branch, at } => {
+                self.delete(folder, branch, at.as_deref()).await
             }
-            Step::Advance { folder, .. } if !folder.exists() => Ok(()),
-            Step::Advance {
+            WorktreeOperation::Advance { folder, .. } if !folder.exists() => Ok(()),
+            WorktreeOperation::Advance {
                 folder,
                 base,
                 from,
                 to,
             } => {
-                self.are_there(folder, [from, to]).await?;
+                self.check_commits(folder, [from, to]).await?;
                 self.settle(folder, base, (from, to), since).await
             }
         }
     }
 
-    /// Makes sure that the repository has commits.
-    async fn are_there(&self, folder: &Path, commits: [&str; 2]) -> Result<(), IsolationError> {
+    /// Checks that the repository contains the commits.
+    async fn check_commits(&self, folder: &Path, commits: [&str; 2]) -> Result<(), IsolationError> {
         for commit in commits {
-            let asked = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
-            let said = self.git.attempt(&self.trees.repo, &asked).await?;
-            if matches!(said.end, CommandEnd::Exited { code } if code != 0) {
-                return Err(not_ours(folder, "its repository has not the commits"));
+            let command = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
+            let output = self.git.try_run(&self.trees.repo, &command).await?;
+            if matches!(output.end, CommandOutcome::Exited { code } if code != 0) {
+                return Err(not_ours(folder, "its repository does not have the commits"));
             }
         }
         Ok(())
     }
 
-    /// Brings a worktree whose owner was killed into a state that git can work with.
-    pub(super) async fn mend_worktree(
+    /// Repairs a worktree whose owner was killed, so that git can work with it.
+    pub(super) async fn repair_worktree(
         &self,
-        place: &WorkPlace,
+        place: &WorkLocation,
         admin: &Path,
     ) -> Result<(), IsolationError> {
         let mut locks = locks_in(admin)?;
@@ -140,18 +147,24 @@ impl Locked {
         locks.push(common.join(format!("refs/heads/{}.lock", place.branch)));
         let since = SystemTime::UNIX_EPOCH;
         remove_locks(&locks, since, Duration::ZERO, &[&place.folder]).await?;
-        // To commit, to merge and to reset forget what was going on, each under the lock of all
-        // packed refs, which is not of this worktree alone.
+        // Commit, merge and reset each delete their state under the lock of all packed refs, which
+        // does not belong to this worktree alone.
         let packed = [common.join("packed-refs.lock")];
-        remove_locks(&packed, Record::written(admin)?, QUIET, &self.folders()).await
+        remove_locks(
+            &packed,
+            OwnerRecord::written(admin)?,
+            QUIET,
+            &self.folders(),
+        )
+        .await
     }
 
-    /// Makes a worktree; returns where git keeps what it knows about it, and the right to work there.
-    pub(super) async fn make(
+    /// Creates a worktree. Returns its git directory and the claim to work there.
+    pub(super) async fn create_worktree(
         &self,
-        place: &WorkPlace,
+        place: &WorkLocation,
         at: &str,
-        record: &Record,
+        record: &OwnerRecord,
     ) -> Result<(PathBuf, File), IsolationError> {
         let above = place.folder.parent().unwrap_or(&self.trees.folder);
         create_folder(above).map_err(IsolationError::io(above))?;
@@ -166,7 +179,7 @@ impl Locked {
             folder,
             at,
         ];
-        self.git.ask(&self.trees.repo, &add).await?;
+        self.git.run_ok(&self.trees.repo, &add).await?;
         let admin = self.admin_of(&place.folder)?;
         record.write(&admin)?;
         let in_use = || IsolationError::InUse {
@@ -177,36 +190,36 @@ impl Locked {
         Ok((admin, claim))
     }
 
-    /// Takes a worktree away, and its branch if it is still at `at`. It can be done again.
-    pub(super) async fn take_away(
+    /// Removes a worktree, and its branch if that is still at `at`. The operation is idempotent.
+    pub(super) async fn delete(
         &self,
         folder: &Path,
         branch: &str,
         at: Option<&str>,
     ) -> Result<(), IsolationError> {
         if !is_inside(folder, &self.trees.folder) {
-            return Err(not_ours(folder, "it is not a folder of ours"));
+            return Err(not_ours(folder, "it is not a folder of this fleet"));
         }
         remove_folder(folder).await?;
         if self.list().await?.iter().any(|tree| tree.folder == folder) {
             let remove = ["worktree", "remove", "--force", "--force", utf8(folder)?];
-            self.git.ask(&self.trees.repo, &remove).await?;
+            self.git.run_ok(&self.trees.repo, &remove).await?;
         }
         let now = self.commit_of(branch).await?;
         if let (Some(at), Some(now)) = (at, now)
             && at == now
         {
             let delete = ["update-ref", "-d", &format!("refs/heads/{branch}"), at];
-            self.git.ask(&self.trees.repo, &delete).await?;
+            self.git.run_ok(&self.trees.repo, &delete).await?;
         }
-        // The folder of the fleet goes with its last worktree.
+        // The folder of the fleet is removed with its last worktree.
         if let Some(above) = folder.parent().filter(|above| *above != self.trees.folder) {
             let _ = fs::remove_dir(above);
         }
         Ok(())
     }
 
-    /// Removes what a killed `git worktree add` had begun and no list shows.
+    /// Removes the remains of a killed `git worktree add` that git does not list.
     fn remove_unfinished_admin(
         &self,
         folder: &Path,
@@ -231,17 +244,17 @@ impl Locked {
     /// Returns the commit of a branch; `None` if there is no such branch.
     pub(super) async fn commit_of(&self, branch: &str) -> Result<Option<String>, IsolationError> {
         let commit = format!("refs/heads/{branch}^{{commit}}");
-        let asked = ["rev-parse", "--verify", "--quiet", &commit];
-        let said = self.git.attempt(&self.trees.repo, &asked).await?;
-        let commit = super::git::text(&said.stdout).trim().to_owned();
-        match said.end {
-            CommandEnd::Exited { code: 0 } => Ok(Some(commit)),
-            CommandEnd::Exited { code: 1 } => Ok(None),
-            _ => Err(super::git::failed(&asked, &said)),
+        let command = ["rev-parse", "--verify", "--quiet", &commit];
+        let output = self.git.try_run(&self.trees.repo, &command).await?;
+        let commit = super::git::text(&output.stdout).trim().to_owned();
+        match output.end {
+            CommandOutcome::Exited { code: 0 } => Ok(Some(commit)),
+            CommandOutcome::Exited { code: 1 } => Ok(None),
+            _ => Err(super::git::failed(&command, &output)),
         }
     }
 
-    /// Returns where git keeps what it knows about the worktree in `folder`.
+    /// Returns the git directory of the worktree in `folder`.
     pub(super) fn admin_of(&self, folder: &Path) -> Result<PathBuf, IsolationError> {
         let admin = self.trees.repository.admin_of(folder)?;
         admin.ok_or_else(|| IsolationError::Foreign {
@@ -250,11 +263,11 @@ impl Locked {
         })
     }
 
-    /// Lists all worktrees of the repository, its own folder included.
-    pub(super) async fn list(&self) -> Result<Vec<Listed>, IsolationError> {
-        let asked = ["worktree", "list", "--porcelain", "-z"];
-        let said = self.git.ask(&self.trees.repo, &asked).await?;
-        Ok(parse(&said))
+    /// Lists all worktrees of the repository, including its own folder.
+    pub(super) async fn list(&self) -> Result<Vec<ListedWorktree>, IsolationError> {
+        let command = ["worktree", "list", "--porcelain", "-z"];
+        let output = self.git.run_ok(&self.trees.repo, &command).await?;
+        Ok(parse(&output))
     }
 
     fn folders(&self) -> [&Path; 3] {
@@ -266,12 +279,13 @@ impl Locked {
     }
 }
 
-/// Reads a list of worktrees: attributes that end with NUL, records that end with an empty one.
-fn parse(said: &str) -> Vec<Listed> {
-    let mut list: Vec<Listed> = Vec::new();
-    for attribute in said.split('\0') {
+/// Parses a list of worktrees: attributes that end with NUL, records that end with an empty
+/// attribute.
+fn parse(output: &str) -> Vec<ListedWorktree> {
+    let mut list: Vec<ListedWorktree> = Vec::new();
+    for attribute in output.split('\0') {
         if let Some(folder) = attribute.strip_prefix("worktree ") {
-            list.push(Listed {
+            list.push(ListedWorktree {
                 folder: folder.into(),
                 branch: None,
             });
@@ -284,8 +298,8 @@ fn parse(said: &str) -> Vec<Listed> {
     list
 }
 
-/// Returns the locks right inside of a folder: of the index, of `HEAD`, and of each name under which
-/// git remembers what is going on.
+/// Returns the lock files directly inside of a folder: of the index, of `HEAD`, and of each
+/// pseudo-ref for an operation in progress.
 fn locks_in(folder: &Path) -> Result<Vec<PathBuf>, IsolationError> {
     let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(IsolationError::io(folder))?;
@@ -295,13 +309,13 @@ fn locks_in(folder: &Path) -> Result<Vec<PathBuf>, IsolationError> {
         .collect())
 }
 
-/// Tells whether `path` is inside of `folder`, whatever links and dots there are on the way.
+/// Returns whether `path` is inside of `folder`, resolving links and dots.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let below = path.strip_prefix(folder).ok();
     let is_plain = below
         .is_some_and(|below| below.components().all(plain) && below.components().next().is_some());
-    // What is not there any more leads nowhere.
+    // A missing folder has no links to follow.
     let above = path.parent().filter(|above| above.exists());
     let real = above.map(|above| above.canonicalize());
     is_plain && real.is_none_or(|real| real.is_ok_and(|real| real.starts_with(folder)))
@@ -314,7 +328,7 @@ fn not_ours(folder: &Path, reason: &'static str) -> IsolationError {
     }
 }
 
-/// Returns a path as an argument.
+/// Returns a path as a UTF-8 argument.
 pub(super) fn utf8(path: &Path) -> Result<&str, IsolationError> {
     path.to_str().ok_or_else(|| {
         let reason = std::io::Error::other("its name is not UTF-8");
@@ -328,9 +342,9 @@ mod tests {
 
     #[test]
     fn a_list_of_git_is_read() {
-        let said = "worktree /a b\0HEAD 12\0branch refs/heads/main\0\0worktree /c\0HEAD 12\0detached\0locked initializing\0\0";
+        let output = "worktree /a b\0HEAD 12\0branch refs/heads/main\0\0worktree /c\0HEAD 12\0detached\0locked initializing\0\0";
 
-        let list = parse(said);
+        let list = parse(output);
 
         let branches: Vec<_> = list.iter().map(|tree| tree.branch.as_deref()).collect();
         assert_eq!(branches, [Some("refs/heads/main"), None]);
@@ -338,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_a_folder_is_not_inside() {
+    fn a_path_that_leaves_a_folder_is_not_inside() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path().canonicalize().expect("there");
         let trees = root.join("trees");

@@ -1,58 +1,62 @@
-//! Work that comes into the base, once it is checked there.
+//! Merges a worktree into its base branch, after its checks have passed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use autonoe_process::CommandEnd;
+use autonoe_process::CommandOutcome;
 use sha2::{Digest, Sha256};
 
-use super::git::{Git, failed, text, words};
-use super::locked::Locked;
-use super::remove::{on_its_branch, uncommitted};
-use super::step::Step;
-use super::turn::{self, Turn};
+use super::git::{Git, failed, output_text, text};
+use super::locked::LockedWorktrees;
+use super::merge_queue::{self, QueueLock};
+use super::remove::{check_branch, check_clean};
+use super::step::WorktreeOperation;
 use super::{Author, IsolationError, Worktree};
-use crate::Verification;
+use crate::executor::Verification;
 
-/// How long another one may merge and be checked before it is not waited for.
+/// How long to wait for another merge, with its checks, before proceeding without the queue.
 const TURN: Duration = Duration::from_secs(3600);
 
-/// How often the base may move while the work is checked.
+/// Maximum number of attempts if the base moves during the checks.
 const TRIES: usize = 5;
 
-/// How many files git is asked about at once.
+/// Maximum number of files per git call.
 const AT_ONCE: usize = 100;
 
-/// How exact the times of files are.
+/// Tolerance for file times.
 const INEXACT: Duration = Duration::from_millis(20);
 
-/// What was merged.
+/// A completed merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Merged {
-    /// The commit that the base is at now.
+pub struct MergeReport {
+    /// The new commit of the base.
     pub commit: String,
-    /// The folder that has the base checked out, and was brought to that commit.
+    /// The folder that has the base checked out, and was updated to that commit.
     pub into: Option<PathBuf>,
-    /// What the checks said.
+    /// The result of the checks.
     pub verification: Verification,
 }
 
 impl Worktree {
-    /// Merges the work into its base, if `checks` pass in the folder of the worktree once it has all
-    /// that came to the base meanwhile.
+    /// Merges the work into its base, if `checks` pass in the folder of the worktree after the
+    /// newest base was merged into it.
     ///
-    /// One after the other merges into a base. The base moves only from the commit that was checked
-    /// against. If somebody else moved it meanwhile, all is done again. A folder that has the base checked out is brought to the new commit only if
-    /// nothing there is lost by that.
+    /// Merges into the same base run one after the other. The base only moves from the commit that
+    /// was checked. If it moved in the meantime, everything is repeated. A folder that has the base
+    /// checked out is only updated if no changes there are lost.
     ///
     /// # Errors
     ///
-    /// Something is not committed or conflicts, a check fails, or a folder with the base has changes
-    /// of its own. The work is kept, and the error says where.
-    pub async fn merge_if<C, F>(&self, author: &Author, checks: C) -> Result<Merged, IsolationError>
+    /// There is uncommitted work, a conflict or a failed check, or a folder with the base has local
+    /// changes. The work is kept, and the error names its location.
+    pub async fn merge_if<C, F>(
+        &self,
+        author: &Author,
+        checks: C,
+    ) -> Result<MergeReport, IsolationError>
     where
         C: FnMut(PathBuf) -> F,
         F: Future<Output = Verification>,
@@ -60,35 +64,35 @@ impl Worktree {
         self.merge_while(author, || true, checks).await
     }
 
-    /// Merges the work as [`merge_if`](Self::merge_if) does, as long as it is `wanted`: that is asked
-    /// at last when nobody else can merge any more, right before the base moves. So the work of a
-    /// run that was cancelled while it was checked is not merged.
+    /// Merges the work as [`merge_if`](Self::merge_if) does, as long as `wanted` returns true. It
+    /// is called for the last time under the lock, immediately before the base moves, so that the
+    /// work of a run that was cancelled during the checks is not merged.
     ///
     /// # Errors
     ///
-    /// [`IsolationError::Unwanted`], and as [`merge_if`](Self::merge_if).
+    /// [`IsolationError::Unwanted`], and those of [`merge_if`](Self::merge_if).
     pub async fn merge_while<W, C, F>(
         &self,
         author: &Author,
         wanted: W,
         mut checks: C,
-    ) -> Result<Merged, IsolationError>
+    ) -> Result<MergeReport, IsolationError>
     where
         W: Fn() -> bool,
         C: FnMut(PathBuf) -> F,
         F: Future<Output = Verification>,
     {
         let (git, place) = (&self.trees.git, self.place());
-        let _turn = self.turn_to_merge(&wanted).await?;
+        let _turn = self.wait_for_turn(&wanted).await?;
         let base_ref = format!("refs/heads/{}", self.base());
         for _ in 0..TRIES {
-            on_its_branch(git, &place).await?;
-            uncommitted(git, &place).await?;
-            let asked = ["rev-parse", "--verify", &base_ref];
-            let from = git.ask(&self.trees.repo, &asked).await?;
+            check_branch(git, &place).await?;
+            check_clean(git, &place).await?;
+            let command = ["rev-parse", "--verify", &base_ref];
+            let from = git.run_ok(&self.trees.repo, &command).await?;
             self.bring_in(author, &from).await?;
-            let checked = git.ask(self.root(), &["rev-parse", "HEAD"]).await?;
-            // What came from the base may have taken it away.
+            let checked = git.run_ok(self.root(), &["rev-parse", "HEAD"]).await?;
+            // The merge of the base may have removed it.
             self.make_folder()?;
             let verification = checks(self.folder().to_owned()).await;
             if !verification.is_success() {
@@ -102,7 +106,7 @@ impl Worktree {
                 return Err(IsolationError::Unwanted { place });
             }
             if let Some(into) = locked.advance(self, self.base(), (&from, &checked)).await? {
-                return Ok(Merged {
+                return Ok(MergeReport {
                     commit: checked,
                     into: into.folder,
                     verification,
@@ -115,28 +119,31 @@ impl Worktree {
         })
     }
 
-    /// Waits until nobody else merges into the base: what is checked would be out of date when they
-    /// have, and the last of many would never come to its end.
+    /// Waits until no other merge into the base is running: its result would outdate the checks,
+    /// and the last of many merges would never succeed.
     ///
-    /// One who keeps the others waiting for very long is not waited for: the base moves only from
-    /// the commit that was checked against, with or without a queue.
-    async fn turn_to_merge(
+    /// A merge that takes very long is not waited for: the base only moves from the commit that was
+    /// checked, with or without a queue.
+    async fn wait_for_turn(
         &self,
         wanted: &impl Fn() -> bool,
-    ) -> Result<Option<Turn>, IsolationError> {
+    ) -> Result<Option<QueueLock>, IsolationError> {
         let digest = Sha256::digest(self.base().as_bytes());
         let digest: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
         let path = self.trees.folder.join(format!(".merge-{digest}"));
-        let still_wanted = || match wanted() {
-            true => Ok(()),
-            false => Err(IsolationError::Unwanted {
-                place: self.place(),
-            }),
+        let still_wanted = || {
+            if wanted() {
+                Ok(())
+            } else {
+                Err(IsolationError::Unwanted {
+                    place: self.place(),
+                })
+            }
         };
-        match turn::take(&path, TURN, still_wanted).await {
-            Ok(lock) => Ok(Some(Turn { path, _lock: lock })),
+        match merge_queue::acquire(&path, TURN, still_wanted).await {
+            Ok(lock) => Ok(Some(QueueLock { path, _lock: lock })),
             Err(IsolationError::Stalled { holder, .. }) => {
-                tracing::warn!(holder, "somebody merges for very long");
+                tracing::warn!(holder, "another merge takes very long");
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -145,15 +152,15 @@ impl Worktree {
 
     /// Merges the commit of the base into the worktree.
     ///
-    /// What comes of it is made beside the worktree first, which is touched only when it is known
-    /// that all fits, and then in a step that can be mended.
+    /// The merge commit is created without the worktree. The worktree is only updated when there
+    /// are no conflicts, in a step that can be repaired.
     async fn bring_in(&self, author: &Author, base: &str) -> Result<(), IsolationError> {
         let (git, folder) = (&self.trees.git, self.root());
-        let asked = ["merge-base", "--is-ancestor", base, "HEAD"];
-        if git.attempt(folder, &asked).await?.is_success() {
+        let command = ["merge-base", "--is-ancestor", base, "HEAD"];
+        if git.try_run(folder, &command).await?.is_success() {
             return Ok(());
         }
-        let head = git.ask(folder, &["rev-parse", "HEAD"]).await?;
+        let head = git.run_ok(folder, &["rev-parse", "HEAD"]).await?;
         let tree = self.merged_tree(&head, base).await?;
         let message = format!("Merge {} into {}", self.base(), self.branch());
         let commit = [
@@ -168,7 +175,7 @@ impl Worktree {
         ];
         let mut command: Vec<String> = author.settings().into();
         command.extend(commit.map(str::to_owned));
-        let merged = git.ask(folder, &command).await?;
+        let merged = git.run_ok(folder, &command).await?;
         let locked = self.trees.lock().await?;
         let advanced = locked
             .advance(self, self.branch(), (&head, &merged))
@@ -182,7 +189,7 @@ impl Worktree {
         }
     }
 
-    /// Makes the tree that two commits come to together.
+    /// Creates the merged tree of two commits.
     async fn merged_tree(&self, head: &str, base: &str) -> Result<String, IsolationError> {
         let merge = [
             "merge-tree",
@@ -193,31 +200,33 @@ impl Worktree {
             head,
             base,
         ];
-        let said = self.trees.git.attempt(self.root(), &merge).await?;
-        let answer = text(&said.stdout);
+        let output = self.trees.git.try_run(self.root(), &merge).await?;
+        let answer = text(&output.stdout);
         let mut parts = answer.split('\0').filter(|part| !part.is_empty());
         let tree = parts.next().unwrap_or_default().to_owned();
         let files: Vec<&str> = parts.collect();
-        match said.end {
-            CommandEnd::Exited { code: 0 } => Ok(tree),
-            CommandEnd::Exited { code: 1 } if !files.is_empty() => Err(IsolationError::Conflict {
-                base: self.base().to_owned(),
-                files: files.join(", "),
-                place: self.place(),
-            }),
-            _ => Err(failed(&merge, &said)),
+        match output.end {
+            CommandOutcome::Exited { code: 0 } => Ok(tree),
+            CommandOutcome::Exited { code: 1 } if !files.is_empty() => {
+                Err(IsolationError::Conflict {
+                    base: self.base().to_owned(),
+                    files: files.join(", "),
+                    place: self.place(),
+                })
+            }
+            _ => Err(failed(&merge, &output)),
         }
     }
 }
 
-/// How a base came to be at another commit.
+/// A completed update of a branch.
 pub(super) struct Advanced {
-    /// The folder that has it checked out.
+    /// The folder that has the branch checked out.
     folder: Option<PathBuf>,
 }
 
-impl Locked {
-    /// Brings a branch from a commit to one that follows it; `None` if it is not there any more.
+impl LockedWorktrees {
+    /// Moves a branch from one commit to a descendant; `None` if the branch is no longer at `from`.
     async fn advance(
         &self,
         of: &Worktree,
@@ -239,22 +248,23 @@ impl Locked {
             Ok(()) => Ok(Some(Advanced { folder })),
             Err(_) if now.as_deref() == Some(to) => Ok(Some(Advanced { folder })),
             Err(_) if now.as_deref() != Some(from) => Ok(None),
-            Err(said) => Err(IsolationError::WouldOverwrite {
+            Err(output) => Err(IsolationError::WouldOverwrite {
                 into: folder.unwrap_or_else(|| self.trees.repo.clone()),
-                said,
+                output,
                 place: of.place(),
             }),
         }
     }
 
-    /// Brings a folder and the branch that is checked out there to another commit, or says why not.
+    /// Updates a folder and its checked-out branch to another commit, or returns the output of git
+    /// if that was refused.
     async fn fast_forward(
         &self,
         folder: &Path,
         branch: &str,
         (from, to): (&str, &str),
     ) -> Result<Result<(), String>, IsolationError> {
-        let step = Step::Advance {
+        let step = WorktreeOperation::Advance {
             folder: folder.to_owned(),
             base: branch.to_owned(),
             from: from.to_owned(),
@@ -262,20 +272,21 @@ impl Locked {
         };
         step.begin(&self.trees.folder)?;
         let merge = ["merge", "--quiet", "--ff-only", "--no-overwrite-ignore", to];
-        let said = self.git.attempt(folder, &merge).await;
-        match &said {
-            // It looks before it begins: if it says no, nothing was touched, and nothing is to be
-            // mended later, when there may be other work.
-            Ok(said) if matches!(said.end, CommandEnd::Exited { .. }) => {
-                Step::end(&self.trees.folder)?;
+        let output = self.git.try_run(folder, &merge).await;
+        match &output {
+            // Git checks before it starts: if it refuses, nothing was touched. The step must not be
+            // repaired later, when there may be other work.
+            Ok(output) if matches!(output.end, CommandOutcome::Exited { .. }) => {
+                WorktreeOperation::end(&self.trees.folder)?;
             }
-            // A git that ran out of time may have been ended in the middle.
-            _ => self.mend().await?,
+            // A git process that timed out may have been killed in the middle.
+            _ => self.repair().await?,
         }
-        let said = said?;
-        Ok(match said.is_success() {
-            true => Ok(()),
-            false => Err(words(&said)),
+        let output = output?;
+        Ok(if output.is_success() {
+            Ok(())
+        } else {
+            Err(output_text(&output))
         })
     }
 
@@ -287,16 +298,17 @@ impl Locked {
     ) -> Result<Result<(), String>, IsolationError> {
         let name = format!("refs/heads/{base}");
         let update = ["update-ref", "-m", "autonoe: merge", &name, to, from];
-        let said = self.git.attempt(&self.trees.repo, &update).await?;
-        Ok(match said.is_success() {
-            true => Ok(()),
-            false => Err(words(&said)),
+        let output = self.git.try_run(&self.trees.repo, &update).await?;
+        Ok(if output.is_success() {
+            Ok(())
+        } else {
+            Err(output_text(&output))
         })
     }
 
-    /// Tells whether the file is what git leaves that is killed while it writes the one of `to`: not
-    /// there, or the beginning of it.
-    async fn is_begun(
+    /// Returns whether the file is the remains of a git process that was killed while it wrote the
+    /// version of `to`: missing, or a prefix of it.
+    async fn is_partially_written(
         &self,
         folder: &Path,
         path: &str,
@@ -313,15 +325,15 @@ impl Locked {
             return Ok(false);
         }
         let blob = ["cat-file", "blob", &format!("{to}:{path}")];
-        let whole = self.git.attempt(folder, &blob).await?;
+        let whole = self.git.try_run(folder, &blob).await?;
         let here = fs::read(&file).map_err(IsolationError::io(file))?;
         Ok(whole.is_success() && whole.stdout.starts_with(&here))
     }
 
-    /// Brings a folder with the base, in which a merge was interrupted, to one of its two commits.
+    /// Updates a folder with the base, in which a merge was interrupted, to one of its two commits.
     ///
-    /// Only files are touched that are as the new commit has them, or that git had begun to write
-    /// after `since`: that content is not lost.
+    /// Only files are touched that equal their version in the new commit, or that git had started
+    /// to write after `since`: no other content is lost.
     pub(super) async fn settle(
         &self,
         folder: &Path,
@@ -342,7 +354,7 @@ impl Locked {
             from,
             to,
         ];
-        let changed = git.ask(folder, &changed).await?;
+        let changed = git.run_ok(folder, &changed).await?;
         let paths: Vec<&str> = changed
             .split('\0')
             .filter(|path| !path.is_empty())
@@ -353,12 +365,12 @@ impl Locked {
         );
         let index = staged(git, folder).await?;
         if paths.iter().all(|path| index.get(*path) == new.get(*path)) {
-            // Files and index were there already, and only the branch was not.
+            // Files and index are up to date, only the branch is not.
             let moved = self.move_ref(base, from, to).await?;
-            return moved.map_err(|said| IsolationError::Git {
+            return moved.map_err(|output| IsolationError::Git {
                 doing: "update-ref".to_owned(),
                 how: "failed".to_owned(),
-                said,
+                output,
             });
         }
         let files: Vec<&str> = paths
@@ -374,17 +386,17 @@ impl Locked {
         let mut here = BTreeMap::new();
         for some in files.chunks(AT_ONCE) {
             let hash = ["hash-object", "--"].iter().chain(some).copied();
-            let hashes = git.ask(folder, &hash.collect::<Vec<_>>()).await?;
+            let hashes = git.run_ok(folder, &hash.collect::<Vec<_>>()).await?;
             here.extend(some.iter().copied().zip(hashes.lines().map(str::to_owned)));
         }
         for path in paths {
-            // What is neither there nor in the new commit was removed, by git or by a person; what
-            // is there and no file is not git's work.
+            // A file that neither exists nor is in the new commit was removed, by git or by a
+            // person. Anything that exists and is not a file is not git's work.
             let is_new = here.contains_key(path) && here.get(path) == new.get(path)
-                || self.is_begun(folder, path, to, since).await?;
+                || self.is_partially_written(folder, path, to, since).await?;
             match old.get(path) {
                 Some(_) if is_new => {
-                    git.ask(folder, &["checkout", "--quiet", from, "--", path])
+                    git.run_ok(folder, &["checkout", "--quiet", from, "--", path])
                         .await?;
                 }
                 None if is_new => match fs::remove_file(folder.join(path)) {
@@ -405,22 +417,23 @@ async fn blobs(
     folder: &Path,
     commit: &str,
 ) -> Result<BTreeMap<String, String>, IsolationError> {
-    let said = git
-        .ask(folder, &["ls-tree", "-r", "-z", "--full-tree", commit])
+    let output = git
+        .run_ok(folder, &["ls-tree", "-r", "-z", "--full-tree", commit])
         .await?;
-    Ok(by_path(&said, 2))
+    Ok(by_path(&output, 2))
 }
 
 async fn staged(git: &Git, folder: &Path) -> Result<BTreeMap<String, String>, IsolationError> {
-    let said = git
-        .ask(folder, &["ls-files", "--stage", "-z", "--full-name"])
+    let output = git
+        .run_ok(folder, &["ls-files", "--stage", "-z", "--full-name"])
         .await?;
-    Ok(by_path(&said, 1))
+    Ok(by_path(&output, 1))
 }
 
-/// Reads `fields.. TAB path NUL`; the hash is the field of that number.
-fn by_path(said: &str, hash: usize) -> BTreeMap<String, String> {
-    said.split('\0')
+/// Parses `fields.. TAB path NUL`; the hash is the field with this index.
+fn by_path(output: &str, hash: usize) -> BTreeMap<String, String> {
+    output
+        .split('\0')
         .filter_map(|line| {
             let (fields, path) = line.split_once('\t')?;
             let hash = fields.split(' ').nth(hash)?;

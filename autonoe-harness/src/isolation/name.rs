@@ -1,25 +1,23 @@
-//! Names that branches and folders can have.
+//! Validates names of branches and folders.
 
 use super::IsolationError;
 
-/// How long a name may be. The names of files are not longer than 255 bytes, and a way that a member
-/// tries is named for the member, the task and the way.
+/// Maximum length of a name in bytes. File names are limited to 255 bytes, and an exploration is
+/// named after the member, the task and the approach.
 const LONGEST: usize = 200;
 
-/// Checks a name that becomes a part of a branch and of a folder.
+/// Checks a name that becomes part of a branch and of a folder.
 ///
 /// # Errors
 ///
-/// It cannot be such a part, on some system.
+/// It cannot be such a part on some system.
 pub(crate) fn check(name: &str) -> Result<(), IsolationError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let reason = match name {
         "" => "it is empty",
         name if name.len() > LONGEST => "it is too long",
-        name if !name.bytes().all(plain) => {
-            "it has other characters than letters, digits, '-', '_' and '.'"
-        }
-        name if name.starts_with(['-', '.']) => "it begins with '-' or '.'",
+        name if !name.bytes().all(plain) => "it may only contain letters, digits, '-', '_' and '.'",
+        name if name.starts_with(['-', '.']) => "it starts with '-' or '.'",
         name if name.ends_with('.') || name.ends_with(".lock") => "it ends with '.' or \".lock\"",
         name if name.contains("..") => "it has two dots in a row",
         _ => return Ok(()),

@@ -1,38 +1,37 @@
-//! Who works in a worktree.
+//! Ownership record and claim of a worktree.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::time::SystemTime;
 
-use autonoe_core::{open_file_to_append, replace_file_durably};
+use autonoe_core::project::{open_file_to_append, replace_file_durably};
 use autonoe_process::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 
 use super::IsolationError;
 
-/// The file in the admin folder of a worktree that says whose it is.
+/// Name of the ownership record in the git directory of a worktree.
 const FILE: &str = "autonoe-owner.json";
 
-/// The file there that whoever works in the worktree has locked.
+/// Name of the file that the process working in the worktree has locked.
 const LOCK: &str = "autonoe-work";
 
-/// What is known of a worktree beyond what git knows.
+/// Record of a worktree, in addition to what git stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct OwnerRecord {
     pub(super) owner: Process,
     pub(super) fleet: String,
     pub(super) name: String,
     pub(super) branch: String,
     pub(super) base: String,
-    /// The run that it was made for, if that was said.
+    /// The run that the worktree was created for, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run: Option<String>,
 }
 
-/// Takes the right to work in a worktree, for as long as the file is open: however its owner ends,
-/// it is free then, also if the owner was a task of a process that lives on. `None` if somebody has
-/// it.
+/// Claims a worktree for as long as the file is open. The claim ends with its owner, even if that
+/// was a task of a process that lives on. Returns `None` if the worktree is claimed already.
 pub(super) fn claim(admin: &Path) -> Result<Option<File>, IsolationError> {
     let path = admin.join(LOCK);
     let file = open_file_to_append(&path).map_err(IsolationError::io(&path))?;
@@ -43,18 +42,18 @@ pub(super) fn claim(admin: &Path) -> Result<Option<File>, IsolationError> {
     }
 }
 
-/// The process that works there, for people: that it does is known by its [claim].
+/// The process that works in a worktree, for people: the [claim] decides whether it really does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Process {
     pub(super) pid: u32,
-    /// When it was started; `None` where nobody can tell.
+    /// The start time; `None` on systems that do not report it.
     started: Option<String>,
 }
 
 impl Process {
-    /// Names this process.
-    pub(super) fn this() -> Self {
+    /// Returns this process.
+    pub(super) fn current() -> Self {
         let identity = ProcessIdentity::own();
         Self {
             pid: std::process::id(),
@@ -63,12 +62,12 @@ impl Process {
     }
 }
 
-impl Record {
-    /// Reads the record of an admin folder; `None` if there is none.
+impl OwnerRecord {
+    /// Reads the record in a git directory; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or not be understood.
+    /// It cannot be read or parsed.
     pub(super) fn read(admin: &Path) -> Result<Option<Self>, IsolationError> {
         let path = admin.join(FILE);
         let text = match fs::read(&path) {
@@ -82,22 +81,22 @@ impl Record {
             .map_err(|error| IsolationError::io(path)(error.into()))
     }
 
-    /// Returns when the record of an admin folder was written.
+    /// Returns the time at which the record was written.
     pub(super) fn written(admin: &Path) -> Result<SystemTime, IsolationError> {
         let path = admin.join(FILE);
         let found = fs::metadata(&path).and_then(|found| found.modified());
         found.map_err(IsolationError::io(path))
     }
 
-    /// Writes the record, whole or not at all.
+    /// Atomically writes the record.
     pub(super) fn write(&self, admin: &Path) -> Result<(), IsolationError> {
-        write_whole(&admin.join(FILE), self)
+        write_json_durably(&admin.join(FILE), self)
     }
 }
 
-/// Writes JSON to a file so that whoever reads it sees all of it or what was there before, also
-/// after a power cut.
-pub(super) fn write_whole(path: &Path, json: &impl Serialize) -> Result<(), IsolationError> {
+/// Atomically writes JSON to a file: readers see the new or the old content, also after a power
+/// cut.
+pub(super) fn write_json_durably(path: &Path, json: &impl Serialize) -> Result<(), IsolationError> {
     let text = serde_json::to_vec_pretty(json);
     let text = text.map_err(|error| IsolationError::io(path)(error.into()))?;
     replace_file_durably(path, &text).map_err(IsolationError::io(path))
@@ -108,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_right_to_work_somewhere_is_had_once_and_free_when_it_is_dropped() {
+    fn a_claim_is_exclusive_until_it_is_dropped() {
         let admin = tempfile::tempdir().expect("a folder");
 
         let first = claim(admin.path()).expect("writable");
@@ -120,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_nobody_understands_is_an_error_and_stays() {
+    fn an_unreadable_record_is_an_error_and_stays() {
         let admin = tempfile::tempdir().expect("a folder");
-        assert_eq!(Record::read(admin.path()).expect("none"), None);
+        assert_eq!(OwnerRecord::read(admin.path()).expect("none"), None);
         fs::write(admin.path().join(FILE), "{").expect("a file");
 
-        assert!(Record::read(admin.path()).is_err());
+        assert!(OwnerRecord::read(admin.path()).is_err());
         assert!(admin.path().join(FILE).exists());
     }
 }

@@ -1,19 +1,19 @@
-//! Programs that the settings of a repository name.
+//! Disarms repository settings that name programs.
 
-/// Whether git runs programs that the settings of the repository name.
+/// Whether git may run programs named in the settings of the repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Programs {
-    /// An agent can write those settings, and what they name would run outside of its sandbox.
+    /// An agent can write those settings, and the programs would run outside of its sandbox.
     #[default]
     Forbidden,
     Allowed,
 }
 
-/// Merges as git does where no program is named.
+/// Merges like git's built-in text merge.
 const AS_TEXT: &str = "git merge-file --quiet --marker-size=%L %A %O %B";
 
-/// Tells whether git may run programs that its settings name to do this.
-pub(super) fn may_run<S: AsRef<str>>(arguments: &[S]) -> bool {
+/// Returns whether this git command may run programs named in settings.
+pub(super) fn may_run_programs<S: AsRef<str>>(arguments: &[S]) -> bool {
     let mut words = arguments.iter().map(AsRef::as_ref);
     let mut word = words.next();
     while word == Some("-c") {
@@ -22,7 +22,7 @@ pub(super) fn may_run<S: AsRef<str>>(arguments: &[S]) -> bool {
     }
     match word {
         Some("worktree") => words.next() != Some("list"),
-        // They read and write objects and names, and never content of the work tree.
+        // These read and write objects and refs, but never content of the work tree.
         Some(
             "cat-file" | "commit-tree" | "config" | "diff-index" | "diff-tree" | "for-each-ref"
             | "ls-files" | "ls-tree" | "merge-base" | "rev-list" | "rev-parse" | "symbolic-ref"
@@ -32,15 +32,15 @@ pub(super) fn may_run<S: AsRef<str>>(arguments: &[S]) -> bool {
     }
 }
 
-/// Returns the settings that take the place of those among `names` that name a program.
+/// Returns the settings that override those among `names` that name a program.
 ///
-/// `names` are separated by NUL. A filter becomes none, and what had a way of its own to be merged
-/// is merged as text.
-pub(super) fn disarmed(names: &str) -> Vec<(String, &'static str)> {
-    names.split('\0').filter_map(instead).collect()
+/// `names` are separated by NUL. Filters are disabled, and custom merge drivers are replaced by the
+/// text merge.
+pub(super) fn program_overrides(names: &str) -> Vec<(String, &'static str)> {
+    names.split('\0').filter_map(replacement).collect()
 }
 
-fn instead(name: &str) -> Option<(String, &'static str)> {
+fn replacement(name: &str) -> Option<(String, &'static str)> {
     let (section, rest) = name.split_once('.')?;
     let (_, key) = rest.rsplit_once('.')?;
     let value = match (section, key) {
@@ -48,7 +48,7 @@ fn instead(name: &str) -> Option<(String, &'static str)> {
         ("filter", "required") => "false",
         ("merge", "driver") => AS_TEXT,
         ("hook", "command") => "true",
-        // Options can name a strategy, which is a program.
+        // The options can name a merge strategy, which is a program.
         ("branch", "mergeoptions") => "",
         _ => return None,
     };
@@ -60,14 +60,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_a_program_is_replaced_whatever_it_is_called() {
+    fn every_setting_that_names_a_program_is_replaced() {
         let names = "core.bare\0filter.a=b.c.clean\0filter.x.required\0merge.y.driver\0\
             merge.y.name\0branch.main.mergeoptions\0user.name\0";
 
-        let instead = disarmed(names);
+        let replacements = program_overrides(names);
 
         assert_eq!(
-            instead,
+            replacements,
             [
                 ("filter.a=b.c.clean".to_owned(), ""),
                 ("filter.x.required".to_owned(), "false"),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_at_files_may_run_programs() {
+    fn commands_that_access_files_may_run_programs() {
         for (command, may) in [
             (vec!["add", "--all"], true),
             (vec!["-c", "user.name=Ada", "commit", "-m", "x"], true),
@@ -88,7 +88,7 @@ mod tests {
             (vec!["worktree", "list"], false),
             (vec!["rev-parse", "HEAD"], false),
         ] {
-            assert_eq!(may_run(&command), may, "{command:?}");
+            assert_eq!(may_run_programs(&command), may, "{command:?}");
         }
     }
 }

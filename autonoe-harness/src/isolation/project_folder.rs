@@ -1,4 +1,4 @@
-//! The folder of the project inside of a worktree.
+//! Folder of the project inside of a worktree.
 
 use std::fs;
 use std::io;
@@ -6,21 +6,22 @@ use std::path::{Path, PathBuf};
 
 use super::IsolationError;
 
-/// Returns where the project is in the worktree at `root`.
+/// Returns the folder of the project in the worktree at `root`.
 pub(super) fn at(root: &Path, inside: &Path) -> PathBuf {
-    // Joined with nothing, it would end with a slash.
-    match inside.as_os_str().is_empty() {
-        true => root.to_owned(),
-        false => root.join(inside),
+    // Joining an empty path would append a slash.
+    if inside.as_os_str().is_empty() {
+        root.to_owned()
+    } else {
+        root.join(inside)
     }
 }
 
-/// Makes the folder of the project in the worktree at `root`, if it is not there: git keeps no empty
-/// folders.
+/// Creates the folder of the project in the worktree at `root`, if it is missing: git stores no
+/// empty folders.
 ///
 /// # Errors
 ///
-/// A link or a file is in its place. An agent that works where a link leads to is not isolated.
+/// A link or a file is in its place. An agent that works behind a link is not isolated.
 pub(super) fn make(root: &Path, inside: &Path) -> Result<(), IsolationError> {
     let mut folder = root.to_owned();
     for part in inside {
@@ -28,7 +29,7 @@ pub(super) fn make(root: &Path, inside: &Path) -> Result<(), IsolationError> {
         match folder.symlink_metadata() {
             Ok(found) if found.is_dir() => {}
             Ok(_) => {
-                let reason = "a link or a file is where the folder of the project should be";
+                let reason = "a link or a file is in the place of the project's folder";
                 return Err(IsolationError::NotOurs { folder, reason });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -1,46 +1,46 @@
-//! Worktrees that are not needed any more.
+//! Removes worktrees that are no longer needed.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::locked::Locked;
+use super::locked::LockedWorktrees;
 use super::programs::Programs;
-use super::step::Step;
-use super::{IsolationError, WorkPlace, Worktree};
+use super::step::WorktreeOperation;
+use super::{IsolationError, WorkLocation, Worktree};
 
 impl Worktree {
-    /// Takes the worktree and its branch away, once all of its work is in the base.
+    /// Removes the worktree and its branch, if all of its work is in the base.
     ///
-    /// What is ignored by git goes, too.
+    /// Files that git ignores are removed, too.
     ///
     /// # Errors
     ///
-    /// There is work that was not committed or not merged. Then nothing has changed.
+    /// There is uncommitted or unmerged work. Then nothing has changed.
     pub async fn remove(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
-        let at = locked.nothing_to_lose(&self.place(), self.base()).await?;
+        let at = locked.check_merged(&self.place(), self.base()).await?;
         locked.remove(&self.place(), Some(at)).await
     }
 
-    /// Takes the folder away and keeps the branch, which has all of the work.
+    /// Removes the folder and keeps the branch, which contains all of the work.
     ///
     /// # Errors
     ///
-    /// There is work that was not committed. Then nothing has changed.
-    pub async fn put_away(&self) -> Result<(), IsolationError> {
+    /// There is uncommitted work. Then nothing has changed.
+    pub async fn remove_folder_only(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
-        locked.all_is_committed(&self.place()).await?;
+        locked.check_committed(&self.place()).await?;
         locked.remove(&self.place(), None).await
     }
 
-    /// Takes the worktree and its branch away with **all that is in it**, committed or not: for the
-    /// work of one that lost, of which nothing is wanted.
+    /// Removes the worktree and its branch with **everything in it**, committed or not: for the
+    /// work of a losing member.
     ///
     /// # Errors
     ///
-    /// It cannot be done.
+    /// It cannot be removed.
     pub async fn discard(&self) -> Result<(), IsolationError> {
         let locked = self.trees.lock().await?;
         let at = locked.commit_of(self.branch()).await?;
@@ -48,24 +48,24 @@ impl Worktree {
     }
 }
 
-impl Locked {
+impl LockedWorktrees {
     /// Removes a worktree. An interrupted removal is resumed.
     pub(super) async fn remove(
         &self,
-        place: &WorkPlace,
+        place: &WorkLocation,
         at: Option<String>,
     ) -> Result<(), IsolationError> {
-        let step = Step::Remove {
+        let step = WorktreeOperation::Remove {
             folder: place.folder.clone(),
             branch: place.branch.clone(),
             at: at.clone(),
         };
         step.begin(&self.trees.folder)?;
         let removed = self
-            .take_away(&place.folder, &place.branch, at.as_deref())
+            .delete(&place.folder, &place.branch, at.as_deref())
             .await;
-        // What cannot be removed must not be in the way of everything else.
-        Step::end(&self.trees.folder)?;
+        // A worktree that cannot be removed must not block everything else.
+        WorktreeOperation::end(&self.trees.folder)?;
         removed
     }
 
@@ -73,47 +73,53 @@ impl Locked {
     ///
     /// # Errors
     ///
-    /// It is not.
-    pub(super) async fn nothing_to_lose(
+    /// Some of its work is not in the base.
+    pub(super) async fn check_merged(
         &self,
-        place: &WorkPlace,
+        place: &WorkLocation,
         base: &str,
     ) -> Result<String, IsolationError> {
-        let at = self.all_is_committed(place).await?;
+        let at = self.check_committed(place).await?;
         let not_in_base = format!("^refs/heads/{base}");
-        let asked = ["rev-list", "--max-count=1", &at, &not_in_base];
-        match self.git.ask(&self.trees.repo, &asked).await?.is_empty() {
-            true => Ok(at),
-            false => Err(IsolationError::Unmerged {
+        let command = ["rev-list", "--max-count=1", &at, &not_in_base];
+        if self
+            .git
+            .run_ok(&self.trees.repo, &command)
+            .await?
+            .is_empty()
+        {
+            Ok(at)
+        } else {
+            Err(IsolationError::Unmerged {
                 base: base.to_owned(),
                 place: place.clone(),
-            }),
+            })
         }
     }
 
-    /// Returns the commit of the branch of a worktree in which all is committed, on that branch.
+    /// Returns the commit of the branch of a worktree without uncommitted work.
     ///
     /// # Errors
     ///
-    /// It is not.
-    pub(super) async fn all_is_committed(
+    /// There is uncommitted work, or the worktree is not on its branch.
+    pub(super) async fn check_committed(
         &self,
-        place: &WorkPlace,
+        place: &WorkLocation,
     ) -> Result<String, IsolationError> {
-        on_its_branch(&self.git, place).await?;
-        uncommitted(&self.git, place).await?;
-        self.git.ask(&place.folder, &["rev-parse", "HEAD"]).await
+        check_branch(&self.git, place).await?;
+        check_clean(&self.git, place).await?;
+        self.git.run_ok(&place.folder, &["rev-parse", "HEAD"]).await
     }
 }
 
-/// Makes sure that a worktree is on its branch.
-pub(super) async fn on_its_branch(
+/// Checks that a worktree is on its branch.
+pub(super) async fn check_branch(
     git: &super::git::Git,
-    place: &WorkPlace,
+    place: &WorkLocation,
 ) -> Result<(), IsolationError> {
-    let asked = ["symbolic-ref", "--quiet", "HEAD"];
-    let said = git.attempt(&place.folder, &asked).await?;
-    let found = super::git::text(&said.stdout).trim().to_owned();
+    let command = ["symbolic-ref", "--quiet", "HEAD"];
+    let output = git.try_run(&place.folder, &command).await?;
+    let found = super::git::text(&output.stdout).trim().to_owned();
     if found == format!("refs/heads/{}", place.branch) {
         return Ok(());
     }
@@ -127,12 +133,12 @@ pub(super) async fn on_its_branch(
     })
 }
 
-/// Makes sure that all in a worktree is committed, but for what git ignores.
-pub(super) async fn uncommitted(
+/// Checks that everything in a worktree is committed, except ignored files.
+pub(super) async fn check_clean(
     git: &super::git::Git,
-    place: &WorkPlace,
+    place: &WorkLocation,
 ) -> Result<(), IsolationError> {
-    no_repository_inside(git, place).await?;
+    check_no_nested_repository(git, place).await?;
     let status = [
         "status",
         "--porcelain",
@@ -140,8 +146,8 @@ pub(super) async fn uncommitted(
         "--untracked-files=all",
         "--ignore-submodules=none",
     ];
-    let said = git.ask(&place.folder, &status).await?;
-    match said.split('\0').next() {
+    let output = git.run_ok(&place.folder, &status).await?;
+    match output.split('\0').next() {
         None | Some("") => Ok(()),
         Some(first) => Err(IsolationError::Uncommitted {
             what: first.trim().to_owned(),
@@ -150,21 +156,21 @@ pub(super) async fn uncommitted(
     }
 }
 
-/// Whether there are files in which a merge left conflicts.
+/// Whether files contain merge conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflicts {
     None,
     Some,
 }
 
-/// Makes sure that no submodule is checked out: to look at one, git would follow the settings that
-/// stand in there, and to remove it would lose what was committed there.
-pub(crate) async fn no_repository_inside(
+/// Checks that no submodule is checked out: inspecting one would make git follow the settings in
+/// it, and removing it would lose its commits.
+pub(crate) async fn check_no_nested_repository(
     git: &super::git::Git,
-    place: &WorkPlace,
+    place: &WorkLocation,
 ) -> Result<Conflicts, IsolationError> {
     let staged = ["ls-files", "--stage", "-z"];
-    let staged = git.ask(&place.folder, &staged).await?;
+    let staged = git.run_ok(&place.folder, &staged).await?;
     let mut conflicts = Conflicts::None;
     for (fields, path) in staged
         .split('\0')
@@ -192,7 +198,7 @@ pub(crate) async fn no_repository_inside(
     Ok(conflicts)
 }
 
-/// Removes a folder that may not be there.
+/// Removes a folder, which may be missing.
 pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
     let path = folder.to_owned();
     let removed = tokio::task::spawn_blocking(move || {
@@ -211,7 +217,7 @@ pub(super) async fn remove_folder(folder: &Path) -> Result<(), IsolationError> {
     removed.map_err(IsolationError::io(folder))
 }
 
-/// Lets everything in a folder be removed: tools like to protect their caches.
+/// Makes everything in a folder removable: some tools write-protect their caches.
 fn make_writable(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {

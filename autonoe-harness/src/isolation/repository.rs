@@ -1,4 +1,4 @@
-//! Where a repository keeps what it knows about its worktrees.
+//! Git repository and the git directories of its worktrees.
 
 use std::fs;
 use std::io;
@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 
 use super::IsolationError;
 
-/// A repository, and where it keeps what it knows about each of its worktrees.
+/// A repository, and the git directories of its worktrees.
 ///
-/// A worktree says in its file `.git` where that is, and an agent can write that file. So the
-/// repository is asked, and a worktree that says otherwise is refused.
+/// The file `.git` of a worktree names its git directory, but an agent can write that file. So the
+/// repository is the authority, and a worktree that contradicts it is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repository {
     /// The work tree that was opened.
     pub(crate) top: PathBuf,
-    /// What git knows about that one.
+    /// The git directory of that work tree.
     pub(crate) dir: PathBuf,
-    /// What git knows about the repository, `.git`.
+    /// The common git directory of the repository, `.git`.
     pub(crate) common: PathBuf,
 }
 
 impl Repository {
-    /// Returns where git keeps what it knows about the work tree in `folder`.
+    /// Returns the git directory of the work tree in `folder`.
     ///
     /// # Errors
     ///
-    /// It is none of this repository, or its file `.git` says so.
+    /// It is not a work tree of this repository, or its file `.git` contradicts that.
     pub(super) fn dir_of(&self, folder: &Path) -> Result<PathBuf, IsolationError> {
         if folder == self.top {
             return Ok(self.dir.clone());
         }
         if let Some(admin) = self.admin_of(folder)? {
-            says(folder, &admin)?;
+            check_link(folder, &admin)?;
             return Ok(admin);
         }
         let is_main = self.common == folder.join(".git");
@@ -40,11 +40,11 @@ impl Repository {
             .ok_or_else(|| foreign(folder, "no repository"))
     }
 
-    /// Finds where git keeps what it knows about the worktree in `folder`, which is not looked at.
+    /// Finds the git directory of the worktree in `folder`, without accessing the worktree.
     ///
     /// # Errors
     ///
-    /// Two claim to be about that folder.
+    /// Two git directories claim that folder.
     pub(super) fn admin_of(&self, folder: &Path) -> Result<Option<PathBuf>, IsolationError> {
         let mut admins = self.admins().filter(|admin| is_about(admin, folder));
         match (admins.next(), admins.next()) {
@@ -53,15 +53,16 @@ impl Repository {
         }
     }
 
-    /// Tells whether there is no worktree any more where `admin` says that it is.
+    /// Returns whether the worktree is no longer in the location that `admin` names.
     pub(super) fn has_lost(&self, admin: &Path) -> bool {
-        let said = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
-        let said = admin.join(said.trim_end_matches('\n'));
-        said.parent()
-            .is_none_or(|folder| says(folder, admin).is_err())
+        let target = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
+        let target = admin.join(target.trim_end_matches('\n'));
+        target
+            .parent()
+            .is_none_or(|folder| check_link(folder, admin).is_err())
     }
 
-    /// Lists where git keeps what it knows about worktrees.
+    /// Lists the git directories of all worktrees.
     pub(super) fn admins(&self) -> impl Iterator<Item = PathBuf> {
         let entries = fs::read_dir(self.common.join("worktrees"));
         let entries = entries.into_iter().flatten().flatten();
@@ -70,20 +71,20 @@ impl Repository {
 }
 
 fn is_about(admin: &Path, folder: &Path) -> bool {
-    let said = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
-    let said = admin.join(said.trim_end_matches('\n'));
-    let Some(said) = said
+    let target = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
+    let target = admin.join(target.trim_end_matches('\n'));
+    let Some(target) = target
         .parent()
-        .filter(|_| said.file_name() == Some(".git".as_ref()))
+        .filter(|_| target.file_name() == Some(".git".as_ref()))
     else {
         return false;
     };
-    let is_same = || Some(said.canonicalize().ok()? == folder.canonicalize().ok()?);
-    said == folder || is_same().unwrap_or(false)
+    let is_same = || Some(target.canonicalize().ok()? == folder.canonicalize().ok()?);
+    target == folder || is_same().unwrap_or(false)
 }
 
-/// Makes sure that the file `.git` of a worktree says that it is the one of `admin`.
-fn says(folder: &Path, admin: &Path) -> Result<(), IsolationError> {
+/// Checks that the file `.git` of a worktree names `admin`.
+fn check_link(folder: &Path, admin: &Path) -> Result<(), IsolationError> {
     let file = folder.join(".git");
     let is_file = match file.symlink_metadata() {
         Ok(found) => found.is_file(),
@@ -97,14 +98,15 @@ fn says(folder: &Path, admin: &Path) -> Result<(), IsolationError> {
     }
     let text = fs::read(&file).map_err(IsolationError::io(&file))?;
     let text = super::git::text(&text);
-    let said = text
+    let target = text
         .trim_end_matches('\n')
         .strip_prefix("gitdir: ")
         .unwrap_or_default();
     let real = |path: &Path| path.canonicalize().ok();
-    match real(&folder.join(said)).is_some_and(|said| Some(said) == real(admin)) {
-        true => Ok(()),
-        false => Err(foreign(folder, said)),
+    if real(&folder.join(target)).is_some_and(|target| Some(target) == real(admin)) {
+        Ok(())
+    } else {
+        Err(foreign(folder, target))
     }
 }
 

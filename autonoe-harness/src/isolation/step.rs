@@ -1,4 +1,4 @@
-//! What is being done to worktrees, written down so that a kill in the middle can be mended.
+//! Write-ahead record of the current worktree operation, to repair it after a kill.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,36 +8,36 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::IsolationError;
-use super::owner::write_whole;
+use super::owner::write_json_durably;
 
-/// Where the step under way is written down. There is one at a time: who does it holds the lock.
+/// File of the current step. There is one at a time: its process holds the lock.
 const FILE: &str = ".step.json";
 
-/// How the names of steps begin that were set aside.
+/// Prefix of the names of quarantined steps.
 const ASIDE: &str = ".step-broken-";
 
-/// What is being done.
+/// An operation on worktrees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase")]
-pub(super) enum Step {
+pub(super) enum WorktreeOperation {
     /// Creates a worktree. After an interruption it is removed: nothing has worked there yet.
     Create {
         folder: PathBuf,
         branch: String,
-        /// The commit that it begins at.
+        /// The start commit.
         at: String,
-        /// What there was in the folder of all worktrees of the repository.
+        /// The names of the worktrees' git directories before the step.
         before: Vec<String>,
     },
     /// Removes a worktree. After an interruption the removal is resumed.
     Remove {
         folder: PathBuf,
         branch: String,
-        /// The commit of the branch, if the branch goes, too.
+        /// The commit of the branch, if the branch is removed, too.
         at: Option<String>,
     },
-    /// Updates a checked-out base to what was merged. After an interruption it is brought to one of
-    /// the two commits.
+    /// Updates a checked-out base to a merge. After an interruption it is brought to one of the two
+    /// commits.
     Advance {
         folder: PathBuf,
         base: String,
@@ -46,13 +46,13 @@ pub(super) enum Step {
     },
 }
 
-impl Step {
-    /// Writes down what is about to be done.
+impl WorktreeOperation {
+    /// Records the step before it starts.
     pub(super) fn begin(&self, folder: &Path) -> Result<(), IsolationError> {
-        write_whole(&folder.join(FILE), self)
+        write_json_durably(&folder.join(FILE), self)
     }
 
-    /// Takes note that it is done.
+    /// Deletes the record of the step.
     pub(super) fn end(folder: &Path) -> Result<(), IsolationError> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
@@ -63,10 +63,10 @@ impl Step {
         }
     }
 
-    /// Returns what somebody was about to do who was killed, and when that was.
+    /// Returns an interrupted step, and its start time.
     ///
-    /// One that nobody understands is [set aside](Self::set_aside).
-    pub(super) fn broken_off(folder: &Path) -> Result<Option<(Self, SystemTime)>, IsolationError> {
+    /// A step that cannot be parsed is [quarantined](Self::set_aside).
+    pub(super) fn interrupted(folder: &Path) -> Result<Option<(Self, SystemTime)>, IsolationError> {
         let path = folder.join(FILE);
         let read = || -> std::io::Result<_> {
             let since = fs::metadata(&path)?.modified()?;
@@ -80,24 +80,24 @@ impl Step {
         match serde_json::from_slice(&text) {
             Ok(step) => Ok(Some((step, since))),
             Err(error) => {
-                Self::set_aside(folder, &error.to_string())?;
+                Self::quarantine(folder, &error.to_string())?;
                 Ok(None)
             }
         }
     }
 
-    /// Puts a step aside that cannot be mended: it must not be in the way of everything else, and
-    /// a person may want to see it.
-    pub(super) fn set_aside(folder: &Path, why: &str) -> Result<(), IsolationError> {
-        let number = Self::aside(folder).len();
+    /// Quarantines a step that cannot be repaired: it must not block everything else, and a person
+    /// may want to inspect it.
+    pub(super) fn quarantine(folder: &Path, why: &str) -> Result<(), IsolationError> {
+        let number = Self::quarantined(folder).len();
         let aside = folder.join(format!("{ASIDE}{number}.json"));
-        tracing::error!(why, aside = %aside.display(), "a broken step of worktrees is set aside");
+        tracing::error!(why, aside = %aside.display(), "moved an unreadable record aside");
         let path = folder.join(FILE);
         fs::rename(&path, aside).map_err(IsolationError::io(path))
     }
 
-    /// Returns the steps that were set aside.
-    pub(super) fn aside(folder: &Path) -> Vec<PathBuf> {
+    /// Returns the quarantined steps.
+    pub(super) fn quarantined(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let is_aside = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());

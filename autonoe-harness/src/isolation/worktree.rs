@@ -1,38 +1,38 @@
-//! The worktree of one agent.
+//! Worktree of one agent.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::owner::Record;
-use super::remove::{Conflicts, no_repository_inside, on_its_branch};
-use super::{Author, IsolationError, WorkPlace, Worktrees, project_folder};
+use super::owner::OwnerRecord;
+use super::remove::{Conflicts, check_branch, check_no_nested_repository};
+use super::{Author, IsolationError, WorkLocation, Worktrees, project_folder};
 
 /// The worktree of one agent, on a branch of its own.
 ///
-/// As long as it or a clone of it lives, nobody else can take the worktree up. Dropping it leaves
-/// everything as it is: [`Worktrees::take_up`] goes on with it, and [`Worktrees::sweep`] removes it
+/// As long as it or a clone of it lives, no one else can open the worktree. Dropping it leaves
+/// everything as it is: `Worktrees::take_up` opens it again, and `Worktrees::sweep` removes it
 /// if there is no work in it.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     pub(super) trees: Worktrees,
-    record: Record,
+    record: OwnerRecord,
     root: PathBuf,
     folder: PathBuf,
     pub(super) admin: PathBuf,
-    /// Nobody else works there as long as this is open.
+    /// The claim, held as long as this file is open.
     _claim: Arc<File>,
 }
 
 impl Worktree {
     pub(super) fn new(
         trees: Worktrees,
-        record: Record,
+        record: OwnerRecord,
         (root, admin): (PathBuf, PathBuf),
         claim: File,
     ) -> Self {
         Self {
-            folder: project_folder::at(&root, &trees.inside),
+            folder: project_folder::at(&root, &trees.project_subfolder),
             trees,
             record,
             root,
@@ -41,18 +41,18 @@ impl Worktree {
         }
     }
 
-    /// Makes sure that the folder that the agent works in is there, and in the worktree.
+    /// Ensures that the working folder of the agent exists inside of the worktree.
     pub(crate) fn make_folder(&self) -> Result<(), IsolationError> {
-        project_folder::make(&self.root, &self.trees.inside)
+        project_folder::make(&self.root, &self.trees.project_subfolder)
     }
 
-    /// Returns the folder that the agent works in: the one of the project, which may be inside of
+    /// Returns the working folder of the agent: that of the project, which may be a subfolder of
     /// the worktree.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns the folder that all of the worktree is in.
+    /// Returns the root folder of the worktree.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -67,35 +67,39 @@ impl Worktree {
         &self.record.base
     }
 
-    /// Returns where its work is.
-    pub fn place(&self) -> WorkPlace {
-        WorkPlace {
+    /// Returns the location of its work.
+    pub fn place(&self) -> WorkLocation {
+        WorkLocation {
             branch: self.record.branch.clone(),
             folder: self.root.clone(),
         }
     }
 
-    /// Commits all that is in the worktree on its branch, in the name of `author`: what is not
-    /// tracked too, what is ignored not. Returns the commit that the branch is at.
+    /// Commits everything in the worktree on its branch, as `author`: including untracked files,
+    /// excluding ignored ones. Returns the commit of the branch.
     ///
     /// # Errors
     ///
-    /// The agent went away from the branch or from the repository, or left a repository inside or
-    /// conflicts. Everything stays as it is.
-    pub async fn finish(&self, author: &Author, message: &str) -> Result<String, IsolationError> {
+    /// The agent has left the branch or the repository, or there is a nested repository or a
+    /// conflict. Everything stays as it is.
+    pub async fn commit_all(
+        &self,
+        author: &Author,
+        message: &str,
+    ) -> Result<String, IsolationError> {
         let (git, folder, place) = (&self.trees.git, self.root(), self.place());
-        on_its_branch(git, &place).await?;
-        if no_repository_inside(git, &place).await? == Conflicts::Some {
+        check_branch(git, &place).await?;
+        if check_no_nested_repository(git, &place).await? == Conflicts::Some {
             return Err(IsolationError::Uncommitted {
                 what: "files with conflicts".to_owned(),
                 place,
             });
         }
-        git.ask(folder, &["add", "--all"]).await?;
+        git.run_ok(folder, &["add", "--all"]).await?;
         let staged = ["diff-index", "--cached", "-z", "--no-renames", "HEAD"];
-        let staged = git.ask(folder, &staged).await?;
+        let staged = git.run_ok(folder, &staged).await?;
         if let Some(inside) = new_repository(&staged) {
-            git.ask(folder, &["reset", "--quiet"]).await?;
+            git.run_ok(folder, &["reset", "--quiet"]).await?;
             return Err(IsolationError::NestedRepository { inside, place });
         }
         if !staged.is_empty() || self.admin.join("MERGE_HEAD").exists() {
@@ -109,13 +113,13 @@ impl Worktree {
             ];
             let mut command: Vec<String> = author.settings().into();
             command.extend(commit.map(str::to_owned));
-            git.ask(folder, &command).await?;
+            git.run_ok(folder, &command).await?;
         }
-        git.ask(folder, &["rev-parse", "HEAD"]).await
+        git.run_ok(folder, &["rev-parse", "HEAD"]).await
     }
 }
 
-/// Finds a repository that was put into the index: git would take its number and leave its work.
+/// Finds a newly staged nested repository: git would record its commit only, and not its files.
 fn new_repository(raw: &str) -> Option<String> {
     let mut fields = raw.split('\0');
     while let (Some(change), Some(path)) = (fields.next(), fields.next()) {

@@ -1,47 +1,49 @@
-//! The worktrees of a fleet.
+//! Worktrees of a fleet.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_core::{create_folder, write_new_file};
-use autonoe_process::Commands;
+use autonoe_core::project::{create_folder, write_new_file};
+use autonoe_process::ProcessRunner;
 
-use super::git::{Git, words};
-use super::locked::Listed;
-use super::owner::{Process, Record, claim};
+use super::git::{Git, output_text};
+use super::locked::ListedWorktree;
+use super::owner::{OwnerRecord, Process, claim};
 use super::programs::Programs;
 use super::repository::Repository;
-use super::step::Step;
-use super::{IsolationError, WorkPlace, Worktree, name, project_folder};
+use super::step::WorktreeOperation;
+use super::{IsolationError, WorkLocation, Worktree, name, project_folder};
 
-/// How long git may take for anything, if nothing else is said.
+/// Default time limit of a git command.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
-/// How long one who is at the worktrees is waited for, if nothing else is said.
+/// Default time limit of waiting for another process that uses the worktrees.
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 
-/// Makes git worktrees, one for each agent of a fleet, and finds them again.
+/// Creates git worktrees, one per agent of a fleet, and finds them again.
 ///
-/// Each is on a branch of its own, `autonoe/{fleet}/{name}`. That an agent cannot be isolated is an
-/// error: who wants it to work in the repository itself has to say so. Git is run with the
-/// environment of the commands that are given (it needs a `PATH`), without the settings of the
-/// user, without hooks, without filters and other programs that the settings of the repository name
-/// ([`allow_programs`](Self::allow_programs) lets them), fetches nothing and never asks. It looks at
-/// the repository that was opened, and refuses a worktree whose file `.git` says another.
+/// Each is on a branch of its own, `autonoe/{fleet}/{name}`. If an agent cannot be isolated, that
+/// is an error: working in the repository itself must be requested explicitly. Git runs with the
+/// environment of the given commands (it needs a `PATH`), without the configuration of the user,
+/// without hooks, and without filters and other programs named in the settings of the repository
+/// ([`allow_programs`](Self::allow_programs) enables them). It fetches nothing and never prompts.
+/// It only uses the opened repository, and refuses a worktree whose file `.git` names another one.
 ///
-/// Worktrees are made, merged and taken away by one process at a time, which writes down what it is
-/// about to do: the next process repairs what a kill interrupted. Worktrees below a project that
-/// was moved or copied are found where they are now.
+/// One process at a time creates, merges and removes worktrees. It records each step before it
+/// starts: the next process repairs a step that a kill interrupted. Worktrees of a project that was
+/// moved or copied are found in their new location.
 ///
 /// ```no_run
 /// use std::path::Path;
 ///
-/// use autonoe_harness::{Author, IsolationError, Verification, Worktrees};
-/// use autonoe_process::Commands;
+/// use autonoe_harness::executor::Verification;
+/// use autonoe_harness::isolation::{Author, IsolationError};
+/// use autonoe_harness::Worktrees;
+/// use autonoe_process::ProcessRunner;
 ///
 /// # async fn example() -> Result<(), IsolationError> {
-/// let commands = Commands::unconfined("/").env("PATH", "/usr/bin:/bin");
+/// let commands = ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin");
 /// let repo = Path::new("/home/ada/shop");
 /// let worktrees = Worktrees::open(repo, &repo.join(".harness/worktrees"), "login", commands).await?;
 /// let base = worktrees.current_branch().await?;
@@ -49,7 +51,7 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 /// let worktree = worktrees.create("one", &base).await?;
 /// // An agent works in `worktree.folder()`.
 /// let author = Author::default();
-/// worktree.finish(&author, "Add a login page").await?;
+/// worktree.commit_all(&author, "Add a login page").await?;
 /// let tests = |_folder| async { Verification::passed("the tests are green") };
 /// worktree.merge_if(&author, tests).await?;
 /// worktree.remove().await?;
@@ -61,10 +63,10 @@ pub struct Worktrees {
     pub(super) git: Git,
     /// The work tree of the repository.
     pub(super) repo: PathBuf,
-    /// Where in the work tree agents work; empty for all of it.
-    pub(super) inside: PathBuf,
+    /// The subfolder of the work tree in which agents work; empty for the root.
+    pub(super) project_subfolder: PathBuf,
     pub(super) repository: Repository,
-    /// Where worktrees are made.
+    /// The folder of all worktrees.
     pub(super) folder: PathBuf,
     pub(super) patience: Duration,
     fleet: String,
@@ -72,22 +74,22 @@ pub struct Worktrees {
 }
 
 impl Worktrees {
-    /// Looks at the repository that `repo` is in, for worktrees below `folder`, which is made if it
-    /// is not there and ignored by git. If `repo` is a folder inside of the repository, agents work
-    /// in the same folder of their worktrees.
+    /// Opens the repository that contains `repo`, for worktrees below `folder`. `folder` is created
+    /// if it is missing, and hidden from git. If `repo` is a subfolder of the repository, agents
+    /// work in the same subfolder of their worktrees.
     ///
     /// # Errors
     ///
-    /// There is no repository, or `fleet` cannot be a part of names.
+    /// There is no repository, or `fleet` is not a valid part of a name.
     pub async fn open(
         repo: &Path,
         folder: &Path,
         fleet: &str,
-        commands: Commands,
+        commands: ProcessRunner,
     ) -> Result<Self, IsolationError> {
         name::check(fleet)?;
         let git = Git::new(commands, FIVE_MINUTES);
-        let asked = [
+        let command = [
             "rev-parse",
             "--path-format=absolute",
             "--show-toplevel",
@@ -96,16 +98,16 @@ impl Worktrees {
         ];
         let no_repository = |said| IsolationError::NoRepository {
             folder: repo.to_owned(),
-            said,
+            output: said,
         };
         if !repo.is_dir() {
-            return Err(no_repository("it is no folder".to_owned()));
+            return Err(no_repository("it is not a folder".to_owned()));
         }
-        let said = git.attempt(repo, &asked).await?;
-        let answer = super::git::text(&said.stdout);
+        let output = git.try_run(repo, &command).await?;
+        let answer = super::git::text(&output.stdout);
         let lines: Vec<&str> = answer.lines().collect();
-        let (true, [top, dir, common]) = (said.is_success(), lines.as_slice()) else {
-            return Err(no_repository(words(&said)));
+        let (true, [top, dir, common]) = (output.is_success(), lines.as_slice()) else {
+            return Err(no_repository(output_text(&output)));
         };
         create_folder(folder).map_err(IsolationError::io(folder))?;
         let real = |path: &Path| path.canonicalize().map_err(IsolationError::io(path));
@@ -128,8 +130,8 @@ impl Worktrees {
             return Err(no_repository(outside));
         };
         Ok(Self {
-            git: git.of(repository.clone()),
-            inside: inside.to_owned(),
+            git: git.for_repository(repository.clone()),
+            project_subfolder: inside.to_owned(),
             repo: repository.top.clone(),
             repository,
             folder,
@@ -139,33 +141,33 @@ impl Worktrees {
         })
     }
 
-    /// Sets how long git may take for anything; 5 minutes by default.
+    /// Sets the time limit of a git command; 5 minutes by default.
     #[must_use]
     pub fn within(mut self, time: Duration) -> Self {
         self.git = self.git.within(time);
         self
     }
 
-    /// Sets how long one who is at the worktrees is waited for at most; 10 minutes by default. As
-    /// long as one comes after the other, it is waited for.
+    /// Sets how long to wait for one process that uses the worktrees; 10 minutes by default. The
+    /// wait continues as long as the process changes.
     #[must_use]
-    pub fn wait_at_most(mut self, time: Duration) -> Self {
+    pub fn lock_timeout(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// Says for which run worktrees are made. One that was made for another run is not taken up: it
-    /// may have work that was kept.
+    /// Sets the run for which worktrees are created. A worktree of another run is not opened: it
+    /// may contain kept work.
     #[must_use]
     pub fn for_run(mut self, run: impl Into<String>) -> Self {
         self.run = Some(run.into());
         self
     }
 
-    /// Lets git run the programs that the settings of the repository name: filters such as that of
-    /// Git LFS, and ways to merge. Whoever can write those settings, or a file that they name, can
-    /// then have anything run: an agent often can. Without it filters are none, and what has a way
-    /// of its own to be merged is merged as text.
+    /// Lets git run the programs named in the settings of the repository: filters such as that of
+    /// Git LFS, and merge drivers. Anyone who can write those settings, or a file that they name,
+    /// can then run arbitrary programs, and an agent often can. Without it, filters are disabled
+    /// and custom merge drivers are replaced by the text merge.
     #[must_use]
     pub fn allow_programs(mut self) -> Self {
         self.git = self.git.with_programs(Programs::Allowed);
@@ -177,21 +179,22 @@ impl Worktrees {
         &self.repo
     }
 
-    /// Returns the fleet whose worktrees they are.
+    /// Returns the fleet of the worktrees.
     pub fn fleet(&self) -> &str {
         &self.fleet
     }
 
-    /// Makes a worktree on a branch of its own that begins where the branch `base` is now.
+    /// Creates a worktree on a branch of its own, starting at the current commit of the branch
+    /// `base`.
     ///
     /// # Errors
     ///
-    /// It cannot be made; then nothing of it is there. [`IsolationError::Exists`] if there is one of
-    /// that name, or a branch: it may have work that nobody has taken yet.
+    /// It cannot be created; then nothing of it is left. [`IsolationError::Exists`] if there is a
+    /// worktree or a branch of that name: it may contain unmerged work.
     pub async fn create(&self, name: &str, base: &str) -> Result<Worktree, IsolationError> {
         name::check(name)?;
         let locked = self.lock().await?;
-        let place = self.place_of(name);
+        let place = self.location(name);
         let at = locked.commit_of(base).await?;
         let at = at.ok_or_else(|| IsolationError::NoBranch {
             branch: base.to_owned(),
@@ -200,56 +203,57 @@ impl Worktrees {
         if is_taken || place.folder.symlink_metadata().is_ok() {
             return Err(IsolationError::Exists(place));
         }
-        let step = Step::Create {
+        let step = WorktreeOperation::Create {
             folder: place.folder.clone(),
             branch: place.branch.clone(),
             at: at.clone(),
             before: self.admin_names(),
         };
         step.begin(&self.folder)?;
-        let record = Record {
-            owner: Process::this(),
+        let record = OwnerRecord {
+            owner: Process::current(),
             fleet: self.fleet.clone(),
             name: name.to_owned(),
             branch: place.branch.clone(),
             base: base.to_owned(),
             run: self.run.clone(),
         };
-        let made = locked.make(&place, &at, &record).await;
+        let made = locked.create_worktree(&place, &at, &record).await;
         let made = made.and_then(|made| {
-            project_folder::make(&place.folder, &self.inside)?;
+            project_folder::make(&place.folder, &self.project_subfolder)?;
             Ok(made)
         });
         match made {
             Ok((admin, claim)) => {
-                Step::end(&self.folder)?;
+                WorktreeOperation::end(&self.folder)?;
                 let at = (place.folder, admin);
                 Ok(Worktree::new(self.clone(), record, at, claim))
             }
             Err(error) => {
-                locked.mend().await?;
+                locked.repair().await?;
                 Err(error)
             }
         }
     }
 
-    /// Takes up the worktree of `name` that somebody left who is gone or has let go of it; `None` if
-    /// there is none.
+    /// Opens the existing worktree `name`, if its previous owner is gone or has released it; `None`
+    /// if there is none.
     ///
     /// # Errors
     ///
-    /// [`IsolationError::InUse`] if somebody works there, be it in this process.
-    /// [`IsolationError::Exists`] if it was made for another [run](Self::for_run).
-    pub async fn take_up(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
+    /// [`IsolationError::InUse`] if it is claimed, even by this process. [`IsolationError::Exists`]
+    /// if it was created for another [run](Self::for_run).
+    pub async fn open_existing(&self, name: &str) -> Result<Option<Worktree>, IsolationError> {
         name::check(name)?;
         let locked = self.lock().await?;
-        let place = self.place_of(name);
-        let is_listed = |list: Vec<Listed>| list.iter().any(|tree| tree.folder == place.folder);
-        if !is_listed(locked.list().await?) && !locked.follow(name, &place)? {
+        let place = self.location(name);
+        let is_listed =
+            |list: Vec<ListedWorktree>| list.iter().any(|tree| tree.folder == place.folder);
+        if !is_listed(locked.list().await?) && !locked.relocate(name, &place)? {
             return Ok(None);
         }
         let admin = locked.admin_of(&place.folder)?;
-        let Some(mut record) = Record::read(&admin)? else {
+        let Some(mut record) = OwnerRecord::read(&admin)? else {
             return Err(IsolationError::Exists(place));
         };
         let Some(claim) = claim(&admin)? else {
@@ -264,22 +268,22 @@ impl Worktrees {
         if is_of_another {
             return Err(IsolationError::Exists(place));
         }
-        locked.mend_worktree(&place, &admin).await?;
-        record.owner = Process::this();
+        locked.repair_worktree(&place, &admin).await?;
+        record.owner = Process::current();
         record.write(&admin)?;
         let at = (place.folder, admin);
         Ok(Some(Worktree::new(self.clone(), record, at, claim)))
     }
 
-    /// Says where the worktree of a name is, or would be.
-    pub(crate) fn place_of(&self, name: &str) -> WorkPlace {
-        WorkPlace {
+    /// Returns the location of a worktree, which need not exist.
+    pub(crate) fn location(&self, name: &str) -> WorkLocation {
+        WorkLocation {
             branch: format!("autonoe/{}/{name}", self.fleet),
             folder: self.folder.join(&self.fleet).join(name),
         }
     }
 
-    /// Lists what git keeps about worktrees.
+    /// Lists the names of the worktrees' git directories.
     pub(super) fn admin_names(&self) -> Vec<String> {
         let names = self.repository.admins().filter_map(|admin| {
             let name = admin.file_name()?.to_str()?;

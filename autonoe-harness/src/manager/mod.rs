@@ -1,10 +1,8 @@
-//! Sub-harnesses that are processes: started, found again, ended.
+//! Processes of members: a manager that starts and finds them, and their supervisors.
 
-mod attendant;
-mod engine;
-mod harness_manager;
-mod program;
+mod member_command;
+mod member_manager;
+mod supervisor;
 
-pub(crate) use attendant::may_pass;
-pub use harness_manager::{FoundHarness, HarnessManager};
-pub use program::{SubHarnessProgram, Survival};
+pub use member_command::{MemberCommand, Survival};
+pub use member_manager::{FoundMember, MemberManager};

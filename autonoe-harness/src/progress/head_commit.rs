@@ -1,22 +1,24 @@
-//! The commit that a git repository has checked out.
+//! Reads the checked-out commit of a git repository.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The most bytes that are read of a file of git. Only `packed-refs` gets large.
+/// Maximum number of bytes read from a file of git. Only `packed-refs` grows large.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Returns the commit that the repository around `folder` has checked out.
+/// Returns the checked-out commit of the repository around `folder`.
 ///
-/// It reads git's files and starts no program, because an agent may have written the configuration of
-/// the repository. `None` without a repository or a commit, and for references in the reftable format.
+/// Reads git's files and starts no program, because an agent may have written the configuration of
+/// the repository. `None` without a repository or a commit, and for references in the reftable
+/// format.
 pub(super) fn head_commit(folder: &Path) -> Option<String> {
     let mut candidates = folder.ancestors().map(|folder| folder.join(".git"));
     let dot_git = candidates.find(|path| path.symlink_metadata().is_ok())?;
-    let git_dir = match dot_git.is_dir() {
-        true => dot_git,
-        false => target(&dot_git, read(&dot_git)?.strip_prefix("gitdir:")?),
+    let git_dir = if dot_git.is_dir() {
+        dot_git
+    } else {
+        target(&dot_git, read(&dot_git)?.strip_prefix("gitdir:")?)
     };
     let head = read(&git_dir.join("HEAD"))?;
     let Some(name) = head.strip_prefix("ref:").map(str::trim) else {
@@ -34,7 +36,7 @@ fn target(file: &Path, named: &str) -> PathBuf {
     folder.join(named.trim())
 }
 
-/// Returns the commit of a reference that git has packed.
+/// Returns the commit of a packed reference.
 fn packed(common: &Path, name: &str) -> Option<String> {
     let packed = read(&common.join("packed-refs"))?;
     let mut lines = packed.lines().filter_map(|line| line.split_once(' '));

@@ -1,18 +1,14 @@
-//! How far an agent came on in an iteration.
+//! Progress of an agent, measured per iteration.
 
 mod detector;
 mod head_commit;
-mod ledger;
-mod novelty;
+mod output_signals;
 mod project_files;
 mod signal;
 mod snapshot;
-mod text;
 
-pub use detector::ProgressDetector;
-pub use novelty::Novelty;
+pub(crate) use detector::ledger_counts;
+pub use detector::{Novelty, ProgressDetector};
 pub use project_files::ProjectFiles;
 pub use signal::{ProgressSignal, ProgressWeights};
 pub use snapshot::{SnapshotLimits, TreeSnapshot};
-
-pub(crate) use ledger::ledger_counts;

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{Workspace, WorkspaceSnapshot};
+use autonoe_core::run::{Workspace, WorkspaceSnapshot};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::head_commit::head_commit;
@@ -14,25 +14,25 @@ use super::head_commit::head_commit;
 /// Files with ignore rules. Of two in one directory, the later one has precedence.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Bytes of an ignore file that are read.
+/// Maximum number of bytes read from an ignore file.
 const IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Names that are not part of the work: directories of tools, and notes between sessions.
 const SKIPPED: [&str; 4] = [".git", ".autonoe", ".autonoe-note.md", ".harness"];
 
-/// The most files that a workspace snapshot covers.
+/// Maximum number of files in a workspace snapshot.
 const MAX_FILES: usize = 200_000;
 
 /// The files of a project, for a run that stops when its sessions change nothing.
 ///
-/// A file counts as changed when its size, its modification time or its permissions change; no content
-/// is read. A new commit that is checked out counts, too. Files that `.gitignore` names do not
+/// A file counts as changed when its size, its modification time or its permissions change; no
+/// content is read. A new checked-out commit counts, too. Files that `.gitignore` names do not
 /// count, nor do `.autonoe-note.md` and files in `.git`, `.autonoe` and `.harness`. Symlinks are
 /// not followed.
 ///
 /// ```
-/// use autonoe_core::Workspace;
-/// use autonoe_harness::ProjectFiles;
+/// use autonoe_core::run::Workspace;
+/// use autonoe_harness::progress::ProjectFiles;
 ///
 /// let project = tempfile::tempdir()?;
 /// let files = ProjectFiles::new(project.path());
@@ -105,7 +105,7 @@ pub(super) fn walk(
 /// A running walk.
 struct Walk<'a> {
     visit: &'a mut dyn FnMut(&Path, &Metadata) -> io::Result<()>,
-    /// The rules that apply, those of the deepest directory last.
+    /// The active rules, those of the deepest directory last.
     rules: Vec<Gitignore>,
     max: usize,
     files: usize,
@@ -153,17 +153,18 @@ impl Walk<'_> {
     }
 
     fn check_limit(&self, count: usize, what: &str) -> io::Result<()> {
-        match count > self.max {
-            true => Err(io::Error::other(format!(
+        if count > self.max {
+            Err(io::Error::other(format!(
                 "there are more than {} {what}",
                 self.max
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }
 
-/// Returns the rules of the ignore file at `path` about what is below `directory`, if there is one.
+/// Returns the rules of the ignore file at `path` for the files below `directory`, if there is one.
 fn read_rules(directory: &Path, path: &Path) -> Option<Gitignore> {
     if !path.symlink_metadata().ok()?.is_file() {
         return None;
@@ -179,7 +180,8 @@ fn read_rules(directory: &Path, path: &Path) -> Option<Gitignore> {
     builder.build().ok()
 }
 
-/// Returns `None` for an entry that has disappeared, was replaced by another kind, or is unreadable.
+/// Returns `None` for an entry that has disappeared, was replaced by another kind, or is
+/// unreadable.
 fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),

@@ -1,29 +1,30 @@
-//! What shows progress, and what it counts.
+//! Progress signal of an iteration, and the weights of its parts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What shows that an agent came on in an iteration.
+/// Evidence of an agent's progress in an iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressSignal {
-    /// How much its output differs from the one before: 0 is the same, 1 wholly another.
+    /// The difference between its output and the previous one: 0 is the same, 1 is entirely
+    /// different.
     pub output_diff_score: f64,
-    /// How much changed in its folder: 0 is nothing, 1 is a lot.
+    /// The amount of changes in its folder: 0 is none, 1 is a lot.
     pub file_changes_score: f64,
-    /// What it says of its progress between `<progress>` and `</progress>`, each text once.
+    /// The progress markers in its output, between `<progress>` and `</progress>`, each text once.
     pub explicit_markers: Vec<String>,
     /// The share of completed items in the check list of its output, from 0 to 1; 0 if it has none.
     pub checklist_progress: f64,
-    /// The share of deliverables that came to pass in this iteration, from 0 to 1. The specification
-    /// does not have this signal.
+    /// The share of deliverables that passed in this iteration, from 0 to 1. The specification does
+    /// not have this signal.
     pub ledger_progress: f64,
 }
 
-/// How much each signal counts.
+/// Weight of each signal.
 ///
-/// Those of the specification add up to 1. What the ledger says comes on top, because a
-/// deliverable that passes is progress whatever else is seen.
+/// Those of the specification add up to 1. The ledger counts in addition, because a passed
+/// deliverable is progress regardless of other signals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct ProgressWeights {
@@ -31,7 +32,7 @@ pub struct ProgressWeights {
     pub output_diff: f64,
     /// The changes of files.
     pub file_changes: f64,
-    /// What the agent says of its progress; two markers count in full.
+    /// The progress markers; two markers count in full.
     pub explicit_markers: f64,
     /// Its check list.
     pub checklist: f64,
@@ -52,10 +53,10 @@ impl Default for ProgressWeights {
 }
 
 impl ProgressWeights {
-    /// Returns how far the agent came on, from 0 to 1.
+    /// Returns the progress of the agent, from 0 to 1.
     ///
     /// ```
-    /// use autonoe_harness::{ProgressSignal, ProgressWeights};
+    /// use autonoe_harness::progress::{ProgressSignal, ProgressWeights};
     ///
     /// let mut signal = ProgressSignal::default();
     /// signal.output_diff_score = 0.5;
@@ -74,7 +75,7 @@ impl ProgressWeights {
             (self.ledger, signal.ledger_progress),
         ]
         .into_iter()
-        // What is no number shows nothing.
+        // NaN counts as no progress.
         .map(|(weight, score)| weight * score.clamp(0.0, 1.0))
         .filter(|part| part.is_finite())
         .sum::<f64>();

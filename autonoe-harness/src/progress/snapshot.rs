@@ -1,4 +1,4 @@
-//! What is in a folder.
+//! Snapshot of the files in a folder, to measure changes.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,24 +8,25 @@ use std::path::{Path, PathBuf};
 
 use super::project_files::walk;
 
-/// How many changed lines are a lot, if nothing else is said.
+/// Default number of changed lines for the full score.
 const A_LOT: u64 = 100;
 
-/// How many changed lines a file counts for whose lines nobody counts.
+/// Number of changed lines that a file counts for if its lines are not counted.
 const UNCOUNTED: u64 = 10;
 
-/// How much of a folder is looked at.
+/// Limits of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotLimits {
-    /// The most files, and the most directories.
+    /// The maximum number of files, and of directories.
     pub files: usize,
-    /// Up to how many bytes the lines of a file are counted. A larger one is the same as long as
-    /// its size and its time are.
+    /// The maximum size of a file whose lines are counted, in bytes. A larger file counts as
+    /// unchanged as long as its size and its modification time are the same.
     pub file_bytes: u64,
-    /// Of how many bytes in all the lines are counted. What comes then is taken for a large file.
+    /// The maximum number of bytes, over all files, whose lines are counted. Files beyond it are
+    /// treated like large files.
     pub all_bytes: u64,
-    /// How many lines must change for the highest score.
+    /// The number of changed lines for the highest score.
     pub full_score_lines: u64,
 }
 
@@ -40,20 +41,20 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// What is in a folder at one time, to be compared with another time.
+/// Content of a folder at one time, to be compared with that at another time.
 ///
-/// It looks at the files themselves, so it does not matter whether they are tracked, committed or
-/// in a repository at all. Files that `.gitignore` names are left out, and so are `.git`,
-/// `.autonoe`, `.autonoe-note.md` and `.harness`.
+/// The snapshot reads the files themselves, so it does not matter whether they are tracked,
+/// committed or in a repository at all. Files that `.gitignore` names are left out, and so are
+/// `.git`, `.autonoe`, `.autonoe-note.md` and `.harness`.
 ///
 /// ```
-/// use autonoe_harness::{SnapshotLimits, TreeSnapshot};
+/// use autonoe_harness::progress::{SnapshotLimits, TreeSnapshot};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let limits = SnapshotLimits::default();
-/// let before = TreeSnapshot::take(folder.path(), &limits)?;
+/// let before = TreeSnapshot::capture(folder.path(), &limits)?;
 /// std::fs::write(folder.path().join("new.txt"), "line\n".repeat(50))?;
-/// let now = TreeSnapshot::take(folder.path(), &limits)?;
+/// let now = TreeSnapshot::capture(folder.path(), &limits)?;
 ///
 /// assert_eq!(now.score_since(&before, &limits), 0.5);
 /// # Ok::<(), std::io::Error>(())
@@ -66,27 +67,27 @@ pub struct TreeSnapshot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
     Lines {
-        /// A hash of all of it: lines can change their places.
+        /// Hash of the whole content, because lines can change their order.
         whole: u64,
-        /// How often each line is there, by its hash.
+        /// Number of occurrences of each line, by its hash.
         lines: HashMap<u64, u64>,
     },
-    /// Something whose lines nobody counts, by a hash of what is known about it.
+    /// Content whose lines are not counted, as a hash of what is known about it.
     Other(u64),
 }
 
 impl TreeSnapshot {
-    /// Looks at `folder`. It blocks the thread for as long as that takes.
+    /// Takes a snapshot of `folder`. Blocks the thread.
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, or there are more files in it than are looked at. What goes away
-    /// meanwhile, and a folder inside that nobody may read, is left out.
-    pub fn take(folder: &Path, limits: &SnapshotLimits) -> io::Result<Self> {
+    /// The folder cannot be read, or it contains more files than the limit. Files that disappear in
+    /// the meantime and unreadable subfolders are left out.
+    pub fn capture(folder: &Path, limits: &SnapshotLimits) -> io::Result<Self> {
         let mut files = HashMap::new();
         let mut bytes_left = limits.all_bytes;
         walk(folder, limits.files, &mut |path, _| {
-            let (content, read) = Content::of(path, limits.file_bytes.min(bytes_left))?;
+            let (content, read) = Content::read(path, limits.file_bytes.min(bytes_left))?;
             bytes_left = bytes_left.saturating_sub(read);
             let path = path.strip_prefix(folder).unwrap_or(path);
             files.insert(path.to_owned(), content);
@@ -109,7 +110,7 @@ impl TreeSnapshot {
         now.chain(gone).sum()
     }
 
-    /// Returns how much changed since `before`, from 0 to 1.
+    /// Returns the amount of changes since `before`, from 0 to 1.
     pub fn score_since(&self, before: &Self, limits: &SnapshotLimits) -> f64 {
         let changed = self.changed_lines_since(before) as f64;
         (changed / limits.full_score_lines.max(1) as f64).min(1.0)
@@ -117,8 +118,8 @@ impl TreeSnapshot {
 }
 
 impl Content {
-    /// Looks at a file, and returns how many bytes of it were read: at most `most`.
-    fn of(path: &Path, most: u64) -> io::Result<(Self, u64)> {
+    /// Reads a file, and returns the number of bytes that were read: at most `most`.
+    fn read(path: &Path, most: u64) -> io::Result<(Self, u64)> {
         let hasher = BuildHasherDefault::<DefaultHasher>::default();
         let metadata = path.symlink_metadata()?;
         if metadata.is_symlink() {
@@ -131,7 +132,7 @@ impl Content {
         let mut bytes = Vec::new();
         let read = match File::open(path) {
             Ok(file) => file.take(most).read_to_end(&mut bytes)? as u64,
-            // What nobody may read can still be seen to change.
+            // Changes of an unreadable file are still visible in its metadata.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 return Ok((Self::Other(hasher.hash_one(known)), 0));
             }
@@ -163,7 +164,7 @@ fn changed_lines(before: Option<&Content>, now: Option<&Content>) -> u64 {
         return UNCOUNTED;
     };
     let added = missing(&now, &before);
-    // An empty file that comes or goes is a change as well, and so are lines in another order.
+    // Creating or removing an empty file is a change as well, and so is another order of lines.
     added.max(missing(&before, &now)).max(1)
 }
 
@@ -206,18 +207,18 @@ mod tests {
         }
 
         fn take(&self) -> TreeSnapshot {
-            TreeSnapshot::take(self.0.path(), &SnapshotLimits::default()).expect("a snapshot")
+            TreeSnapshot::capture(self.0.path(), &SnapshotLimits::default()).expect("a snapshot")
         }
     }
 
     #[test]
-    fn no_more_is_read_than_may_be_and_the_rest_is_still_seen_to_change() {
+    fn changes_beyond_the_byte_limit_are_detected() {
         let folder = Folder::new();
         let limits = SnapshotLimits {
             all_bytes: 2,
             ..SnapshotLimits::default()
         };
-        let take = || TreeSnapshot::take(folder.0.path(), &limits).expect("a snapshot");
+        let take = || TreeSnapshot::capture(folder.0.path(), &limits).expect("a snapshot");
         folder.write("a.rs", "one\n");
         let before = take();
         folder.write("a.rs", "one\ntwo\n");
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_was_committed_is_seen() {
+    fn committed_work_counts() {
         let folder = Folder::new();
         folder.git(&["init", "-q"]);
         folder.write("a.rs", "one\n");
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_nobody_tracks_are_seen_with_and_without_a_repository() {
+    fn untracked_files_count_with_and_without_a_repository() {
         for is_repository in [false, true] {
             let folder = Folder::new();
             if is_repository {
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_changed_removed_renamed_or_binary_counts() {
+    fn changed_removed_renamed_and_binary_files_count() {
         for (change, expected) in [
             ((|f: &Folder| f.write("a", "1\nx\n3\n")) as fn(&Folder), 1),
             (|f| f.write("a", "3\n2\n1\n"), 1),
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_does_not_count() {
+    fn ignored_files_do_not_count() {
         let folder = Folder::new();
         folder.write(".gitignore", "target/\n");
         let before = folder.take();
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_or_too_large_is_an_error() {
+    fn a_missing_or_too_large_folder_is_an_error() {
         let folder = Folder::new();
         folder.write("a", "1");
         folder.write("b", "1");
@@ -302,7 +303,7 @@ mod tests {
             ..SnapshotLimits::default()
         };
 
-        assert!(TreeSnapshot::take(folder.0.path(), &limits).is_err());
-        assert!(TreeSnapshot::take(&folder.0.path().join("c"), &limits).is_err());
+        assert!(TreeSnapshot::capture(folder.0.path(), &limits).is_err());
+        assert!(TreeSnapshot::capture(&folder.0.path().join("c"), &limits).is_err());
     }
 }

@@ -1,65 +1,67 @@
-//! How the loop of a task stands.
+//! Context of a recovery decision.
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetedKind as Kind;
-use crate::words::counted;
-use crate::{Allowance, Spending, StuckReport, Task};
+use crate::budget::{Allowance, Spending};
+use crate::executor::Task;
+use crate::pluralize::pluralize;
+use crate::stuck::StuckReport;
 
-/// How the loop of a task stands: all that a strategy of recovery sees.
+/// State of a task's loop, as recovery strategies see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoopContext {
-    /// The task, as it was given.
+    /// The task, as it was ordered.
     pub task: Task,
-    /// The backend that is at work.
+    /// The current backend.
     pub backend: String,
-    /// The model that is at work, if one was named.
+    /// The current model, if one was named.
     pub model: Option<String>,
     /// The number of the last iteration.
     pub iteration: u32,
-    /// Why the agent counts as stuck.
+    /// The report of the stuck detector.
     pub report: StuckReport,
-    /// Why the last iteration is no success.
+    /// The reason why the last iteration failed.
     pub problem: Option<String>,
-    /// Whether the backend itself failed, so that other words do not help.
+    /// Whether the backend itself failed, so that another prompt does not help.
     pub backend_failed: bool,
-    /// What can still be spent.
+    /// The remaining allowance.
     pub free: Allowance,
-    /// What the dearest iteration so far took.
-    pub dearest: Spending,
-    /// Where the agent works.
-    pub place: WorkingPlace,
-    /// Whether somebody can be asked.
+    /// The spending of the most expensive iteration so far.
+    pub costliest_iteration: Spending,
+    /// The kind of working folder.
+    pub working_place: WorkingPlace,
+    /// Whether a person can be asked.
     pub attendance: Attendance,
-    /// The labels of the steps that the strategy has made already.
+    /// The labels of the steps that the strategy has already taken.
     pub used: Vec<String>,
 }
 
-/// Where an agent works.
+/// Kind of an agent's working folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WorkingPlace {
-    /// In a folder as it is.
+    /// A plain folder.
     Folder,
-    /// In a worktree of its own, from which others can be made.
+    /// A worktree of its own, from which others can be created.
     Worktree,
 }
 
-/// Whether a person looks after a run.
+/// Whether a person attends to a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Attendance {
-    /// Somebody answers when asked.
+    /// A person answers questions.
     Attended,
-    /// Nobody does.
+    /// No person answers.
     #[default]
     Unattended,
 }
 
 impl LoopContext {
-    /// Makes the context of a task before anything is known.
+    /// Creates the context of a task before its first iteration.
     pub fn new(task: Task, backend: impl Into<String>, report: StuckReport) -> Self {
         Self {
             model: task.model.clone(),
@@ -70,23 +72,23 @@ impl LoopContext {
             problem: None,
             backend_failed: false,
             free: Allowance::default(),
-            dearest: Spending::default(),
-            place: WorkingPlace::Folder,
+            costliest_iteration: Spending::default(),
+            working_place: WorkingPlace::Folder,
             attendance: Attendance::Unattended,
             used: Vec::new(),
         }
     }
 
-    /// Returns how many iterations can still be paid, if each is as dear as the dearest so far;
-    /// `None` is without a limit.
+    /// Returns how many further iterations can be paid, if each costs as much as the most expensive
+    /// one so far; `None` is unlimited.
     pub fn affordable(&self) -> Option<u32> {
-        let per_iteration = self.dearest.amounts();
+        let per_iteration = self.costliest_iteration.amounts();
         let free = self.free.amounts();
         let limits = Kind::ALL
             .into_iter()
             .zip(free.into_iter().zip(per_iteration));
         let payable = limits.filter_map(|(kind, (free, taken))| {
-            // An iteration is one session, and of the rest it takes a bit at least.
+            // An iteration is one session, and uses at least one unit of everything else.
             let taken = match kind {
                 Kind::Sessions => 1,
                 _ => taken.max(1),
@@ -96,16 +98,16 @@ impl LoopContext {
         payable.min()
     }
 
-    /// Tells whether so many iterations can be paid.
+    /// Checks whether this many iterations can be paid.
     ///
     /// # Errors
     ///
-    /// They cannot; the reason is in words for people.
-    pub fn can_pay(&self, iterations: u32) -> Result<(), String> {
+    /// They cannot; the reason is a text for people.
+    pub fn check_affordable(&self, iterations: u32) -> Result<(), String> {
         match self.affordable() {
             Some(affordable) if affordable < iterations => Err(format!(
-                "it takes {}, and what is left pays {affordable}",
-                counted(iterations as usize, "iteration")
+                "it needs {}, and the remaining budget pays for {affordable}",
+                pluralize(iterations as usize, "iteration")
             )),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Another backend or model.
+//! Recovery by switching to another backend or model.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy};
-use crate::Allowance;
+use crate::budget::Allowance;
 
-/// Lets a more able backend or model go on: `{"type": "escalate", "to": [..]}`.
+/// Continues with a more capable backend or model: `{"type": "escalate", "to": [..]}`.
 ///
-/// They are named in the order of what they are able to do. If the one at work is among them, only
-/// those after it count.
+/// They are listed in order of capability. If the current one is in the list, only those after it
+/// count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Escalation {
-    /// Backends and models, the least able first.
+    /// The backends and models, the least capable first.
     pub to: Vec<BackendModel>,
 }
 
@@ -25,22 +25,22 @@ pub struct Escalation {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BackendModel {
-    /// The executor, by name.
+    /// The name of the executor.
     pub cli: String,
-    /// The model; that of the executor by default.
+    /// The model; that of the executor if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What must be left for it; nothing by default.
-    #[serde(default, skip_serializing_if = "asks_for_nothing")]
+    /// The allowance that must be left for it; nothing by default.
+    #[serde(default, skip_serializing_if = "needs_nothing")]
     pub needs: Allowance,
 }
 
-fn asks_for_nothing(needs: &Allowance) -> bool {
+fn needs_nothing(needs: &Allowance) -> bool {
     *needs == Allowance::default()
 }
 
 impl BackendModel {
-    /// Names a backend, with its own model.
+    /// Creates an entry for a backend with its default model.
     pub fn new(cli: impl Into<String>) -> Self {
         Self {
             cli: cli.into(),
@@ -49,16 +49,16 @@ impl BackendModel {
         }
     }
 
-    /// Names the model.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Says what must be left for it.
+    /// Sets the allowance that must be left for it.
     #[must_use]
-    pub fn needing(mut self, needs: Allowance) -> Self {
+    pub fn needs(mut self, needs: Allowance) -> Self {
         self.needs = needs;
         self
     }
@@ -83,7 +83,7 @@ impl fmt::Display for BackendModel {
 }
 
 impl Escalation {
-    /// Names backends and models, the least able first.
+    /// Lists backends and models, the least capable first.
     pub fn new(to: impl IntoIterator<Item = BackendModel>) -> Self {
         Self {
             to: to.into_iter().collect(),
@@ -103,16 +103,18 @@ impl Escalation {
 
 #[typetag::serde(name = "escalate")]
 impl RecoveryStrategy for Escalation {
-    fn most_uses(&self) -> u32 {
-        // One that names nobody is asked as well, and says so.
+    fn max_uses(&self) -> u32 {
+        // An empty list is consulted as well, and reports that it is empty.
         u32::try_from(self.to.len()).unwrap_or(u32::MAX).max(1)
     }
 
     fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
-        context.can_pay(1)?;
+        context.check_affordable(1)?;
         match self.next(context) {
             Some(_) => Ok(()),
-            None => Err("no more able backend is named that could be paid".to_owned()),
+            None => {
+                Err("there is no further backend that the remaining budget pays for".to_owned())
+            }
         }
     }
 
@@ -122,8 +124,8 @@ impl RecoveryStrategy for Escalation {
             ..BackendModel::new(&context.backend)
         };
         let to = self.next(context).cloned().unwrap_or(at_work);
-        let said = format!("let {to} go on");
-        RecoveryStep::new(to.to_string(), said, RecoveryChange::Escalate { to })
+        let description = format!("continued with {to}");
+        RecoveryStep::new(to.to_string(), description, RecoveryChange::Escalate { to })
     }
 }
 

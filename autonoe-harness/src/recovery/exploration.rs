@@ -1,4 +1,4 @@
-//! Several ways at once.
+//! Recovery by exploring several approaches at once.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     ExplorationBranch, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy, WorkingPlace,
 };
-use crate::words::counted;
+use crate::pluralize::pluralize;
 
-/// What agents are told on the branches, in turn.
+/// Additional prompts of the branches, in turn.
 const WAYS: [&str; 4] = [
     "Do the simplest thing that could work, even if it is not pretty.",
     "Begin with what must hold in the end, write that down as a check, and work backwards from it.",
@@ -16,17 +16,17 @@ const WAYS: [&str; 4] = [
     "Look for the cause before you change anything: reproduce what is wrong, and explain it.",
 ];
 
-/// Tries several ways, each in a worktree of its own: `{"type": "explore"}`.
+/// Explores several approaches, each in a worktree of its own: `{"type": "explore"}`.
 ///
-/// What passes its checks first is merged; what the others did is kept on their branches. What is
-/// left may pay fewer iterations than are wanted.
+/// The first approach that passes its checks is merged; the work of the others is kept on their
+/// branches. The remaining budget may pay for fewer iterations than configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Exploration {
-    /// How many ways; 3 by default.
+    /// The number of approaches; 3 by default.
     pub branches: u32,
-    /// How many iterations each has at most; 10 by default.
+    /// The maximum number of iterations of each; 10 by default.
     pub iterations: u32,
 }
 
@@ -40,7 +40,7 @@ impl Default for Exploration {
 }
 
 impl Exploration {
-    /// Returns how many iterations each branch can have.
+    /// Returns the number of iterations that each branch can have.
     fn each(&self, context: &LoopContext) -> u32 {
         match (context.affordable(), self.branches) {
             (_, 0) => 0,
@@ -53,12 +53,12 @@ impl Exploration {
 #[typetag::serde(name = "explore")]
 impl RecoveryStrategy for Exploration {
     fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
-        if context.place == WorkingPlace::Folder {
-            return Err("the agent has no worktree that branches could be made from".to_owned());
+        if context.working_place == WorkingPlace::Folder {
+            return Err("the agent has no worktree to branch from".to_owned());
         }
         if self.each(context) == 0 {
             return Err(format!(
-                "what is left does not pay {} branches",
+                "the remaining budget does not pay for {} branches",
                 self.branches
             ));
         }
@@ -74,16 +74,16 @@ impl RecoveryStrategy for Exploration {
                 goal: format!("{goal}\n\n{way}"),
             })
             .collect();
-        let said = format!(
-            "tries {} of at most {}, each in a worktree of its own",
-            counted(branches.len(), "way"),
-            counted(iterations as usize, "iteration")
+        let description = format!(
+            "tries {} of at most {}, each in its own worktree",
+            pluralize(branches.len(), "way"),
+            pluralize(iterations as usize, "iteration")
         );
         let change = RecoveryChange::Explore {
             branches,
             iterations,
         };
-        RecoveryStep::new("explore", said, change)
+        RecoveryStep::new("explore", description, change)
     }
 }
 

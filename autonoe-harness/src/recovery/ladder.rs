@@ -1,4 +1,4 @@
-//! What is tried first, and what then.
+//! Ordered list of recovery strategies.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::{
     AskPerson, Escalation, Exploration, LoopContext, PromptMutation, RecoveryStep, RecoveryStrategy,
 };
 
-/// Strategies of recovery in the order in which they are tried, as a list in JSON.
+/// Recovery strategies in the order in which they are tried, as a list in JSON.
 ///
-/// A rung that is used up or cannot be applied is left for good, so it comes to an end.
+/// A rung that is used up or cannot be applied is never tried again, so recovery always ends.
 ///
 /// ```
-/// use autonoe_harness::Ladder;
+/// use autonoe_harness::recovery::Ladder;
 ///
 /// let usual = Ladder::default();
 /// assert_eq!(usual.names().collect::<Vec<_>>(), ["prompt", "escalate", "explore", "person"]);
@@ -29,49 +29,49 @@ pub struct Ladder {
     rungs: Vec<Arc<dyn RecoveryStrategy>>,
 }
 
-/// How far up a ladder a task is.
+/// Position of a task on a ladder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Climb {
-    /// The rung, from 0.
+pub struct RecoveryAttempt {
+    /// The index of the rung, starting at 0.
     pub(super) rung: usize,
-    /// The labels of the steps that it made.
+    /// The labels of the steps that the rung has taken.
     used: Vec<String>,
 }
 
-/// What is to be tried next.
+/// Next recovery step of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// The strategy that says what is to change, and what it says; `None` if all is tried.
+    /// The strategy and its step; `None` if everything was tried.
     pub step: Option<(String, RecoveryStep)>,
     /// The strategies that could not be applied.
-    pub passed_over: Vec<PassedOver>,
+    pub skipped: Vec<SkippedStrategy>,
 }
 
 /// A strategy that could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PassedOver {
+pub struct SkippedStrategy {
     /// The `type` of the strategy.
     pub strategy: String,
-    /// Why.
-    pub why: String,
+    /// The reason.
+    pub reason: String,
 }
 
 impl Ladder {
-    /// Makes a ladder without a rung: whoever is stuck has failed.
+    /// Creates a ladder without rungs: a stuck task fails.
     pub fn none() -> Self {
         Self { rungs: Vec::new() }
     }
 
-    /// Adds a rung.
+    /// Adds a rung at the end.
     #[must_use]
     pub fn then(mut self, strategy: impl RecoveryStrategy + 'static) -> Self {
         self.rungs.push(Arc::new(strategy));
         self
     }
 
-    /// Adds a rung before all others.
+    /// Adds a rung at the start.
     #[must_use]
     pub fn first(mut self, strategy: impl RecoveryStrategy + 'static) -> Self {
         self.rungs.insert(0, Arc::new(strategy));
@@ -83,8 +83,8 @@ impl Ladder {
         self.rungs.iter().map(|rung| rung.typetag_name())
     }
 
-    /// Returns what is to be tried next, and takes note of it in `climb`.
-    pub fn climb(&self, climb: &mut Climb, context: &LoopContext) -> Recovery {
+    /// Returns the next recovery step, and records it in `climb`.
+    pub fn next_step(&self, climb: &mut RecoveryAttempt, context: &LoopContext) -> Recovery {
         let mut passed_over = Vec::new();
         while let Some(rung) = self.rungs.get(climb.rung) {
             let context = LoopContext {
@@ -96,14 +96,14 @@ impl Ladder {
                     climb.used.push(step.label.clone());
                     return Recovery {
                         step: Some((rung.typetag_name().to_owned(), step)),
-                        passed_over,
+                        skipped: passed_over,
                     };
                 }
-                // It did what it could.
+                // The rung is used up.
                 None => {}
-                Some(Err(why)) => passed_over.push(PassedOver {
+                Some(Err(why)) => passed_over.push(SkippedStrategy {
                     strategy: rung.typetag_name().to_owned(),
-                    why,
+                    reason: why,
                 }),
             }
             climb.rung += 1;
@@ -111,32 +111,35 @@ impl Ladder {
         }
         Recovery {
             step: None,
-            passed_over,
+            skipped: passed_over,
         }
     }
 }
 
-/// Asks a rung; `None` if it is used up.
+/// Returns the step of a rung; `None` if it is used up.
 fn step(
     rung: &dyn RecoveryStrategy,
     context: &LoopContext,
 ) -> Option<Result<RecoveryStep, String>> {
-    if context.used.len() >= usize::try_from(rung.most_uses()).unwrap_or(usize::MAX) {
+    if context.used.len() >= usize::try_from(rung.max_uses()).unwrap_or(usize::MAX) {
         return None;
     }
-    // Whatever it says: nothing begins that cannot be paid.
-    if let Err(why) = context.can_pay(1).and_then(|()| rung.can_apply(context)) {
+    // Checked here as well: nothing starts that cannot be paid.
+    if let Err(why) = context
+        .check_affordable(1)
+        .and_then(|()| rung.can_apply(context))
+    {
         return Some(Err(why));
     }
     let step = rung.apply(context);
     if context.used.contains(&step.label) {
-        return Some(Err(format!("it says {:?} again", step.label)));
+        return Some(Err(format!("it repeats the step {:?}", step.label)));
     }
-    Some(context.can_pay(step.iterations()).map(|()| step))
+    Some(context.check_affordable(step.iterations()).map(|()| step))
 }
 
 impl Default for Ladder {
-    /// Three other prompts, more able backends if any are named, three branches, a person.
+    /// Three other prompts, more capable backends if any are listed, three branches, a person.
     fn default() -> Self {
         Self::none()
             .then(PromptMutation::default())
@@ -162,7 +165,7 @@ impl<'de> Deserialize<'de> for Ladder {
 }
 
 impl PartialEq for Ladder {
-    /// Two are equal that are written alike.
+    /// Two ladders are equal if they serialise alike.
     fn eq(&self, other: &Self) -> bool {
         let json = |ladder: &Self| serde_json::to_value(ladder).ok();
         matches!((json(self), json(other)), (Some(one), Some(other)) if one == other)

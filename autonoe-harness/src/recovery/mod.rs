@@ -1,21 +1,19 @@
-//! What is tried when an agent is stuck: pure decisions, in an order.
+//! Recovery of stuck agents: strategies that are pure decisions, tried in order.
 
-mod change;
+mod ask_person;
 mod context;
 mod escalation;
 mod exploration;
 mod ladder;
 mod mutation;
-mod person;
 mod port;
 #[cfg(test)]
 mod properties;
 
-pub use change::{ExplorationBranch, RecoveryChange, RecoveryStep};
+pub use ask_person::AskPerson;
 pub use context::{Attendance, LoopContext, WorkingPlace};
 pub use escalation::{BackendModel, Escalation};
 pub use exploration::Exploration;
-pub use ladder::{Climb, Ladder, PassedOver, Recovery};
+pub use ladder::{Ladder, Recovery, RecoveryAttempt, SkippedStrategy};
 pub use mutation::{MutationKind, PromptMutation};
-pub use person::AskPerson;
-pub use port::{RECOVERY_PORT, RecoveryStrategy};
+pub use port::{ExplorationBranch, RECOVERY_PORT, RecoveryChange, RecoveryStep, RecoveryStrategy};

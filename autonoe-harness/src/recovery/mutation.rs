@@ -1,43 +1,43 @@
-//! Other words for the same goal.
+//! Recovery by rephrasing the prompt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LoopContext, RecoveryChange, RecoveryStep, RecoveryStrategy};
-use crate::StuckReason;
+use crate::stuck::StuckReason;
 
-/// Tells the agent its goal in other words: `{"type": "prompt"}`.
+/// Gives the agent its goal in another form: `{"type": "prompt"}`.
 ///
-/// Which words come first is a matter of what is wrong: who repeats a mistake is told not to, who
-/// comes to nothing is told to take small steps. None comes twice.
+/// The first form depends on the reason: it forbids a repeated mistake, or demands small steps if
+/// there was no progress. Each form is used once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct PromptMutation {
-    /// How often; 3 times by default.
+    /// The maximum number of uses; 3 by default.
     pub uses: u32,
-    /// The kinds that may be used.
+    /// The forms that may be used.
     pub kinds: Vec<MutationKind>,
 }
 
-/// A way to say a goal.
+/// Form of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MutationKind {
-    /// The agent says first what it understands.
+    /// The agent first states what it has understood.
     Rephrase,
     /// The agent takes small steps.
     Decompose,
-    /// The agent may do less.
+    /// The agent changes as little as possible.
     Constrain,
-    /// The agent looks for something like it that works.
+    /// The agent looks for a similar solution that works.
     Examples,
-    /// The agent is told what not to do again.
+    /// The prompt forbids the approach that failed.
     Negative,
 }
 
 impl MutationKind {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 5] = [
         Self::Rephrase,
         Self::Decompose,
@@ -56,7 +56,7 @@ impl MutationKind {
         }
     }
 
-    /// Returns the kind that helps most with what is wrong.
+    /// Returns the form that helps best against a reason.
     fn against(reason: &StuckReason) -> Option<Self> {
         match reason {
             StuckReason::NoProgress(_) => Some(Self::Decompose),
@@ -70,21 +70,21 @@ impl MutationKind {
         }
     }
 
-    fn said(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
-            Self::Rephrase => "asked it to say first what it understands",
-            Self::Decompose => "asked it to take small steps",
-            Self::Constrain => "asked it to do no more than is needed, with what is allowed",
-            Self::Examples => "asked it to follow something that works already",
-            Self::Negative => "told it what did not work, and to do something else",
+            Self::Rephrase => "asked the agent to state its understanding first",
+            Self::Decompose => "asked the agent to take small steps",
+            Self::Constrain => "asked the agent for minimal changes with allowed tools",
+            Self::Examples => "asked the agent to follow an existing example",
+            Self::Negative => "told the agent what failed, and to try something else",
         }
     }
 
-    /// Says the goal in this way.
+    /// Returns the goal in this form.
     fn goal(self, context: &LoopContext) -> String {
         let goal = &context.task.goal;
         let tried = match &context.problem {
-            Some(problem) => format!(" What came of it: {problem}."),
+            Some(problem) => format!(" The result was: {problem}."),
             None => String::new(),
         };
         match self {
@@ -134,24 +134,28 @@ impl PromptMutation {
 
 #[typetag::serde(name = "prompt")]
 impl RecoveryStrategy for PromptMutation {
-    fn most_uses(&self) -> u32 {
+    fn max_uses(&self) -> u32 {
         self.uses
     }
 
     fn can_apply(&self, context: &LoopContext) -> Result<(), String> {
         if context.backend_failed {
-            return Err("the backend itself failed, and other words do not help".to_owned());
+            return Err("the backend itself failed, so another prompt does not help".to_owned());
         }
         if self.next(context).is_none() {
-            return Err("there are no other words left".to_owned());
+            return Err("all prompt variants were used".to_owned());
         }
-        context.can_pay(1)
+        context.check_affordable(1)
     }
 
     fn apply(&self, context: &LoopContext) -> RecoveryStep {
         let kind = self.next(context).unwrap_or(MutationKind::Rephrase);
         let goal = kind.goal(context);
-        RecoveryStep::new(kind.label(), kind.said(), RecoveryChange::Prompt { goal })
+        RecoveryStep::new(
+            kind.label(),
+            kind.description(),
+            RecoveryChange::Prompt { goal },
+        )
     }
 }
 

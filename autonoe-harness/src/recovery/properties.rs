@@ -1,13 +1,16 @@
-//! What holds of every ladder.
+//! Tests and properties of recovery ladders.
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostTotal, CostUsd, Spent, TokenUsage};
+use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
+use autonoe_core::{Budget, CostUsd};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::{Allowance, Spending, StuckLevel, StuckReason, StuckReport, Task};
+use crate::budget::{Allowance, Spending};
+use crate::executor::Task;
+use crate::stuck::{StuckLevel, StuckReason, StuckReport};
 
 fn context(reasons: Vec<StuckReason>) -> LoopContext {
     let task = Task::new("T-1", "Add a login page.").expect("an id");
@@ -16,17 +19,18 @@ fn context(reasons: Vec<StuckReason>) -> LoopContext {
         reasons,
     };
     let mut context = LoopContext::new(task, "codex", report);
-    context.place = WorkingPlace::Worktree;
+    context.working_place = WorkingPlace::Worktree;
     context.attendance = Attendance::Attended;
     context
 }
 
-/// Climbs to the end; what a step changed, in words.
-fn steps(ladder: &Ladder, context: &LoopContext) -> (Vec<(String, String)>, Vec<PassedOver>) {
-    let (mut climb, mut steps, mut passed_over) = (Climb::default(), Vec::new(), Vec::new());
+/// Applies the whole ladder, and returns the labels of its steps and the skipped strategies.
+fn steps(ladder: &Ladder, context: &LoopContext) -> (Vec<(String, String)>, Vec<SkippedStrategy>) {
+    let (mut climb, mut steps, mut passed_over) =
+        (RecoveryAttempt::default(), Vec::new(), Vec::new());
     for _ in 0..1000 {
-        let recovery = ladder.climb(&mut climb, context);
-        passed_over.extend(recovery.passed_over);
+        let recovery = ladder.next_step(&mut climb, context);
+        passed_over.extend(recovery.skipped);
         match recovery.step {
             Some((strategy, step)) => steps.push((strategy, step.label)),
             None => return (steps, passed_over),
@@ -50,7 +54,7 @@ fn escalation() -> Escalation {
 }
 
 #[test]
-fn the_usual_ladder_is_climbed_rung_by_rung() {
+fn the_default_ladder_is_climbed_rung_by_rung() {
     let ladder = Ladder::none()
         .then(PromptMutation::default())
         .then(escalation())
@@ -63,7 +67,7 @@ fn the_usual_ladder_is_climbed_rung_by_rung() {
         "decompose",
         "rephrase",
         "constrain",
-        // The one at work is the second of the list, so only those after it come.
+        // The current model is the second of the list, so only those after it are used.
         "codex/gpt-5.5",
         "claude/opus",
         "explore",
@@ -75,7 +79,7 @@ fn the_usual_ladder_is_climbed_rung_by_rung() {
 }
 
 #[test]
-fn the_first_words_are_against_what_is_wrong() {
+fn the_first_prompt_matches_the_reason() {
     for (reason, first) in [
         (StuckReason::NoProgress(3), "decompose"),
         (StuckReason::RepeatedError(3), "negative"),
@@ -96,7 +100,7 @@ fn the_first_words_are_against_what_is_wrong() {
 }
 
 #[test]
-fn what_cannot_help_is_passed_over_and_says_why() {
+fn a_strategy_that_cannot_help_is_skipped_with_a_reason() {
     type Change = fn(&mut LoopContext);
     let table: [(Change, &str, &str); 5] = [
         (
@@ -104,21 +108,21 @@ fn what_cannot_help_is_passed_over_and_says_why() {
             "prompt",
             "the backend itself failed",
         ),
-        (|_| {}, "escalate", "no more able backend is named"),
+        (|_| {}, "escalate", "no further backend"),
         (
-            |it| it.place = WorkingPlace::Folder,
+            |it| it.working_place = WorkingPlace::Folder,
             "explore",
             "no worktree",
         ),
         (
             |it| it.free.sessions = Some(2),
             "explore",
-            "does not pay 3 branches",
+            "does not pay for 3 branches",
         ),
         (
             |it| it.attendance = Attendance::Unattended,
             "person",
-            "nobody looks after it",
+            "nobody is available to answer",
         ),
     ];
     for (change, strategy, why) in table {
@@ -132,7 +136,7 @@ fn what_cannot_help_is_passed_over_and_says_why() {
             .iter()
             .find(|passed| passed.strategy == strategy);
         let found = found.expect("it was passed over");
-        assert!(found.why.contains(why), "{found:?}");
+        assert!(found.reason.contains(why), "{found:?}");
     }
 }
 
@@ -150,15 +154,15 @@ fn a_branch_has_as_many_iterations_as_can_be_paid() {
             panic!("it explores");
         };
         assert_eq!((branches.len(), *iterations), (3, each));
-        assert!(context.can_pay(step.iterations()).is_ok());
+        assert!(context.check_affordable(step.iterations()).is_ok());
     }
 }
 
 #[test]
-fn who_needs_more_money_than_is_left_does_not_go_on() {
+fn a_backend_that_cannot_be_paid_is_skipped() {
     let dollars = |cents| Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)));
-    let dear = BackendModel::new("claude").needing(dollars(500));
-    let cheap = BackendModel::new("gemini").needing(dollars(50));
+    let dear = BackendModel::new("claude").needs(dollars(500));
+    let cheap = BackendModel::new("gemini").needs(dollars(50));
     let mut context = context(Vec::new());
     context.free = dollars(100);
 
@@ -170,7 +174,7 @@ fn who_needs_more_money_than_is_left_does_not_go_on() {
     assert_eq!(labels, ["gemini"]);
 }
 
-/// Never has enough, and always says the same.
+/// Always applies, and reserves many iterations; repeats its label unless `changing`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Greedy {
     changing: bool,
@@ -178,7 +182,7 @@ struct Greedy {
 
 #[typetag::serde(name = "test-greedy")]
 impl RecoveryStrategy for Greedy {
-    fn most_uses(&self) -> u32 {
+    fn max_uses(&self) -> u32 {
         u32::MAX
     }
 
@@ -187,9 +191,10 @@ impl RecoveryStrategy for Greedy {
     }
 
     fn apply(&self, context: &LoopContext) -> RecoveryStep {
-        let label = match self.changing {
-            true => format!("{}", context.used.len()),
-            false => "same".to_owned(),
+        let label = if self.changing {
+            format!("{}", context.used.len())
+        } else {
+            "same".to_owned()
         };
         let branch = ExplorationBranch {
             name: "b".to_owned(),
@@ -269,7 +274,7 @@ fn any_ladder() -> impl Strategy<Value = Ladder> {
 }
 
 proptest! {
-    /// It ends, repeats nothing within a rung, never goes back, and what is begun can be paid.
+    /// The ladder ends, repeats nothing within a rung, never goes back, and each step can be paid.
     #[test]
     fn a_ladder_ends_repeats_nothing_and_stays_inside_the_budget(
         ladder in any_ladder(),
@@ -287,18 +292,18 @@ proptest! {
         }
         context.free.sessions = sessions;
         context.free.budget.cost_usd = cents.map(CostUsd::from_cents);
-        context.dearest = Spending {
-            spent: Spent {
+        context.costliest_iteration = Spending {
+            spent: BudgetUsage {
                 cost: CostTotal::known(CostUsd::from_cents(cents_each)),
                 tokens: TokenUsage::default(),
                 time: Duration::ZERO,
             },
             sessions: 1,
         };
-        let (mut climb, mut rung, mut used) = (Climb::default(), 0, Vec::new());
+        let (mut climb, mut rung, mut used) = (RecoveryAttempt::default(), 0, Vec::new());
         for count in 0.. {
             prop_assert!(count < 200, "it never ends");
-            let recovery = ladder.climb(&mut climb, &context);
+            let recovery = ladder.next_step(&mut climb, &context);
             let Some((_, step)) = recovery.step else { break };
             prop_assert!(climb.rung >= rung);
             if climb.rung > rung {
@@ -307,7 +312,7 @@ proptest! {
             }
             prop_assert!(!used.contains(&step.label), "{step:?}");
             used.push(step.label.clone());
-            // What it may take is taken: sessions and money.
+            // Charges everything that the step may use: sessions and money.
             let taken = u64::from(step.iterations());
             if let Some(left) = &mut context.free.sessions {
                 prop_assert!(*left >= taken, "{step:?} takes {taken} of {left}");

@@ -1,8 +1,8 @@
-//! Keys and values below a task.
+//! Attributes of a task: `key: value` lines below it.
 
 use super::outline::{Line, nearest};
 
-/// The keys of a task.
+/// The valid keys of a task.
 pub(super) const KEYS: [&str; 11] = [
     "goal",
     "context",
@@ -21,15 +21,15 @@ pub(super) const KEYS: [&str; 11] = [
 const IGNORED: [(&str, &str); 15] = [
     (
         "ralph",
-        "every task is tried again until it is verified; see max_iterations",
+        "every task is retried until it is verified; see max_iterations",
     ),
     (
         "completion_promise",
-        "the agent's own word does not complete a task; write `success`",
+        "an agent cannot complete a task by saying so; write `success`",
     ),
-    ("goal_validate", "write what is to be checked as `success`"),
+    ("goal_validate", "write the check as `success`"),
     ("goal_threshold", "a success criterion holds or does not"),
-    ("daemon_url", "no daemon takes part"),
+    ("daemon_url", "there is no daemon"),
     ("scoring_interval", "every iteration is verified"),
     ("inject_checklist", "success criteria are in every prompt"),
     ("oscillation_detection", "stuck agents are always detected"),
@@ -67,12 +67,12 @@ pub(super) enum Attribute<'a> {
         key: &'a str,
         meant: Option<&'static str>,
     },
-    /// More of what is to be done.
+    /// A line without a key: part of the goal.
     Text(&'a str),
 }
 
 impl<'a> Attribute<'a> {
-    pub(super) fn of(line: &Line<'a>) -> Self {
+    pub(super) fn parse(line: &Line<'a>) -> Self {
         let text = line.item().unwrap_or_else(|| line.text.trim());
         if line.is_code {
             return Self::Text(line.text);
@@ -82,7 +82,7 @@ impl<'a> Attribute<'a> {
         };
         let (key, value) = (key.trim(), value.trim());
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-        // What follows a word and a colon at once is an address or a path, not a value.
+        // `//` after the colon is a URL, not a value.
         if key.is_empty() || !key.chars().all(is_word) || value.starts_with("//") {
             return Self::Text(text);
         }

@@ -1,36 +1,37 @@
-//! Commands in backquotes.
+//! Parses commands in backquotes.
 
-/// What a shell would do something with, and nobody does it here.
-const FOR_A_SHELL: [char; 11] = ['|', '&', ';', '<', '>', '(', ')', '$', '*', '?', '~'];
+/// Characters that only have a meaning in a shell, which is not used here.
+const SHELL_CHARS: [char; 11] = ['|', '&', ';', '<', '>', '(', ')', '$', '*', '?', '~'];
 
-/// What a command begins with that only a shell knows: no program has such a name.
-const OF_A_SHELL: [&str; 32] = [
+/// Words that only a shell understands: no program has such a name.
+const SHELL_WORDS: [&str; 32] = [
     "!", ".", "[[", "{", "}", "alias", "case", "cd", "do", "done", "elif", "else", "esac", "eval",
     "exec", "exit", "export", "fi", "for", "function", "if", "local", "return", "select", "set",
     "shopt", "source", "then", "trap", "unset", "until", "while",
 ];
 
-/// Cuts a command into its words as a shell would, and refuses what only a shell can do.
-pub(super) fn words_of(command: &str) -> Result<Vec<String>, String> {
-    if let Some(mark) = first_for_a_shell(command) {
+/// Splits a command into words like a shell, and refuses syntax that needs one.
+pub(super) fn split_command(command: &str) -> Result<Vec<String>, String> {
+    if let Some(mark) = find_shell_char(command) {
         return Err(format!(
-            "no shell runs the command, so that {mark:?} has no meaning: quote it, or put the \
-             command into a script"
+            "the command does not run in a shell, so {mark:?} has no effect: quote it, or put \
+             the command into a script"
         ));
     }
-    let words = shlex::split(command).ok_or("a quote of the command is not closed")?;
+    let words = shlex::split(command).ok_or("the command has an unclosed quote")?;
     let Some(program) = words.first() else {
-        return Err("there is no command".to_owned());
+        return Err("the command is empty".to_owned());
     };
-    if OF_A_SHELL.contains(&program.as_str()) {
+    if SHELL_WORDS.contains(&program.as_str()) {
         return Err(format!(
-            "no shell runs the command, and {program:?} is no program: put the command into a \
-             script, or write `sh -c '..'`"
+            "the command does not run in a shell, and {program:?} is not a program: put the \
+             command into a script, or write `sh -c '..'`"
         ));
     }
     if sets_a_variable(program) {
         return Err(format!(
-            "no shell runs the command, so that {program:?} sets nothing: write `env {program} ..`"
+            "the command does not run in a shell, so {program:?} sets no variable: write `env \
+             {program} ..`"
         ));
     }
     Ok(words)
@@ -42,7 +43,7 @@ fn sets_a_variable(word: &str) -> bool {
     name.is_some_and(|name| !name.is_empty() && name.chars().all(is_letter))
 }
 
-fn first_for_a_shell(command: &str) -> Option<char> {
+fn find_shell_char(command: &str) -> Option<char> {
     let mut quote = None;
     let mut chars = command.chars();
     while let Some(c) = chars.next() {
@@ -55,7 +56,7 @@ fn first_for_a_shell(command: &str) -> Option<char> {
             (Some(_), '$') => return Some('$'),
             (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
-            (None, c) if FOR_A_SHELL.contains(&c) => return Some(c),
+            (None, c) if SHELL_CHARS.contains(&c) => return Some(c),
             (None, _) => {}
         }
     }
@@ -78,12 +79,12 @@ mod tests {
             ("echo a\\&b", vec!["echo", "a&b"]),
             ("printf '$HOME'", vec!["printf", "$HOME"]),
         ] {
-            assert_eq!(words_of(command).expect(command), words);
+            assert_eq!(split_command(command).expect(command), words);
         }
     }
 
     #[test]
-    fn what_only_a_shell_can_do_is_refused() {
+    fn shell_syntax_is_refused() {
         for (command, why) in [
             ("cargo fmt --check && cargo test", "'&'"),
             ("cat log | grep ok", "'|'"),
@@ -92,15 +93,15 @@ mod tests {
             ("test -f $OUT", "'$'"),
             ("test -f \"$OUT\"", "'$'"),
             ("ls *.rs", "'*'"),
-            ("grep \"a b", "not closed"),
-            ("if true", "\"if\" is no program"),
-            ("cd sub", "\"cd\" is no program"),
-            ("! grep -q TODO a.txt", "\"!\" is no program"),
+            ("grep \"a b", "unclosed quote"),
+            ("if true", "\"if\" is not a program"),
+            ("cd sub", "\"cd\" is not a program"),
+            ("! grep -q TODO a.txt", "\"!\" is not a program"),
             ("CI=1 cargo test", "env CI=1"),
-            ("  ", "no command"),
+            ("  ", "the command is empty"),
         ] {
-            let said = words_of(command).expect_err(command);
-            assert!(said.contains(why), "{command}: {said}");
+            let error = split_command(command).expect_err(command);
+            assert!(error.contains(why), "{command}: {error}");
         }
     }
 }

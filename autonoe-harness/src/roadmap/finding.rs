@@ -1,24 +1,24 @@
-//! What is wrong with a roadmap.
+//! Errors of roadmaps, with line and column.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A roadmap with mistakes.
+/// Error of a roadmap: all of its mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoadmapError {
     file: PathBuf,
     findings: Vec<RoadmapFinding>,
 }
 
-/// One mistake, and where it is.
+/// A mistake in a roadmap, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct RoadmapFinding {
-    /// The line, from 1.
+    /// The line, starting at 1.
     pub line: usize,
-    /// The column, from 1, in characters.
+    /// The column in characters, starting at 1.
     pub column: usize,
-    /// What is wrong, and what could be meant.
+    /// The problem, and a suggestion.
     pub message: String,
 }
 
@@ -32,7 +32,7 @@ impl RoadmapError {
         }
     }
 
-    /// Returns all that is wrong, by line.
+    /// Returns all mistakes, by line.
     pub fn findings(&self) -> &[RoadmapFinding] {
         &self.findings
     }

@@ -1,27 +1,27 @@
-//! The sections and items of a roadmap, before anybody asks what they mean.
+//! Splits a roadmap into sections and lines, without interpreting them.
 
 use super::finding::RoadmapFinding;
 
-/// The sections that a roadmap has.
+/// The sections of a roadmap.
 pub(super) const SECTIONS: [&str; 4] = ["Objective", "Constraints", "Success Criteria", "Tasks"];
 
-/// How near a word must be to another to be meant by it.
+/// Minimum similarity of a misspelt word to a suggestion.
 const NEAR: f64 = 0.8;
 
-/// A roadmap by its sections.
+/// A roadmap, split into sections.
 #[derive(Debug, Default)]
 pub(super) struct Outline<'a> {
     pub(super) title: Option<String>,
     pub(super) sections: Vec<Section<'a>>,
-    /// How many lines the file has.
+    /// The number of lines of the file.
     pub(super) lines: usize,
 }
 
-/// What stands below a heading.
+/// The lines below a heading.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
     pub(super) name: String,
-    /// The line of its heading.
+    /// The line of the heading.
     pub(super) line: usize,
     pub(super) lines: Vec<Line<'a>>,
 }
@@ -31,12 +31,12 @@ pub(super) struct Section<'a> {
 pub(super) struct Line<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
-    /// Whether it is part of a block of code, or a fence of one.
+    /// Whether it is part of a code block, including its fences.
     pub(super) is_code: bool,
 }
 
 impl<'a> Line<'a> {
-    /// Returns the column that `part` begins in, which is a part of this line.
+    /// Returns the column at which `part`, a slice of this line, starts.
     pub(super) fn column_of(&self, part: &str) -> usize {
         let start = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         let before = self.text.get(..start).unwrap_or_default();
@@ -47,21 +47,21 @@ impl<'a> Line<'a> {
         self.text.starts_with([' ', '\t'])
     }
 
-    /// Returns what stands behind the bullet of a list, if there is one.
+    /// Returns the text behind the bullet of a list item, if it is one.
     pub(super) fn item(&self) -> Option<&'a str> {
         let text = self.text.trim_start();
         let item = text.strip_prefix(['-', '*', '+'])?;
         item.starts_with([' ', '\t']).then(|| item.trim())
     }
 
-    /// Whether the line is a heading of the third level, which begins a phase of tasks.
-    pub(super) fn begins_phase(&self) -> bool {
+    /// Returns whether the line is a heading of the third level, which starts a phase of tasks.
+    pub(super) fn is_phase_heading(&self) -> bool {
         !self.is_code && matches!(heading_of(self.text), Some((3, _)))
     }
 }
 
 impl<'a> Outline<'a> {
-    pub(super) fn of(text: &'a str, findings: &mut Vec<RoadmapFinding>) -> Self {
+    pub(super) fn parse(text: &'a str, findings: &mut Vec<RoadmapFinding>) -> Self {
         let mut outline = Self::default();
         let mut fence: Option<&str> = None;
         for (number, text) in (1..).zip(text.lines()) {
@@ -115,12 +115,14 @@ impl<'a> Outline<'a> {
         let mut problem = None;
         match known {
             Some(name) if self.section(name).is_some() => {
-                problem = Some(format!("there are two sections {name:?}"));
+                problem = Some(format!("the section {name:?} exists twice"));
             }
             Some(_) => {}
             None => {
                 if let Some(near) = nearest(heading, SECTIONS) {
-                    problem = Some(format!("there is no section {heading:?}; {near:?} is one"));
+                    problem = Some(format!(
+                        "unknown section {heading:?}; did you mean {near:?}?"
+                    ));
                 }
             }
         }
@@ -138,7 +140,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Returns the known word that is nearest to `word`, if one is near.
+/// Returns the most similar known word, if it is similar enough.
 pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     known
@@ -156,12 +158,12 @@ fn heading_of(text: &str) -> Option<(usize, &str)> {
     is_heading.then(|| (level, heading.trim().trim_end_matches(['#', ':']).trim()))
 }
 
-/// Returns the marks that open or close a block of code.
+/// Returns the marks of a code fence.
 fn fence_of(text: &str) -> Option<&str> {
     let text = text.trim_start();
     ['`', '~'].into_iter().find_map(|mark| {
         let length = text.len() - text.trim_start_matches(mark).len();
-        // A line such as ```code``` is no fence.
+        // A line such as ```code``` is not a fence.
         let is_fence = length >= 3 && !(mark == '`' && text[length..].contains('`'));
         is_fence.then(|| &text[..length])
     })
@@ -180,7 +182,7 @@ mod tests {
         let text = "## Objective\n```sh\n# a comment\n## Tasks\n```\nafter\n~~~~\n~~~\n## Tasks\n~~~~\n## Tasks\n";
         let mut findings = Vec::new();
 
-        let outline = Outline::of(text, &mut findings);
+        let outline = Outline::parse(text, &mut findings);
 
         let sections: Vec<_> = outline
             .sections
@@ -195,20 +197,20 @@ mod tests {
     fn a_heading_that_is_nearly_one_of_ours_is_a_mistake() {
         let mut findings = Vec::new();
 
-        Outline::of(
+        Outline::parse(
             "# T\n## Tassk\n## Background\n## tasks:\n## TASKS\n",
             &mut findings,
         );
 
-        let told: Vec<_> = findings
+        let found: Vec<_> = findings
             .iter()
             .map(|f| (f.line, f.message.as_str()))
             .collect();
         assert_eq!(
-            told,
+            found,
             [
-                (2, "there is no section \"Tassk\"; \"Tasks\" is one"),
-                (5, "there are two sections \"Tasks\""),
+                (2, "unknown section \"Tassk\"; did you mean \"Tasks\"?"),
+                (5, "the section \"Tasks\" exists twice"),
             ]
         );
     }

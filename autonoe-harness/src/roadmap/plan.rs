@@ -1,17 +1,17 @@
-//! What a roadmap says.
+//! Roadmap and its tasks.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::check;
 use super::finding::{RoadmapError, RoadmapFinding};
 use super::outline::Outline;
 use super::read::read;
+use super::validation::validate;
 use crate::executor::{Task, TaskId};
 
-/// What is to be done, as a person writes it in a markdown file.
+/// A plan of work, written by a person in a Markdown file.
 ///
 /// ```
 /// use autonoe_harness::Roadmap;
@@ -39,17 +39,17 @@ use crate::executor::{Task, TaskId};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Roadmap {
-    /// Its title, if it has one, without `Roadmap:`.
+    /// The title, if there is one, without `Roadmap:`.
     pub title: Option<String>,
-    /// What all of it is for; the title if no section says it, and empty without a title.
+    /// The objective. Without a section for it, this is the title, or empty.
     pub objective: String,
-    /// What every task must keep to.
+    /// Constraints on every task.
     pub constraints: Vec<String>,
-    /// What must hold in the end, in words.
+    /// Statements that must hold in the end.
     pub success_criteria: Vec<String>,
-    /// What is to be done, in the order of the file.
+    /// The tasks, in file order.
     pub tasks: Vec<PlannedTask>,
-    /// What the file asks for and has no effect, or another effect than its author may expect.
+    /// Parts of the file that have no effect, or another effect than its author may expect.
     #[serde(skip)]
     pub warnings: Vec<RoadmapFinding>,
 }
@@ -60,9 +60,10 @@ pub struct Roadmap {
 pub struct PlannedTask {
     /// The task.
     pub task: Task,
-    /// What must be done before it: what `depends` names, else the phase before.
+    /// The tasks that must be done before: those that `depends` names, else those of the previous
+    /// phase.
     pub depends: Vec<TaskId>,
-    /// How many iterations it has; as many as the order says by default.
+    /// The maximum number of iterations; that of the order if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_iterations: Option<u32>,
     /// The backends that continue when its own is stuck or fails, in order.
@@ -70,12 +71,12 @@ pub struct PlannedTask {
     pub fallbacks: Vec<String>,
     /// Whether its box is ticked.
     pub is_done: bool,
-    /// The line that it begins in, from 1.
+    /// The line on which it starts, counting from 1.
     pub line: usize,
 }
 
 impl PlannedTask {
-    /// Plans a task that depends on nothing.
+    /// Creates a task without dependencies.
     pub fn new(task: Task) -> Self {
         Self {
             task,
@@ -89,25 +90,26 @@ impl PlannedTask {
 }
 
 impl Roadmap {
-    /// Reads a roadmap; `file` is where it is from, for errors.
+    /// Parses a roadmap. `file` is its path, for errors.
     ///
     /// # Errors
     ///
-    /// It says something that is not understood or cannot be done. All that is wrong with it is
-    /// told at once, each with its line.
+    /// It contains something that is not understood or cannot be done. All mistakes are reported at
+    /// once, each with its line.
     pub fn parse(file: &Path, text: &str) -> Result<Self, RoadmapError> {
         let mut findings = Vec::new();
-        let outline = Outline::of(text, &mut findings);
+        let outline = Outline::parse(text, &mut findings);
         let mut roadmap = read(&outline, &mut findings);
         roadmap.warnings.sort();
-        check(&roadmap, &outline, &mut findings);
-        match findings.is_empty() {
-            true => Ok(roadmap),
-            false => Err(RoadmapError::new(file, findings)),
+        validate(&roadmap, &outline, &mut findings);
+        if findings.is_empty() {
+            Ok(roadmap)
+        } else {
+            Err(RoadmapError::new(file, findings))
         }
     }
 
-    /// Returns the tasks that can be begun when those in `done` are done, in the order of the file.
+    /// Returns the tasks that can start when those in `done` are done, in file order.
     pub fn ready<'a>(
         &'a self,
         done: &'a BTreeSet<TaskId>,

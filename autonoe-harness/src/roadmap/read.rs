@@ -1,15 +1,15 @@
-//! What the sections of a roadmap mean.
+//! Interprets the sections of a roadmap.
 
 use std::path::{Component, PathBuf};
 
 use serde_json::Value;
 
 use super::attribute::{Attribute, KEYS};
-use super::command::words_of;
+use super::command::split_command;
 use super::finding::RoadmapFinding;
 use super::outline::{Line, Outline, Section};
 use super::plan::{PlannedTask, Roadmap};
-use super::timeout::seconds_of;
+use super::timeout::parse_timeout;
 use crate::executor::{AllOf, CommandCriterion, SuccessCriteria, Task, TaskId};
 
 pub(super) fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {
@@ -20,16 +20,17 @@ pub(super) fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) ->
     let objective = section("Objective").map(text_of).unwrap_or_default();
     let mut warnings = Vec::new();
     if let Some(growth) = section("Growth Mode") {
-        let message = "no tasks are added when all are done: this section has no effect";
+        let message = "this section has no effect: no tasks are added when all are done";
         warnings.push(RoadmapFinding::new(growth.line, 1, message));
     }
     let tasks = section("Tasks").map_or_else(Vec::new, |section| {
         tasks_of(section, findings, &mut warnings)
     });
     Roadmap {
-        objective: match objective.is_empty() {
-            true => title.clone().unwrap_or_default(),
-            false => objective,
+        objective: if objective.is_empty() {
+            title.clone().unwrap_or_default()
+        } else {
+            objective
         },
         title,
         constraints: section("Constraints").map(items_of).unwrap_or_default(),
@@ -46,8 +47,7 @@ fn text_of(section: &Section<'_>) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Returns the items of a list, each with the lines that belong to it; text without bullets is
-/// one item.
+/// Returns the items of a list, each with its continuation lines. Text without bullets is one item.
 fn items_of(section: &Section<'_>) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for line in &section.lines {
@@ -84,7 +84,7 @@ fn tasks_of(
     for line in &section.lines {
         let is_item = !line.is_indented() && !line.is_code && line.item().is_some();
         match (is_item, tasks.last_mut()) {
-            _ if line.begins_phase() => phase += 1,
+            _ if line.is_phase_heading() => phase += 1,
             (true, _) => match Draft::begin(line, phase) {
                 Ok(draft) => tasks.push(draft),
                 Err(finding) => findings.push(finding),
@@ -101,7 +101,7 @@ fn tasks_of(
     finished.collect()
 }
 
-/// Has each task without `depends` depend on the tasks of the nearest phase before its own.
+/// Makes each task without `depends` depend on the tasks of the previous non-empty phase.
 fn order_phases(tasks: &mut [Draft]) {
     let mut before: Vec<TaskId> = Vec::new();
     let mut now: Vec<TaskId> = Vec::new();
@@ -113,26 +113,26 @@ fn order_phases(tasks: &mut [Draft]) {
                 before = std::mem::take(&mut now);
             }
         }
-        if !task.said.contains(&"depends") {
+        if !task.keys.contains(&"depends") {
             task.planned.depends.clone_from(&before);
         }
         now.push(task.planned.task.id.clone());
     }
 }
 
-/// A task as far as it was read.
+/// A task that is being parsed.
 struct Draft {
     planned: PlannedTask,
     phase: usize,
     /// The value of `goal`.
     goal: Option<String>,
-    /// The lines below it without a key.
+    /// Lines below the task without a key.
     text: Vec<String>,
     /// The line of `require_tests: true`.
     tests_line: Option<usize>,
     /// The value and the line of `test_path`.
     test_path: Option<(String, usize)>,
-    said: Vec<&'static str>,
+    keys: Vec<&'static str>,
 }
 
 impl Draft {
@@ -141,7 +141,7 @@ impl Draft {
         let wrong = |part: &str, message: &str| {
             RoadmapFinding::new(line.number, line.column_of(part), message)
         };
-        const FORM: &str = "a task is written as `- [ ] **id**: what is to be done`";
+        const FORM: &str = "write a task as `- [ ] **id**: what to do`";
         let (is_done, rest) = match (item.strip_prefix("[ ]"), item.get(..3)) {
             (Some(rest), _) => (false, rest),
             (None, Some("[x]" | "[X]")) => (true, &item[3..]),
@@ -172,7 +172,7 @@ impl Draft {
             text: Vec::new(),
             tests_line: None,
             test_path: None,
-            said: Vec::new(),
+            keys: Vec::new(),
         })
     }
 
@@ -185,14 +185,15 @@ impl Draft {
         if line.text.trim().is_empty() && !line.is_code {
             return;
         }
-        match Attribute::of(line) {
+        match Attribute::parse(line) {
             Attribute::Text(text) => self.text.push(text.to_owned()),
             Attribute::Known { key, value } => {
-                let result = match self.said.contains(&key) {
-                    true => Err(format!("{key} is said twice")),
-                    false => self.set(key, value, line.number),
+                let result = if self.keys.contains(&key) {
+                    Err(format!("{key} is set twice"))
+                } else {
+                    self.set(key, value, line.number)
                 };
-                self.said.push(key);
+                self.keys.push(key);
                 let column = line.column_of(value);
                 findings.extend(
                     result
@@ -207,10 +208,10 @@ impl Draft {
             }
             Attribute::Unknown { key, meant } => {
                 let hint = match meant {
-                    Some(meant) => format!("; {meant:?} is one"),
-                    None => format!("; there are {}", KEYS.join(", ")),
+                    Some(meant) => format!("; did you mean {meant:?}?"),
+                    None => format!("; known keys: {}", KEYS.join(", ")),
                 };
-                let message = format!("there is no key {key:?}{hint}");
+                let message = format!("unknown key {key:?}{hint}");
                 findings.push(RoadmapFinding::new(
                     line.number,
                     line.column_of(key),
@@ -228,7 +229,7 @@ impl Draft {
         match key {
             "goal" => self.goal = Some(value.to_owned()),
             "context" => task.context = Some(value.to_owned()),
-            "timeout" => task.timeout_seconds = seconds_of(value)?,
+            "timeout" => task.timeout_seconds = parse_timeout(value)?,
             "success" => task.success_criteria = Some(criteria_of(value)?),
             "cwd" => task.cwd = Some(inside_of_project(value)?),
             "cli" => {
@@ -239,7 +240,7 @@ impl Draft {
             "model" => task.model = Some(value.to_owned()),
             "max_iterations" => {
                 let count = value.parse().ok().filter(|count| *count > 0);
-                let wrong = || format!("{value:?} is no number of iterations, from 1");
+                let wrong = || format!("{value:?} is not a number of iterations; write 1 or more");
                 self.planned.max_iterations = Some(count.ok_or_else(wrong)?);
             }
             "require_tests" => self.tests_line = is_yes(value)?.then_some(line),
@@ -248,7 +249,7 @@ impl Draft {
             _ => {
                 for name in value.split(',').map(str::trim) {
                     let id = name.trim_matches('*').parse();
-                    let id = id.map_err(|_| format!("{name:?} is no name of a task"))?;
+                    let id = id.map_err(|_| format!("{name:?} is not a valid task id"))?;
                     self.planned.depends.push(id);
                 }
             }
@@ -296,7 +297,7 @@ impl Draft {
     }
 }
 
-/// Reads the names of backends; `auto` is none.
+/// Parses the names of backends; `auto` is none.
 fn names_of(value: &str) -> Vec<String> {
     let names = value.split(',').map(str::trim);
     let named = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("auto"));
@@ -311,9 +312,9 @@ fn is_yes(value: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads a folder of the project.
+/// Parses a folder inside of the project.
 fn inside_of_project(value: &str) -> Result<PathBuf, String> {
-    let outside = || format!("{value:?} is outside of the project: write a path from there");
+    let outside = || format!("{value:?} is outside the project: write a path relative to it");
     let path = PathBuf::from(value);
     let mut depth = 0_usize;
     for part in path.components() {
@@ -327,21 +328,22 @@ fn inside_of_project(value: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Reads a command in backquotes, the JSON of a criterion, or words.
+/// Parses a command in backquotes, the JSON of a criterion, or a statement.
 fn criteria_of(value: &str) -> Result<SuccessCriteria, String> {
     let is_json = value.starts_with('{');
     if !is_json && value.matches('`').count() % 2 == 1 {
-        return Err("a backquote is not closed: a command stands between two".to_owned());
+        return Err("a backquote is not closed: put the command between two backquotes".to_owned());
     }
     let quoted = value
         .strip_prefix('`')
         .and_then(|value| value.strip_suffix('`'));
     if let Some(command) = quoted.filter(|command| !command.contains('`')) {
-        return Ok(CommandCriterion::new(words_of(command)?).into());
+        return Ok(CommandCriterion::new(split_command(command)?).into());
     }
-    let json = match is_json {
-        true => serde_json::from_str(value).map_err(|error| error.to_string())?,
-        false => Value::String(value.to_owned()),
+    let json = if is_json {
+        serde_json::from_str(value).map_err(|error| error.to_string())?
+    } else {
+        Value::String(value.to_owned())
     };
     serde_json::from_value(json).map_err(|error| error.to_string())
 }

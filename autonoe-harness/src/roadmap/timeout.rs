@@ -1,8 +1,8 @@
-//! How long a task may take, as people write it.
+//! Parses the time limit of a task.
 
-/// Reads `90s`, `20m`, `2h` or a plain number of minutes, as seconds.
-pub(super) fn seconds_of(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no time: write 90s, 20m or 2h");
+/// Parses `90s`, `20m`, `2h` or a plain number of minutes, and returns seconds.
+pub(super) fn parse_timeout(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is not a duration: write 90s, 20m or 2h");
     let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
     let count: u64 = digits.parse().map_err(|_| wrong())?;
     let unit = match text[digits.len()..].trim() {
@@ -12,7 +12,7 @@ pub(super) fn seconds_of(text: &str) -> Result<u64, String> {
         _ => return Err(wrong()),
     };
     match count.checked_mul(unit) {
-        Some(0) => Err("no task can be done in no time".to_owned()),
+        Some(0) => Err("the timeout is 0; write 90s, 20m or 2h".to_owned()),
         Some(seconds) => Ok(seconds),
         None => Err(format!("{text:?} is too long")),
     }
@@ -39,7 +39,7 @@ mod tests {
             ("99999999999999999999", None),
             ("18446744073709551615h", None),
         ] {
-            assert_eq!(seconds_of(text).ok(), expected, "{text:?}");
+            assert_eq!(parse_timeout(text).ok(), expected, "{text:?}");
         }
     }
 }

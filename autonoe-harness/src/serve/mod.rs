@@ -1,9 +1,6 @@
-//! What the process of a sub-harness does: carry out its order, and listen to its folder.
+//! Serves the folder of a member: runs its order, and handles requests in the folder.
 
-mod served;
-mod serving;
-mod too_late;
+mod member_server;
+mod served_folder;
 
-pub use serving::{ServeOutcome, Serving};
-
-pub(crate) use serving::panicked;
+pub use member_server::{MemberServer, ServeOutcome};

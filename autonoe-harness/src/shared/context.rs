@@ -1,30 +1,29 @@
-//! A folder that harnesses share.
+//! Shared context: a folder of values, files and events for the members of all fleets.
 
-use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::Value;
 
-use super::files::{copy_in, is_unchanged, place};
-use super::{Artifact, ArtifactName, Scope, SharedError};
-use crate::HarnessId;
+use super::artifact::{Artifact, ArtifactName, copy_in, is_unchanged, path_of};
+use super::event::{self, Cursor, MemberEvent, NewMemberEvent};
 use crate::database::{
-    Database, SHARED, Trouble, append_event, collect, events_since, json, number, of_json, parsed,
-    stored, unreadable,
+    Database, DatabaseError, SHARED, collect, from_json, json, number, parse_column, unreadable,
 };
-use crate::state::{Cursor, HarnessEvent, NewHarnessEvent};
+use crate::state::StateError;
+use crate::strategy::MemberId;
 
-/// What harnesses share: values, files and events, in a folder such as `.harness/shared`.
+/// Values, files and events that members share, in a folder such as `.harness/shared`.
 ///
-/// It is safe between processes, and what was acknowledged survives kills and power cuts. Values and
-/// events are in a SQLite file, `context.db`, and not in a `context.json`: a file that is replaced
-/// with every event would be written whole each time, and its readers would have to find
-/// out what is new. Files are in `artifacts`, by the hash of what is in them.
+/// Access is safe between processes, and acknowledged writes survive kills and power cuts. Values
+/// and events are in a SQLite file, `context.db`. Files are in `artifacts`, by the hash of their
+/// content.
 ///
 /// ```
-/// use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, Scope, SharedContext};
+/// use autonoe_harness::shared::{Cursor, NewMemberEvent, Scope, SharedContext};
+/// use autonoe_harness::strategy::MemberId;
 /// use jiff::Timestamp;
 /// use serde_json::json;
 ///
@@ -38,8 +37,8 @@ use crate::state::{Cursor, HarnessEvent, NewHarnessEvent};
 /// let report = dir.path().join("out.txt");
 /// std::fs::write(&report, "All is well.")?;
 /// let name = "report.txt".parse()?;
-/// shared.publish_artifact(&name, &report, &HarnessId::new("a"), &json!({}), now).await?;
-/// shared.emit_event(&NewHarnessEvent::new("complete", now)).await?;
+/// shared.publish_artifact(&name, &report, &MemberId::new("a"), &json!({}), now).await?;
+/// shared.emit_event(&NewMemberEvent::new("complete", now)).await?;
 ///
 /// let other = SharedContext::open(&dir.path().join(".harness/shared")).await?;
 /// assert_eq!(other.get(&Scope::Global, "port").await?, Some(json!(8080)));
@@ -55,12 +54,65 @@ pub struct SharedContext {
     database: Database,
 }
 
+/// Scope of a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// All members.
+    Global,
+    /// One member.
+    Member(MemberId),
+}
+
+impl Scope {
+    /// Returns the stored form.
+    fn key(&self) -> String {
+        match self {
+            Self::Global => "global".to_owned(),
+            Self::Member(id) => format!("member:{id}"),
+        }
+    }
+}
+
+/// Error of the shared context.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharedError {
+    /// The database cannot be read or written.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// No artifact was published under the name.
+    #[error("the artifact {0} does not exist")]
+    Unknown(ArtifactName),
+    /// A folder, a pipe or a symlink is in place of the file.
+    #[error("{0:?} is not a file")]
+    NotAFile(PathBuf),
+    /// The content of an artifact differs from what was published.
+    #[error("the artifact {name} was modified after it was published; its path is {path:?}")]
+    Changed {
+        /// Its name.
+        name: ArtifactName,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{path:?} cannot be {doing}")]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// The operation that failed.
+        doing: &'static str,
+        /// The I/O error.
+        source: io::Error,
+    },
+}
+
 impl SharedContext {
-    /// Opens a folder, and makes it if there is none.
+    /// Opens a folder. Creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// What is there is damaged, somebody else's or of a newer version, or cannot be opened.
+    /// Its database is damaged, belongs to another program, has another version, or cannot be
+    /// opened.
     pub async fn open(folder: &Path) -> Result<Self, SharedError> {
         let database = Database::open(&folder.join("context.db"), &SHARED).await?;
         let artifacts = folder.join("artifacts");
@@ -70,23 +122,20 @@ impl SharedContext {
         })
     }
 
-    /// Looks whether the file of values and events is as it should be.
+    /// Checks the whole database.
     ///
     /// # Errors
     ///
-    /// It is not.
+    /// It is damaged.
     pub async fn integrity_check(&self) -> Result<(), SharedError> {
         Ok(self.database.integrity_check().await?)
     }
 
-    /// Sets a value, in place of the one before.
-    ///
-    /// Of two who set it at once, the later one counts. Who wants to change what is there uses
-    /// [`replace`](Self::replace).
+    /// Sets a value. Of two concurrent calls, the later one wins.
     ///
     /// # Errors
     ///
-    /// It cannot be kept.
+    /// It cannot be stored.
     pub async fn set(
         &self,
         scope: &Scope,
@@ -95,175 +144,99 @@ impl SharedContext {
         now: Timestamp,
     ) -> Result<(), SharedError> {
         let (scope, key, value) = (scope.key(), key.to_owned(), value.clone());
-        let write = move |db: &rusqlite::Transaction<'_>| put(db, &scope, &key, &value, now);
-        Ok(self.database.write(write).await?)
-    }
-
-    /// Sets a value if what is there is `before`, `None` for nothing, and tells whether it was.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be kept.
-    pub async fn replace(
-        &self,
-        scope: &Scope,
-        key: &str,
-        before: Option<&Value>,
-        after: &Value,
-        now: Timestamp,
-    ) -> Result<bool, SharedError> {
-        let (scope, key) = (scope.key(), key.to_owned());
-        let (before, after) = (before.cloned(), after.clone());
-        let write = move |db: &rusqlite::Transaction<'_>| {
-            let is_as_said = get(db, &scope, &key)? == before;
-            if is_as_said {
-                put(db, &scope, &key, &after, now)?;
-            }
-            Ok(is_as_said)
+        let write = move |db: &Transaction<'_>| {
+            let sql = "INSERT OR REPLACE INTO shared_values VALUES (?1, ?2, ?3, ?4)";
+            db.execute(sql, params![scope, key, json(&value)?, now.to_string()])?;
+            Ok(())
         };
         Ok(self.database.write(write).await?)
     }
 
-    /// Returns a value, or `None` if there is none. That of a harness is not everybody's.
+    /// Returns a value, or `None` if it is not set. Values of a member are separate from global
+    /// ones.
     ///
     /// # Errors
     ///
     /// It cannot be read.
     pub async fn get(&self, scope: &Scope, key: &str) -> Result<Option<Value>, SharedError> {
         let (scope, key) = (scope.key(), key.to_owned());
-        Ok(self.database.read(move |db| get(db, &scope, &key)).await?)
-    }
-
-    /// Removes a value, and tells whether there was one.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be removed.
-    pub async fn remove(&self, scope: &Scope, key: &str) -> Result<bool, SharedError> {
-        let (scope, key) = (scope.key(), key.to_owned());
-        let sql = "DELETE FROM shared_values WHERE scope = ?1 AND key = ?2";
-        let write = move |db: &rusqlite::Transaction<'_>| Ok(db.execute(sql, [scope, key])? > 0);
-        Ok(self.database.write(write).await?)
-    }
-
-    /// Returns all values of a scope by their keys.
-    ///
-    /// # Errors
-    ///
-    /// They cannot be read.
-    pub async fn values(&self, scope: &Scope) -> Result<BTreeMap<String, Value>, SharedError> {
-        let scope = scope.key();
-        let sql = "SELECT * FROM shared_values WHERE scope = ?1";
-        let read = move |db: &rusqlite::Transaction<'_>| {
-            collect(db, sql, [scope], |row| {
-                Ok((row.get("key")?, of_json(row, "value")?))
-            })
+        let sql = "SELECT value FROM shared_values WHERE scope = ?1 AND key = ?2";
+        let read = move |db: &Transaction<'_>| {
+            collect(db, sql, [scope, key], |row| from_json(row, "value"))
         };
-        Ok(self.database.read(read).await?.into_iter().collect())
+        Ok(self.database.read(read).await?.into_iter().next())
     }
 
-    /// Publishes a copy of the file at `path` under a name, in place of the one before.
+    /// Publishes a copy of the file at `path` under a name, replacing the previous file. Publishing
+    /// the same content again changes nothing.
     ///
-    /// Who has the one before goes on reading it. A link is no file, but links among the folders
-    /// that lead to it are followed: of a path that an agent chose, look first where it leads.
+    /// Readers of the previous file keep it. A symlink at `path` is refused, but symlinks among the
+    /// parent folders are followed: check a path that an agent chose.
     ///
     /// # Errors
     ///
-    /// It is no file, or cannot be copied. Then nothing was published.
+    /// It is not a regular file, or cannot be copied. Then nothing was published.
     pub async fn publish_artifact(
         &self,
         name: &ArtifactName,
         path: &Path,
-        harness: &HarnessId,
+        member: &MemberId,
         metadata: &Value,
         now: Timestamp,
     ) -> Result<Artifact, SharedError> {
-        let (folder, source, own_name) = (self.artifacts.clone(), path.to_owned(), name.clone());
-        // The file first: who finds the row finds the file.
-        let copied = on_thread(&source.clone(), move || {
-            copy_in(&folder, &own_name, &source)
-        })
-        .await?;
-        let mut artifact = Artifact {
+        let (folder, source, own) = (self.artifacts.clone(), path.to_owned(), name.clone());
+        // The file is written before its row, so that every row has its file.
+        let sha256 = on_thread(path, move || copy_in(&folder, &own, &source)).await?;
+        let artifact = Artifact {
             name: name.clone(),
             version: 0,
-            source_harness: harness.clone(),
-            path: place(&self.artifacts, &copied.sha256, name),
-            sha256: copied.sha256,
-            size: copied.size,
+            source_member: member.clone(),
+            path: path_of(&self.artifacts, &sha256, name),
+            sha256,
             metadata: metadata.clone(),
             created_at: now,
         };
-        let row = artifact.clone();
-        artifact.version = self.database.write(move |db| insert(db, &row)).await?;
-        Ok(artifact)
-    }
-
-    /// Returns the artifact that was published last under a name, after looking whether it is what
-    /// was published.
-    ///
-    /// # Errors
-    ///
-    /// [`SharedError::Unknown`], or [`SharedError::Changed`] if somebody has changed it since.
-    pub async fn consume_artifact(&self, name: &ArtifactName) -> Result<Artifact, SharedError> {
-        let versions = self.versions(name).await?;
-        let artifact = versions.into_iter().next_back();
-        let artifact = artifact.ok_or_else(|| SharedError::Unknown(name.clone()))?;
-        let (path, sha256) = (artifact.path.clone(), artifact.sha256.clone());
-        match on_thread(&path.clone(), move || is_unchanged(&path, &sha256)).await? {
-            true => Ok(artifact),
-            false => Err(SharedError::Changed {
-                name: artifact.name,
-                path: artifact.path,
-            }),
-        }
-    }
-
-    /// Returns all that was published under a name, the last one last, without looking at the files.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
-    pub async fn versions(&self, name: &ArtifactName) -> Result<Vec<Artifact>, SharedError> {
-        let sql = "SELECT * FROM artifacts WHERE name = ?1 ORDER BY version";
-        let (name, folder) = (name.as_str().to_owned(), self.artifacts.clone());
-        let read = move |db: &rusqlite::Transaction<'_>| {
-            collect(db, sql, [name], |row| artifact_of(row, &folder))
-        };
-        Ok(self.database.read(read).await?)
-    }
-
-    /// Returns what can be consumed: the last artifact of each name, in the order of the names.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
-    pub async fn artifacts(&self) -> Result<Vec<Artifact>, SharedError> {
-        let sql = "SELECT * FROM artifacts
-                   WHERE version IN (SELECT max(version) FROM artifacts GROUP BY name)
-                   ORDER BY name";
         let folder = self.artifacts.clone();
-        let read = move |db: &rusqlite::Transaction<'_>| {
-            collect(db, sql, [], |row| artifact_of(row, &folder))
-        };
-        Ok(self.database.read(read).await?)
-    }
-
-    /// Emits an event to all harnesses, and returns where it stands. An event whose key is known is not
-    /// kept again: the cursor of the first one is returned.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be kept.
-    pub async fn emit_event(&self, event: &NewHarnessEvent) -> Result<Cursor, SharedError> {
-        let event = event.clone();
-        let write = move |db: &rusqlite::Transaction<'_>| append_event(db, &event);
+        let write = move |db: &Transaction<'_>| publish(db, &folder, artifact);
         Ok(self.database.write(write).await?)
     }
 
-    /// Returns up to `limit` events behind `after`, in order.
+    /// Returns the artifact that was last published under a name, after checking its content.
     ///
-    /// Who goes on from the cursor of the last one misses none and sees none twice, whoever told it.
+    /// # Errors
+    ///
+    /// [`SharedError::Unknown`], or [`SharedError::Changed`].
+    pub async fn consume_artifact(&self, name: &ArtifactName) -> Result<Artifact, SharedError> {
+        let (folder, own) = (self.artifacts.clone(), name.clone());
+        let found = self.database.read(move |db| last_of(db, &folder, &own));
+        let artifact = found
+            .await?
+            .ok_or_else(|| SharedError::Unknown(name.clone()))?;
+        let (path, sha256) = (artifact.path.clone(), artifact.sha256.clone());
+        if on_thread(&artifact.path, move || is_unchanged(&path, &sha256)).await? {
+            Ok(artifact)
+        } else {
+            Err(SharedError::Changed {
+                name: artifact.name,
+                path: artifact.path,
+            })
+        }
+    }
+
+    /// Emits an event to all members and returns its position. An event with a known key is not
+    /// stored again: the position of the first one is returned.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be stored.
+    pub async fn emit_event(&self, event: &NewMemberEvent) -> Result<Cursor, SharedError> {
+        let event = event.clone();
+        let write = move |db: &Transaction<'_>| event::append(db, &event);
+        Ok(self.database.write(write).await?)
+    }
+
+    /// Returns up to `limit` events after `after`, in order. Continuing from the cursor of the last
+    /// event misses none and repeats none.
     ///
     /// # Errors
     ///
@@ -272,13 +245,13 @@ impl SharedContext {
         &self,
         after: Cursor,
         limit: usize,
-    ) -> Result<Vec<HarnessEvent>, SharedError> {
-        let read = move |db: &rusqlite::Transaction<'_>| events_since(db, after, limit);
+    ) -> Result<Vec<MemberEvent>, SharedError> {
+        let read = move |db: &Transaction<'_>| event::since(db, after, limit);
         Ok(self.database.read(read).await?)
     }
 }
 
-/// Does what waits for a disk where nobody's runtime waits for it.
+/// Runs blocking work on a blocking thread.
 async fn on_thread<T: Send + 'static>(
     path: &Path,
     work: impl FnOnce() -> Result<T, SharedError> + Send + 'static,
@@ -288,65 +261,57 @@ async fn on_thread<T: Send + 'static>(
         Err(SharedError::Failed {
             path: path.to_owned(),
             doing: "used",
-            source: std::io::Error::other(broken),
+            source: io::Error::other(broken),
         })
     })
 }
 
-fn get(db: &Connection, scope: &str, key: &str) -> Result<Option<Value>, Trouble> {
-    let sql = "SELECT value FROM shared_values WHERE scope = ?1 AND key = ?2";
-    let read = |row: &Row<'_>| Ok(of_json(row, "value"));
-    db.query_row(sql, [scope, key], read)
-        .optional()?
-        .transpose()
-}
-
-fn put(
-    db: &Connection,
-    scope: &str,
-    key: &str,
-    value: &Value,
-    now: Timestamp,
-) -> Result<(), Trouble> {
+/// Stores the row of an artifact, unless the last one of its name has the same content.
+fn publish(db: &Connection, folder: &Path, mut new: Artifact) -> Result<Artifact, DatabaseError> {
+    if let Some(last) = last_of(db, folder, &new.name)?
+        && last.sha256 == new.sha256
+    {
+        return Ok(last);
+    }
     db.execute(
-        "INSERT INTO shared_values VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (scope, key) DO UPDATE SET value = ?3, updated_at = ?4",
-        params![scope, key, json(value)?, now.to_string()],
-    )?;
-    Ok(())
-}
-
-fn insert(db: &Connection, artifact: &Artifact) -> Result<u64, Trouble> {
-    db.execute(
-        "INSERT INTO artifacts (name, source_harness, sha256, size, metadata, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO artifacts (name, source_member, sha256, metadata, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
-            artifact.name.as_str(),
-            artifact.source_harness.as_str(),
-            artifact.sha256,
-            stored(artifact.size),
-            json(&artifact.metadata)?,
-            artifact.created_at.to_string(),
+            new.name.as_str(),
+            new.source_member.as_str(),
+            new.sha256,
+            json(&new.metadata)?,
+            new.created_at.to_string(),
         ],
     )?;
-    Ok(u64::try_from(db.last_insert_rowid()).unwrap_or_default())
+    new.version = u64::try_from(db.last_insert_rowid()).unwrap_or_default();
+    Ok(new)
 }
 
-fn artifact_of(row: &Row<'_>, folder: &Path) -> Result<Artifact, Trouble> {
-    let name: ArtifactName = parsed(row, "name")?;
+fn last_of(
+    db: &Connection,
+    folder: &Path,
+    name: &ArtifactName,
+) -> Result<Option<Artifact>, DatabaseError> {
+    let sql = "SELECT * FROM artifacts WHERE name = ?1 ORDER BY version DESC LIMIT 1";
+    let found = collect(db, sql, [name.as_str()], |row| artifact_of(row, folder))?;
+    Ok(found.into_iter().next())
+}
+
+fn artifact_of(row: &Row<'_>, folder: &Path) -> Result<Artifact, DatabaseError> {
+    let name: ArtifactName = parse_column(row, "name")?;
     let sha256: String = row.get("sha256")?;
-    // It becomes a part of a path.
+    // The hash becomes part of a path.
     if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(unreadable("sha256", &"it is none"));
+        return Err(unreadable("sha256", &"it is not a hash"));
     }
     Ok(Artifact {
         version: number(row, "version")?,
-        source_harness: HarnessId::new(row.get::<_, String>("source_harness")?),
-        path: place(folder, &sha256, &name),
+        source_member: MemberId::new(row.get::<_, String>("source_member")?),
+        path: path_of(folder, &sha256, &name),
         sha256,
-        size: number(row, "size")?,
-        metadata: of_json(row, "metadata")?,
-        created_at: parsed(row, "created_at")?,
+        metadata: from_json(row, "metadata")?,
+        created_at: parse_column(row, "created_at")?,
         name,
     })
 }

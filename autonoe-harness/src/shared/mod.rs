@@ -1,14 +1,9 @@
-//! What harnesses share: values, files and events.
+//! Shared context of members: values, files and events.
 
 mod artifact;
-mod artifact_name;
 mod context;
-mod error;
-mod files;
-mod scope;
+mod event;
 
-pub use artifact::Artifact;
-pub use artifact_name::{ArtifactName, InvalidArtifactName};
-pub use context::SharedContext;
-pub use error::SharedError;
-pub use scope::Scope;
+pub use artifact::{Artifact, ArtifactName, InvalidArtifactName};
+pub use context::{Scope, SharedContext, SharedError};
+pub use event::{Cursor, MemberEvent, NewMemberEvent};

@@ -1,77 +1,73 @@
-//! Why state cannot be read or written.
+//! Errors of state stores.
 
 use std::path::PathBuf;
 
-use crate::TaskId;
-
-/// Why state cannot be read or written. What is kept was left as it is.
+/// Error of a state store. Stored data is left unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// There is no such thing.
+    /// The named object does not exist.
     #[error("there is no {0}")]
     Unknown(String),
-    /// There is another one of that name already.
-    #[error("there is another {0} already")]
+    /// Another object of that name exists already.
+    #[error("another {0} already exists")]
     Conflict(String),
-    /// What is to be kept contradicts itself.
+    /// The data contradicts itself.
     #[error("{0}")]
     Invalid(String),
-    /// Somebody else has taken over what this was about.
-    #[error("the claim on {what} of epoch {epoch} is not valid any more")]
+    /// The claim was taken over by another process.
+    #[error("epoch {epoch} no longer owns {what}; another process has taken over")]
     Fenced {
-        /// What was claimed, for people.
+        /// The claimed object, for people.
         what: String,
-        /// The epoch of the claim that was refused.
+        /// The epoch of the refused claim.
         epoch: u64,
     },
-    /// Others have been writing for too long.
-    #[error("{path:?} is being written by others for too long")]
+    /// Other processes have held the write lock for too long.
+    #[error("{path:?} is locked by other processes; try again later")]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// The file is of a version that is not known here.
+    /// The file has another version than this program reads.
     #[error(
-        "{path:?} is of version {found}, and this program knows versions up to {known}; \
+        "{path:?} has version {found}, and this program reads version {known}; \
          use the version of Autonoe that wrote it, or move the file away"
     )]
-    NewerVersion {
+    OtherVersion {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The newest version that is known here.
+        /// The version that this program reads.
         known: i64,
     },
-    /// The file is somebody else's.
-    #[error("{path:?} is {what}, not {expected}; it was left as it is: move it away")]
+    /// The file belongs to another program.
+    #[error("{path:?} is {what}, not {expected}; it was left unchanged: move it away")]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// What the file is.
         what: &'static str,
-        /// What it should be.
+        /// What the file should be.
         expected: &'static str,
     },
     /// The file is damaged.
-    #[error(
-        "{path:?} is damaged: {reason}; it was left as it is: move it away or bring back a copy"
-    )]
+    #[error("{path:?} is damaged: {reason}; it was left unchanged: move it away or restore a copy")]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
     },
     /// The file could not be read or written.
-    #[error("{path:?} could not be used: {doing}")]
+    #[error("cannot use {path:?}: {doing}")]
     Failed {
         /// The file.
         path: PathBuf,
-        /// What was to be done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What went wrong there.
+        /// The error.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -83,9 +79,5 @@ impl StateError {
             what: what.to_string(),
             epoch,
         }
-    }
-
-    pub(crate) fn unknown_task(id: &TaskId) -> Self {
-        Self::Unknown(format!("task {id}"))
     }
 }

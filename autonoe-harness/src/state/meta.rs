@@ -1,4 +1,4 @@
-//! The state of a coordinator.
+//! State of a coordinator: its fleets, decisions and accounts.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -6,17 +6,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StateError;
-use crate::{Accounts, AggregatedResult, HarnessId, Member, MemberState};
+use crate::budget::Account;
+use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
 
-/// A fleet that is to be led.
+/// Plan of a fleet.
 ///
 /// ```
-/// use autonoe_harness::{FleetPlan, HarnessId};
+/// use autonoe_harness::state::FleetPlan;
+/// use autonoe_harness::strategy::MemberId;
 /// use serde_json::json;
 ///
 /// let plan = FleetPlan::new("login", json!({"strategy": {"type": "race"}}))
-///     .with(HarnessId::new("a"), json!({"cli": "codex"}))
-///     .with(HarnessId::new("b"), json!({"cli": "claude"}));
+///     .member(MemberId::new("a"), json!({"cli": "codex"}))
+///     .member(MemberId::new("b"), json!({"cli": "claude"}));
 ///
 /// assert_eq!(plan.members.len(), 2);
 /// ```
@@ -24,16 +26,16 @@ use crate::{Accounts, AggregatedResult, HarnessId, Member, MemberState};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FleetPlan {
-    /// Its name.
+    /// The name of the fleet.
     pub id: String,
-    /// What it is to do, in the coordinator's own form.
+    /// The specification of the fleet, in the coordinator's own format.
     pub spec: Value,
-    /// Its members in their order, each with what it is to do.
-    pub members: Vec<(HarnessId, Value)>,
+    /// The members in order, each with its specification.
+    pub members: Vec<(MemberId, Value)>,
 }
 
 impl FleetPlan {
-    /// Makes a fleet of nobody.
+    /// Creates a fleet without members.
     pub fn new(id: impl Into<String>, spec: Value) -> Self {
         Self {
             id: id.into(),
@@ -44,71 +46,55 @@ impl FleetPlan {
 
     /// Adds a member.
     #[must_use]
-    pub fn with(mut self, id: HarnessId, spec: Value) -> Self {
+    pub fn member(mut self, id: MemberId, spec: Value) -> Self {
         self.members.push((id, spec));
         self
     }
 
-    /// Tells whether no two members share a name.
+    /// Checks that member names are unique.
     pub(super) fn check(&self) -> Result<(), StateError> {
         for (index, (id, _)) in self.members.iter().enumerate() {
             if self.members[..index].iter().any(|(other, _)| other == id) {
-                return Err(StateError::Invalid(format!("there are two members {id}")));
+                return Err(StateError::Invalid(format!(
+                    "two members have the name {id}"
+                )));
             }
         }
         Ok(())
     }
 }
 
-/// A fleet as it is kept.
+/// A recorded fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FleetRecord {
-    /// What it is to do.
+    /// The plan.
     pub plan: FleetPlan,
-    /// What became of its members, in their order.
+    /// The states of its members, in order.
     pub members: Vec<Member>,
-    /// What it came to; `None` while it has not ended.
-    pub result: Option<AggregatedResult>,
-    /// The epoch of who led it last; 0 before the first.
+    /// The result; `None` while it has not ended.
+    pub result: Option<AggregatedReport>,
+    /// The epoch of its last leader; 0 before the first.
     pub epoch: u64,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it changed last.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-impl FleetRecord {
-    /// Makes the record of a fleet in which all wait: for implementers.
-    pub fn new(plan: FleetPlan, now: Timestamp) -> Self {
-        let members = plan.members.iter().map(|(id, _)| Member {
-            id: id.clone(),
-            state: MemberState::Waiting,
-        });
-        Self {
-            members: members.collect(),
-            plan,
-            result: None,
-            epoch: 0,
-            created_at: now,
-            updated_at: now,
-        }
-    }
-}
-
-/// The right to lead a fleet, until somebody else takes it.
+/// Leadership of a fleet, until another process takes it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FleetLead {
+pub struct LeaderToken {
     /// The fleet.
     pub fleet: String,
-    /// The epoch: higher than that of every one before.
+    /// The epoch, a fencing token: higher than all epochs before.
     pub epoch: u64,
 }
 
-impl FleetLead {
-    /// Makes a lead: for implementers.
+impl LeaderToken {
+    /// Creates a leadership, for implementations of [`MetaState`].
     pub fn new(fleet: impl Into<String>, epoch: u64) -> Self {
         let fleet = fleet.into();
         Self { fleet, epoch }
@@ -119,134 +105,135 @@ impl FleetLead {
     }
 }
 
-/// Something that a coordinator decided.
+/// A recorded decision of a coordinator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DecisionRecord {
-    /// Its number in the fleet, from 1.
+    /// The number of the decision in the fleet, starting at 1.
     pub number: u64,
-    /// What was decided, in the coordinator's own form.
+    /// The decision, in the coordinator's own format.
     pub decision: Value,
-    /// The epoch of who decided.
+    /// The epoch of the leader that decided.
     pub epoch: u64,
-    /// When.
+    /// The time of the decision.
     pub at: Timestamp,
 }
 
-/// Keeps the fleets of coordinators: who is in them, what was decided, what is left of the budget.
+/// Stores the fleets of coordinators: their members, decisions and accounts.
 ///
-/// One coordinator leads a fleet at a time: [`lead`](Self::lead) takes it over from whoever led it
-/// before, whose writes are refused from then on. An implementer owes all or nothing, that what
-/// was acknowledged stays as far as it promises to survive anything, and that neither a member nor
-/// a fleet that has ended is changed.
+/// One coordinator leads a fleet at a time: `lead` takes it over from the previous
+/// leader, whose writes are refused from then on. Implementations must apply each operation fully
+/// or not at all, must keep acknowledged writes as far as they promise durability, and must never
+/// change a member or a fleet that has ended.
 ///
-/// A caller may drop any future of it: what was asked for happens or not, but never half.
+/// Any returned future may be dropped: the operation then happens or does not, but never in part.
 ///
 /// ```
-/// use autonoe_harness::{FleetPlan, HarnessId, MemberState, MemoryMeta, MetaState};
+/// use autonoe_harness::state::{FleetPlan, MetaState, SqliteMeta};
+/// use autonoe_harness::strategy::{MemberId, MemberState};
 /// use jiff::Timestamp;
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let meta = MemoryMeta::new();
+/// let meta = SqliteMeta::in_memory().await?;
 /// let now = Timestamp::UNIX_EPOCH;
-/// let plan = FleetPlan::new("login", json!({})).with(HarnessId::new("a"), json!({}));
+/// let plan = FleetPlan::new("login", json!({})).member(MemberId::new("a"), json!({}));
 /// meta.create_fleet(&plan, now).await?;
 ///
-/// let lead = meta.lead("login", now).await?;
-/// meta.set_member(&lead, &HarnessId::new("a"), &MemberState::Running, now).await?;
+/// let leadership = meta.acquire_lead("login", now).await?;
+/// meta.set_member(&leadership, &MemberId::new("a"), &MemberState::Running, now).await?;
 ///
-/// let other = meta.lead("login", now).await?;
-/// assert!(meta.set_member(&lead, &HarnessId::new("a"), &MemberState::Stopping, now).await.is_err());
-/// assert_eq!(other.epoch, lead.epoch + 1);
+/// let other = meta.acquire_lead("login", now).await?;
+/// assert!(meta.set_member(&leadership, &MemberId::new("a"), &MemberState::Stopping, now).await.is_err());
+/// assert_eq!(other.epoch, leadership.epoch + 1);
 /// # Ok(())
 /// # }
 /// ```
 #[async_trait]
 pub trait MetaState: Send + Sync {
-    /// Keeps a fleet, all of whose members wait. The same one again changes nothing.
+    /// Records a fleet, all of whose members wait. Recording the same plan again changes nothing.
     ///
     /// # Errors
     ///
-    /// [`StateError::Conflict`] if there is another one of that name, [`StateError::Invalid`] if
-    /// two members share one.
+    /// [`StateError::Conflict`] if another fleet has that name, [`StateError::Invalid`] if two
+    /// members share a name.
     async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError>;
 
-    /// Returns a fleet, or `None` if there is none of that name.
+    /// Returns a fleet, or `None` if it does not exist.
     async fn fleet(&self, id: &str) -> Result<Option<FleetRecord>, StateError>;
 
-    /// Returns all fleets in the order in which they were made.
+    /// Returns all fleets, in creation order.
     async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError>;
 
-    /// Takes the lead of a fleet.
+    /// Takes over the leadership of a fleet.
     ///
     /// # Errors
     ///
     /// [`StateError::Unknown`].
-    async fn lead(&self, fleet: &str, now: Timestamp) -> Result<FleetLead, StateError>;
+    async fn acquire_lead(&self, fleet: &str, now: Timestamp) -> Result<LeaderToken, StateError>;
 
-    /// Notes what became of a member. To say the same again changes nothing.
+    /// Records the state of a member. Recording the same state again changes nothing.
     ///
     /// # Errors
     ///
-    /// [`StateError::Fenced`]; [`StateError::Unknown`]; [`StateError::Conflict`] if it or its
-    /// fleet has ended.
+    /// [`StateError::Fenced`]; [`StateError::Unknown`]; [`StateError::Conflict`] if it or its fleet
+    /// has ended.
     async fn set_member(
         &self,
-        lead: &FleetLead,
-        member: &HarnessId,
+        lead: &LeaderToken,
+        member: &MemberId,
         state: &MemberState,
         now: Timestamp,
     ) -> Result<(), StateError>;
 
-    /// Ends a fleet. To say the same again changes nothing.
+    /// Records the end of a fleet. Recording the same result again changes nothing.
     ///
     /// # Errors
     ///
-    /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended otherwise.
+    /// [`StateError::Fenced`]; [`StateError::Conflict`] if it has ended with another result.
     async fn finish_fleet(
         &self,
-        lead: &FleetLead,
-        result: &AggregatedResult,
+        lead: &LeaderToken,
+        result: &AggregatedReport,
         now: Timestamp,
     ) -> Result<(), StateError>;
 
-    /// Notes what was decided, and returns its number.
+    /// Records a decision, and returns its number.
     ///
     /// # Errors
     ///
     /// [`StateError::Fenced`].
     async fn append_decision(
         &self,
-        lead: &FleetLead,
+        lead: &LeaderToken,
         decision: &Value,
         now: Timestamp,
     ) -> Result<u64, StateError>;
 
-    /// Returns what was decided in a fleet, in order.
+    /// Returns the decisions of a fleet, in order.
     async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError>;
 
-    /// Keeps the accounts of a fleet in place of those before.
+    /// Replaces the accounts of a fleet.
     ///
     /// # Errors
     ///
     /// [`StateError::Fenced`].
     async fn save_accounts(
         &self,
-        lead: &FleetLead,
-        accounts: &Accounts,
+        lead: &LeaderToken,
+        accounts: &Account,
         now: Timestamp,
     ) -> Result<(), StateError>;
 
-    /// Returns the accounts of a fleet, or `None` if none were kept.
-    async fn accounts(&self, fleet: &str) -> Result<Option<Accounts>, StateError>;
+    /// Returns the accounts of a fleet, or `None` if none were saved.
+    async fn accounts(&self, fleet: &str) -> Result<Option<Account>, StateError>;
 }
 
-/// Tells whether a member may come to stand like this: `Ok(false)` if it does already.
-pub(super) fn may_become(
-    id: &HarnessId,
+/// Checks a state transition of a member: `Ok(false)` if it is in that state already.
+pub(super) fn check_transition(
+    id: &MemberId,
     before: &MemberState,
     after: &MemberState,
 ) -> Result<bool, StateError> {
@@ -257,11 +244,11 @@ pub(super) fn may_become(
     }
 }
 
-/// Tells whether a fleet may end like this: `Ok(false)` if it did already.
-pub(super) fn may_end(
+/// Checks the end of a fleet: `Ok(false)` if it has that result already.
+pub(super) fn check_end(
     id: &str,
-    before: Option<&AggregatedResult>,
-    after: &AggregatedResult,
+    before: Option<&AggregatedReport>,
+    after: &AggregatedReport,
 ) -> Result<bool, StateError> {
     match before {
         None => Ok(true),

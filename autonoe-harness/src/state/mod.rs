@@ -1,25 +1,14 @@
-//! What is kept of a harness and of its coordinator, through crashes.
+//! Durable state of a member and of its fleet, in SQLite.
 
-mod claim;
 mod error;
-mod event;
-mod memory;
 mod meta;
-mod plan;
-mod port;
-mod records;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod task;
+mod sqlite_meta;
+mod sqlite_state;
+mod store;
 
-pub use claim::{AttemptEnding, AttemptRecord, Claim, Claimant, TaskEnd, TaskUpdate};
 pub use error::StateError;
-pub use event::{Cursor, HarnessEvent, NewHarnessEvent};
-pub use memory::{MemoryMeta, MemoryState};
-pub use meta::{DecisionRecord, FleetLead, FleetPlan, FleetRecord, MetaState};
-pub use plan::{HarnessPlan, TaskPlan};
-pub use port::StateStore;
-pub use records::{ExecutionRecord, HarnessRecord, ProgressSample};
-#[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteMeta, SqliteState};
-pub use task::{StoredTask, TaskStatus};
+pub use meta::{DecisionRecord, FleetPlan, FleetRecord, LeaderToken, MetaState};
+pub use sqlite_meta::SqliteMeta;
+pub use sqlite_state::SqliteState;
+pub(crate) use sqlite_state::TaskChange;
+pub use store::{ExecutionRecord, MemberPlan, StateStore, StoredTask, TaskStatus, TaskUpdate};

@@ -1,36 +1,37 @@
-//! How a fleet of agents stands.
+//! Fleet: its members and their states.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AggregatedResult, Decision, HarnessId, HarnessResult};
+use super::{AggregatedReport, Decision, MemberId, MemberReport};
 
-/// How a fleet of agents stands: its members in their order, and what became of each.
+/// State of a fleet: its members in order, and the state of each.
 ///
-/// It is all that a [`Strategy`](super::Strategy) sees. It changes only by what really happened.
+/// It is everything that a [`Strategy`](super::Strategy) sees. It only changes through events that
+/// have happened.
 ///
 /// ```
-/// use autonoe_harness::{Fleet, HarnessId, HarnessResult, MemberState};
+/// use autonoe_harness::strategy::{Fleet, MemberId, MemberReport, MemberState};
 ///
-/// let mut fleet = Fleet::new(["a", "b"].map(HarnessId::new));
-/// fleet.began(&HarnessId::new("b"));
-/// fleet.ended(HarnessResult::success(HarnessId::new("b"), "done"));
+/// let mut fleet = Fleet::new(["a", "b"].map(MemberId::new));
+/// fleet.mark_running(&MemberId::new("b"));
+/// fleet.record_result(MemberReport::success(MemberId::new("b"), "done"));
 ///
 /// assert_eq!(fleet.members()[0].state, MemberState::Waiting);
-/// assert_eq!(fleet.ended_in_order().count(), 1);
+/// assert_eq!(fleet.results_by_end().count(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written")]
 pub struct Fleet {
     members: Vec<Member>,
-    /// Where each member stands among them: strategies ask for many by name.
+    /// Index of each member: strategies look up many by name.
     #[serde(skip)]
-    places: HashMap<HarnessId, usize>,
+    places: HashMap<MemberId, usize>,
 }
 
-/// A fleet as it is written down.
+/// Serialised form of a fleet.
 #[derive(Deserialize)]
 struct Written {
     members: Vec<Member>,
@@ -39,44 +40,44 @@ struct Written {
 /// One member of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// Who it is.
-    pub id: HarnessId,
-    /// What became of it.
+    /// The ID of the member.
+    pub id: MemberId,
+    /// The state of the member.
     pub state: MemberState,
 }
 
-/// What became of a member of a fleet.
+/// State of a fleet member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MemberState {
-    /// It was not started.
+    /// The member was not started.
     Waiting,
-    /// It works.
+    /// The member works.
     Running,
-    /// It was told to stop and has not ended yet.
+    /// The member was stopped and has not ended yet.
     Stopping,
-    /// It has ended.
+    /// The member has ended.
     Ended {
-        /// How many members had ended before it.
+        /// The number of members that had ended before it.
         place: usize,
-        /// What it came to.
-        result: Box<HarnessResult>,
+        /// Its result.
+        result: Box<MemberReport>,
     },
 }
 
 impl Fleet {
-    /// Makes a fleet of members that all wait.
+    /// Creates a fleet whose members all wait.
     ///
-    /// A name that comes twice is taken once.
-    pub fn new(members: impl IntoIterator<Item = HarnessId>) -> Self {
+    /// Duplicate names are ignored.
+    pub fn new(members: impl IntoIterator<Item = MemberId>) -> Self {
         let waiting = |id| Member {
             id,
             state: MemberState::Waiting,
         };
-        Self::of(members.into_iter().map(waiting))
+        Self::from_members(members.into_iter().map(waiting))
     }
 
-    fn of(all: impl IntoIterator<Item = Member>) -> Self {
+    fn from_members(all: impl IntoIterator<Item = Member>) -> Self {
         let (mut members, mut places) = (Vec::new(), HashMap::new());
         for member in all {
             if let Entry::Vacant(place) = places.entry(member.id.clone()) {
@@ -87,73 +88,73 @@ impl Fleet {
         Self { members, places }
     }
 
-    /// Returns the members in their order.
+    /// Returns the members, in order.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
     /// Returns a member.
-    pub fn member(&self, id: &HarnessId) -> Option<&Member> {
+    pub fn member(&self, id: &MemberId) -> Option<&Member> {
         self.members.get(*self.places.get(id)?)
     }
 
     /// Returns the members that were not started.
-    pub fn waiting(&self) -> impl Iterator<Item = &HarnessId> {
+    pub fn waiting(&self) -> impl Iterator<Item = &MemberId> {
         self.members
             .iter()
             .filter(|member| member.state == MemberState::Waiting)
             .map(|member| &member.id)
     }
 
-    /// Returns the members that work and were not told to stop.
-    pub fn running(&self) -> impl Iterator<Item = &HarnessId> {
+    /// Returns the members that run and were not stopped.
+    pub fn running(&self) -> impl Iterator<Item = &MemberId> {
         self.members
             .iter()
             .filter(|member| member.state == MemberState::Running)
             .map(|member| &member.id)
     }
 
-    /// Tells whether any member works, those that are stopping included.
-    pub fn is_at_work(&self) -> bool {
+    /// Returns whether any member runs, including those that are stopping.
+    pub fn has_running_members(&self) -> bool {
         let at_work = [MemberState::Running, MemberState::Stopping];
         self.members
             .iter()
             .any(|member| at_work.contains(&member.state))
     }
 
-    /// Returns what members came to, in the order of the members.
-    pub fn results(&self) -> impl Iterator<Item = &HarnessResult> {
+    /// Returns the results, in the order of the members.
+    pub fn results(&self) -> impl Iterator<Item = &MemberReport> {
         self.members.iter().filter_map(Member::result)
     }
 
-    /// Returns what members came to, in the order in which they ended.
-    pub fn ended_in_order(&self) -> impl Iterator<Item = &HarnessResult> {
+    /// Returns the results, in the order in which the members ended.
+    pub fn results_by_end(&self) -> impl Iterator<Item = &MemberReport> {
         let mut ended: Vec<_> = self.members.iter().filter_map(Member::ending).collect();
         ended.sort_by_key(|(place, _)| *place);
         ended.into_iter().map(|(_, result)| result)
     }
 
-    /// Returns the successes in the order in which they came.
-    pub fn successes(&self) -> impl Iterator<Item = &HarnessResult> {
-        self.ended_in_order().filter(|result| result.success)
+    /// Returns the successes, in the order in which the members ended.
+    pub fn successes(&self) -> impl Iterator<Item = &MemberReport> {
+        self.results_by_end().filter(|result| result.success)
     }
 
-    /// Notes that a member works. One that is not waiting is left as it is.
-    pub fn began(&mut self, id: &HarnessId) {
+    /// Records that a member runs. Ignored unless it is waiting.
+    pub fn mark_running(&mut self, id: &MemberId) {
         self.change(id, MemberState::Running, |state| {
             *state == MemberState::Waiting
         });
     }
 
-    /// Notes that a member was told to stop. One that is not running is left as it is.
-    pub fn stopping(&mut self, id: &HarnessId) {
+    /// Records that a member was stopped. Ignored unless it is running.
+    pub fn mark_stopping(&mut self, id: &MemberId) {
         self.change(id, MemberState::Stopping, |state| {
             *state == MemberState::Running
         });
     }
 
-    /// Notes what a member came to. The first word about a member stands.
-    pub fn ended(&mut self, result: HarnessResult) {
+    /// Records the result of a member. Only the first result counts.
+    pub fn record_result(&mut self, result: MemberReport) {
         let place = self.results().count();
         let id = result.id.clone();
         let result = Box::new(result);
@@ -162,9 +163,9 @@ impl Fleet {
         });
     }
 
-    /// Puts together what the fleet came to, as `decision` of `strategy` says.
-    pub fn aggregate(&self, strategy: &str, decision: Decision) -> AggregatedResult {
-        AggregatedResult {
+    /// Aggregates the results of the fleet, with the `decision` of `strategy`.
+    pub fn aggregate(&self, strategy: &str, decision: Decision) -> AggregatedReport {
+        AggregatedReport {
             strategy: strategy.to_owned(),
             success: decision.success,
             results: self.results().cloned().collect(),
@@ -174,7 +175,7 @@ impl Fleet {
         }
     }
 
-    fn change(&mut self, id: &HarnessId, to: MemberState, may: impl Fn(&MemberState) -> bool) {
+    fn change(&mut self, id: &MemberId, to: MemberState, may: impl Fn(&MemberState) -> bool) {
         let place = self.places.get(id);
         let member = place.and_then(|place| self.members.get_mut(*place));
         if let Some(member) = member.filter(|member| may(&member.state)) {
@@ -185,17 +186,17 @@ impl Fleet {
 
 impl From<Written> for Fleet {
     fn from(written: Written) -> Self {
-        Self::of(written.members)
+        Self::from_members(written.members)
     }
 }
 
 impl Member {
-    /// Returns what the member came to, once it has ended.
-    pub fn result(&self) -> Option<&HarnessResult> {
+    /// Returns the result of the member, once it has ended.
+    pub fn result(&self) -> Option<&MemberReport> {
         self.ending().map(|(_, result)| result)
     }
 
-    fn ending(&self) -> Option<(usize, &HarnessResult)> {
+    fn ending(&self) -> Option<(usize, &MemberReport)> {
         match &self.state {
             MemberState::Ended { place, result } => Some((*place, result.as_ref())),
             MemberState::Waiting | MemberState::Running | MemberState::Stopping => None,
@@ -207,29 +208,29 @@ impl Member {
 mod tests {
     use super::*;
 
-    fn id(name: &str) -> HarnessId {
-        HarnessId::new(name)
+    fn id(name: &str) -> MemberId {
+        MemberId::new(name)
     }
 
     #[test]
-    fn the_first_word_about_a_member_stands() {
+    fn the_first_result_of_a_member_counts() {
         let mut fleet = Fleet::new([id("a")]);
-        fleet.began(&id("a"));
-        fleet.ended(HarnessResult::failure(id("a"), "it broke"));
+        fleet.mark_running(&id("a"));
+        fleet.record_result(MemberReport::failure(id("a"), "it broke"));
 
-        fleet.ended(HarnessResult::success(id("a"), "late"));
-        fleet.began(&id("a"));
-        fleet.stopping(&id("a"));
+        fleet.record_result(MemberReport::success(id("a"), "late"));
+        fleet.mark_running(&id("a"));
+        fleet.mark_stopping(&id("a"));
 
         let result = fleet.members()[0].result().expect("it has ended");
         assert!(!result.success);
-        assert_eq!(fleet.ended_in_order().count(), 1);
+        assert_eq!(fleet.results_by_end().count(), 1);
     }
 
     #[test]
-    fn a_fleet_that_was_written_down_is_the_same() {
+    fn a_fleet_survives_serialisation() {
         let mut fleet = Fleet::new(["a", "b"].map(id));
-        fleet.began(&id("b"));
+        fleet.mark_running(&id("b"));
 
         let json = serde_json::to_value(&fleet).expect("data");
         let read: Fleet = serde_json::from_value(json.clone()).expect("a fleet");
@@ -244,26 +245,26 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_changes_nothing() {
+    fn an_unknown_member_changes_nothing() {
         let mut fleet = Fleet::new([id("a"), id("a")]);
         let before = fleet.clone();
 
-        fleet.began(&id("b"));
-        fleet.ended(HarnessResult::success(id("b"), "done"));
+        fleet.mark_running(&id("b"));
+        fleet.record_result(MemberReport::success(id("b"), "done"));
 
         assert_eq!(fleet, before);
         assert_eq!(fleet.members().len(), 1);
     }
 
     #[test]
-    fn endings_are_told_in_the_order_in_which_they_came() {
+    fn results_are_ordered_by_time_and_by_member() {
         let mut fleet = Fleet::new(["a", "b", "c"].map(id));
         for name in ["c", "a", "b"] {
-            fleet.began(&id(name));
-            fleet.ended(HarnessResult::success(id(name), name));
+            fleet.mark_running(&id(name));
+            fleet.record_result(MemberReport::success(id(name), name));
         }
 
-        let by_time: Vec<_> = fleet.ended_in_order().map(|r| r.output.as_str()).collect();
+        let by_time: Vec<_> = fleet.results_by_end().map(|r| r.output.as_str()).collect();
         let by_order: Vec<_> = fleet.results().map(|r| r.output.as_str()).collect();
 
         assert_eq!(by_time, ["c", "a", "b"]);

@@ -1,22 +1,23 @@
-//! Each as soon as what it builds on is there.
+//! Graph strategy: each member starts once its dependencies have succeeded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::parallel::together;
-use super::{Decision, Fleet, HarnessId, HarnessResult, Order, Strategy};
+use super::parallel::join_outputs;
+use super::{Decision, Dependencies, Fleet, MemberId, MemberReport, Order, Strategy};
 
-/// Members work at once, but each only after those that it builds on have succeeded.
+/// Members run concurrently, but each only after its dependencies have succeeded.
 ///
-/// It is given what they said. Who builds on a failure, or on somebody who is not there, is never
-/// started; the others go on. It succeeds if all members do.
+/// A member receives the outputs of its dependencies. A member that depends on a failed or missing
+/// member is never started; the others continue. The strategy succeeds if all members do.
 ///
 /// ```
-/// use autonoe_harness::{Fleet, Graph, HarnessId, Order, Strategy};
+/// use autonoe_harness::strategy::{Fleet, MemberId, Order};
+/// use autonoe_harness::{Graph, Strategy};
 ///
-/// let [parser, printer] = ["parser", "printer"].map(HarnessId::new);
+/// let [parser, printer] = ["parser", "printer"].map(MemberId::new);
 /// let graph = Graph::default().after(printer.clone(), [parser.clone()]);
 ///
 /// let fleet = Fleet::new([printer, parser.clone()]);
@@ -25,21 +26,25 @@ use super::{Decision, Fleet, HarnessId, HarnessResult, Order, Strategy};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
-    /// For each member that builds on others, whom it builds on.
+    /// The dependencies of each member that has any.
     #[serde(default)]
-    after: BTreeMap<HarnessId, BTreeSet<HarnessId>>,
+    after: Dependencies,
 }
 
 impl Graph {
-    /// Lets a member build on others, beside those that it builds on already.
+    /// Adds dependencies of a member.
     #[must_use]
-    pub fn after(mut self, member: HarnessId, others: impl IntoIterator<Item = HarnessId>) -> Self {
+    pub fn after(mut self, member: MemberId, others: impl IntoIterator<Item = MemberId>) -> Self {
         self.after.entry(member).or_default().extend(others);
         self
     }
 
-    /// Returns what a member builds on, or `None` while some of it is missing.
-    fn ground<'f>(&self, member: &HarnessId, fleet: &'f Fleet) -> Option<Vec<&'f HarnessResult>> {
+    /// Returns the results of a member's dependencies, or `None` while one is missing.
+    fn dependency_results<'f>(
+        &self,
+        member: &MemberId,
+        fleet: &'f Fleet,
+    ) -> Option<Vec<&'f MemberReport>> {
         let others = self.after.get(member).into_iter().flatten();
         others
             .map(|other| fleet.member(other)?.result().filter(|it| it.success))
@@ -51,14 +56,14 @@ impl Graph {
 impl Strategy for Graph {
     fn decide(&self, fleet: &Fleet) -> Vec<Order> {
         let starts = fleet.waiting().filter_map(|member| {
-            let ground = self.ground(member, fleet)?;
+            let inputs = self.dependency_results(member, fleet)?;
             Some(Order::Start {
                 member: member.clone(),
-                input: (!ground.is_empty()).then(|| together(ground.into_iter())),
+                input: (!inputs.is_empty()).then(|| join_outputs(inputs.into_iter())),
             })
         });
         let starts: Vec<_> = starts.collect();
-        if !starts.is_empty() || fleet.is_at_work() {
+        if !starts.is_empty() || fleet.has_running_members() {
             return starts;
         }
         let all = fleet.members();
@@ -66,8 +71,16 @@ impl Strategy for Graph {
         vec![Order::Finish(Decision {
             success: !all.is_empty() && all.iter().all(success),
             winner: None,
-            output: Some(together(fleet.results())),
+            output: Some(join_outputs(fleet.results())),
         })]
+    }
+
+    fn with_dependencies(&self, after: &Dependencies) -> Result<Option<Arc<dyn Strategy>>, String> {
+        let mut graph = self.clone();
+        for (member, others) in after {
+            graph = graph.after(member.clone(), others.iter().cloned());
+        }
+        Ok(Some(Arc::new(graph)))
     }
 }
 

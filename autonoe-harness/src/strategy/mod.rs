@@ -1,4 +1,4 @@
-//! How many agents work together: pure decisions about a fleet.
+//! Strategies of fleets: pure decisions about which members start, stop and win.
 
 mod fleet;
 mod graph;
@@ -13,12 +13,13 @@ pub use fleet::{Fleet, Member, MemberState};
 pub use graph::Graph;
 pub use parallel::Parallel;
 pub use pipeline::Pipeline;
-pub use port::{Decision, IntoStrategy, Order, STRATEGY_PORT, Strategy};
+pub use port::{Decision, Dependencies, IntoStrategy, Order, STRATEGY_PORT, Strategy};
 pub use race::Race;
-pub use result::{AggregatedResult, HarnessId, HarnessResult};
+pub(crate) use result::spent_by;
+pub use result::{AggregatedReport, MemberId, MemberReport};
 pub use voting::{Voting, VotingCriterion};
 
-/// Stops all that run.
+/// Stops all running members.
 fn stop_all(fleet: &Fleet, why: &str) -> Vec<Order> {
     fleet.running().map(|id| Order::stop(id, why)).collect()
 }

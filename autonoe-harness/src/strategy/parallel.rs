@@ -1,13 +1,15 @@
-//! All at once.
+//! Parallel strategy: all members run at once.
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Fleet, HarnessResult, Order, Strategy};
+use super::{Decision, Dependencies, Fleet, MemberReport, Order, Strategy};
 
-/// All members work, and all are waited for; it succeeds if all of them do.
+/// Runs all members and waits for all of them. It succeeds if all members do.
 ///
-/// What they say is put together in the order of the members.
+/// The outputs are joined in the order of the members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parallel {}
@@ -16,7 +18,7 @@ pub struct Parallel {}
 impl Strategy for Parallel {
     fn decide(&self, fleet: &Fleet) -> Vec<Order> {
         let starts: Vec<_> = fleet.waiting().map(Order::start).collect();
-        if !starts.is_empty() || fleet.is_at_work() {
+        if !starts.is_empty() || fleet.has_running_members() {
             return starts;
         }
         let mut results = fleet.results().peekable();
@@ -24,15 +26,23 @@ impl Strategy for Parallel {
         vec![Order::Finish(Decision {
             success,
             winner: None,
-            output: Some(together(results)),
+            output: Some(join_outputs(results)),
         })]
+    }
+
+    fn with_dependencies(&self, after: &Dependencies) -> Result<Option<Arc<dyn Strategy>>, String> {
+        if after.is_empty() {
+            Ok(None)
+        } else {
+            Err("so they cannot all run at once".to_owned())
+        }
     }
 }
 
 autonoe_core::register_spec!(Other("strategy"), Parallel, "parallel", {});
 
-/// Puts outputs one below the other, each with the name of who said it.
-pub(super) fn together<'a>(results: impl Iterator<Item = &'a HarnessResult>) -> String {
+/// Joins outputs, each below the name of its member.
+pub(super) fn join_outputs<'a>(results: impl Iterator<Item = &'a MemberReport>) -> String {
     let parts: Vec<_> = results
         .map(|result| format!("## {}\n\n{}", result.id, result.output))
         .collect();

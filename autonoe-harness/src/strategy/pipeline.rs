@@ -1,13 +1,13 @@
-//! One after the other.
+//! Pipeline strategy: members run one after the other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Fleet, HarnessResult, MemberState, Order, Strategy};
+use super::{Decision, Fleet, MemberReport, MemberState, Order, Strategy};
 
-/// Members work one after the other, each with the output of the one before it.
+/// Runs members one after the other, each with the output of the previous one.
 ///
-/// A member starts when the one before it has succeeded. At the first failure all is over.
+/// A member starts when the previous one has succeeded. The first failure ends the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {}
@@ -15,11 +15,11 @@ pub struct Pipeline {}
 #[typetag::serde(name = "pipeline")]
 impl Strategy for Pipeline {
     fn decide(&self, fleet: &Fleet) -> Vec<Order> {
-        let mut before: Option<&HarnessResult> = None;
+        let mut before: Option<&MemberReport> = None;
         for member in fleet.members() {
             match &member.state {
                 MemberState::Ended { result, .. } if result.success => before = Some(result),
-                MemberState::Ended { .. } => return over(fleet, Decision::failed()),
+                MemberState::Ended { .. } => return finish(fleet, Decision::failed()),
                 MemberState::Running | MemberState::Stopping => return Vec::new(),
                 MemberState::Waiting => {
                     return vec![Order::Start {
@@ -29,7 +29,7 @@ impl Strategy for Pipeline {
                 }
             }
         }
-        over(
+        finish(
             fleet,
             Decision {
                 success: before.is_some(),
@@ -42,10 +42,11 @@ impl Strategy for Pipeline {
 
 autonoe_core::register_spec!(Other("strategy"), Pipeline, "pipeline", {});
 
-/// Finishes once nobody works; who was started out of order is stopped.
-fn over(fleet: &Fleet, decision: Decision) -> Vec<Order> {
-    match fleet.is_at_work() {
-        true => super::stop_all(fleet, "a stage before it has failed"),
-        false => vec![Order::Finish(decision)],
+/// Finishes once no member runs. Members that were started out of order are stopped.
+fn finish(fleet: &Fleet, decision: Decision) -> Vec<Order> {
+    if fleet.has_running_members() {
+        super::stop_all(fleet, "an earlier stage has failed")
+    } else {
+        vec![Order::Finish(decision)]
     }
 }

@@ -1,32 +1,34 @@
-//! What a strategy is.
+//! Port of strategies.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use autonoe_core::SpecPort;
+use autonoe_core::spec::SpecPort;
 
-use super::{Fleet, HarnessId};
+use super::{Fleet, MemberId};
 
-/// The port under which strategies register themselves.
+/// Registry port of strategies.
 pub const STRATEGY_PORT: SpecPort = SpecPort::Other("strategy");
 
 /// Decides how the members of a fleet work together.
 ///
-/// It is a pure function of how the fleet stands, asked again after every change until it
-/// finishes. It starts, stops and waits for nobody itself: the coordinator carries out what it
-/// says, and never more at once than it may. An implementer is a plain serialisable struct whose
-/// tag reads `crate-thing`.
+/// A strategy is a pure function of the fleet's state, called again after every change until it
+/// finishes. It starts, stops and waits for no member itself: the coordinator performs its orders,
+/// within the limit of concurrent members. Implementations are plain serialisable structs, whose
+/// tag has the form `crate-thing`.
 ///
-/// Its contract, which the suite in `conformance` tries:
+/// Its contract, which the suite in `conformance` checks:
 ///
-/// - the same fleet gives the same orders;
-/// - it orders only what can be done: waiting members are started, running ones stopped;
-/// - while nothing is at work, it starts somebody or finishes: it never waits for nothing;
-/// - it finishes when nobody is at work any more, and only then;
-/// - a winner has succeeded, and who has no success does not succeed.
+/// - The same fleet gives the same orders.
+/// - Orders are possible: only waiting members are started, and only running ones are stopped.
+/// - While no member runs, it starts one or finishes: it never waits for nothing.
+/// - It finishes only when no member runs any more.
+/// - A winner has succeeded, and without any success the strategy does not succeed.
 ///
 /// ```
-/// use autonoe_harness::{Decision, Fleet, Order, Strategy};
+/// use autonoe_harness::strategy::{Decision, Fleet, Order};
+/// use autonoe_harness::Strategy;
 /// use serde::{Deserialize, Serialize};
 ///
 /// /// Starts the first member alone and forgets the others.
@@ -53,18 +55,44 @@ pub const STRATEGY_PORT: SpecPort = SpecPort::Other("strategy");
 /// ```
 #[typetag::serde(tag = "type")]
 pub trait Strategy: fmt::Debug + Send + Sync {
-    /// Says what is to be done, given how the fleet stands.
+    /// Returns the orders for the current state of the fleet.
     ///
-    /// Orders about members that are no longer what they were when it was asked are passed over,
-    /// so it may give the same order again.
+    /// Orders for members whose state has changed since are ignored, so an order may be repeated.
     fn decide(&self, fleet: &Fleet) -> Vec<Order>;
+
+    /// Returns whether the strategy selects the work of one member. Then all members do the same
+    /// work, that of the winner is merged, and that of the others is discarded.
+    fn picks_winner(&self) -> bool {
+        false
+    }
+
+    /// Returns whether each member needs a worktree of its own that keeps its work until the fleet
+    /// ends.
+    fn needs_worktrees(&self) -> bool {
+        self.picks_winner()
+    }
+
+    /// Returns the strategy to use for members that depend on others, or `None` to use this one
+    /// unchanged. `after` contains the dependencies of each member that has any.
+    ///
+    /// # Errors
+    ///
+    /// It cannot respect dependencies; the reason follows "the task ID depends on another task, ".
+    fn with_dependencies(&self, after: &Dependencies) -> Result<Option<Arc<dyn Strategy>>, String> {
+        let _ = after;
+        Ok(None)
+    }
 }
+
+/// The dependencies of each member that has any.
+pub type Dependencies = BTreeMap<MemberId, BTreeSet<MemberId>>;
 
 /// A strategy, given as a value or as an `Arc<dyn Strategy>`.
 ///
-/// An `Arc` of a strategy is none itself, because a strategy can be written to a file.
+/// An `Arc` of a strategy does not implement [`Strategy`] itself, because strategies are
+/// serialisable.
 pub trait IntoStrategy {
-    /// Shares the strategy.
+    /// Converts into a shared strategy.
     fn into_strategy(self) -> Arc<dyn Strategy>;
 }
 
@@ -80,30 +108,30 @@ impl IntoStrategy for Arc<dyn Strategy> {
     }
 }
 
-/// What a strategy wants to be done.
+/// Order of a strategy to the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// A waiting member is to work, as soon as there is room for it.
+    /// Start a waiting member, as soon as there is room for it.
     Start {
-        /// Who.
-        member: HarnessId,
-        /// What it is given beside its own task: the output of the one before it.
+        /// The member.
+        member: MemberId,
+        /// Input in addition to its own task: the output of the previous members.
         input: Option<String>,
     },
-    /// A running member is to stop.
+    /// Stop a running member.
     Stop {
-        /// Who.
-        member: HarnessId,
-        /// Why, for people.
-        why: String,
+        /// The member.
+        member: MemberId,
+        /// The reason, for people.
+        reason: String,
     },
-    /// All is over.
+    /// Finish the fleet.
     Finish(Decision),
 }
 
 impl Order {
-    /// Starts a member on its own task.
-    pub fn start(member: &HarnessId) -> Self {
+    /// Starts a member without additional input.
+    pub fn start(member: &MemberId) -> Self {
         Self::Start {
             member: member.clone(),
             input: None,
@@ -111,27 +139,27 @@ impl Order {
     }
 
     /// Stops a member.
-    pub fn stop(member: &HarnessId, why: impl Into<String>) -> Self {
+    pub fn stop(member: &MemberId, why: impl Into<String>) -> Self {
         Self::Stop {
             member: member.clone(),
-            why: why.into(),
+            reason: why.into(),
         }
     }
 }
 
-/// How a strategy judges what its fleet came to.
+/// Verdict of a strategy about its fleet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// Whether it succeeded.
     pub success: bool,
-    /// Whose result counts, where one does.
-    pub winner: Option<HarnessId>,
-    /// The output of all, or of the one that counts.
+    /// The winning member, if there is one.
+    pub winner: Option<MemberId>,
+    /// The joined output, or that of the winner.
     pub output: Option<String>,
 }
 
 impl Decision {
-    /// Nobody did what was asked.
+    /// Creates the verdict of a failed fleet.
     pub fn failed() -> Self {
         Self {
             success: false,
@@ -140,8 +168,8 @@ impl Decision {
         }
     }
 
-    /// One member's result counts.
-    pub fn won_by(result: &super::HarnessResult) -> Self {
+    /// Creates the verdict that one member has won.
+    pub fn won_by(result: &super::MemberReport) -> Self {
         Self {
             success: true,
             winner: Some(result.id.clone()),

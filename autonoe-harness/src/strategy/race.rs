@@ -1,13 +1,14 @@
-//! The first success wins.
+//! Race strategy: the first success wins.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Fleet, Order, Strategy, stop_all};
 
-/// All members work, and the first that succeeds wins; the others are stopped.
+/// Runs all members. The first that succeeds wins, and the others are stopped.
 ///
-/// A failure wins nothing. It is over when the others have ended, so that nothing of them is left.
+/// A failure does not win. The race ends when the other members have ended, so that nothing of them
+/// is left running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Race {}
@@ -17,15 +18,21 @@ impl Strategy for Race {
     fn decide(&self, fleet: &Fleet) -> Vec<Order> {
         let Some(first) = fleet.successes().next() else {
             let starts: Vec<_> = fleet.waiting().map(Order::start).collect();
-            return match starts.is_empty() && !fleet.is_at_work() {
-                true => vec![Order::Finish(Decision::failed())],
-                false => starts,
+            return if starts.is_empty() && !fleet.has_running_members() {
+                vec![Order::Finish(Decision::failed())]
+            } else {
+                starts
             };
         };
-        match fleet.is_at_work() {
-            true => stop_all(fleet, &format!("{} was first", first.id)),
-            false => vec![Order::Finish(Decision::won_by(first))],
+        if fleet.has_running_members() {
+            stop_all(fleet, &format!("{} finished first", first.id))
+        } else {
+            vec![Order::Finish(Decision::won_by(first))]
         }
+    }
+
+    fn picks_winner(&self) -> bool {
+        true
     }
 }
 

@@ -1,4 +1,4 @@
-//! The best of several successes.
+//! Voting strategy: the best of several successes wins.
 
 use std::cmp::Ordering;
 use std::num::NonZeroUsize;
@@ -6,39 +6,39 @@ use std::num::NonZeroUsize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Fleet, HarnessResult, Order, Strategy, stop_all};
+use super::{Decision, Fleet, MemberReport, Order, Strategy, stop_all};
 
-/// All members work until enough of them have succeeded; then the best of those wins.
+/// Runs all members until enough of them have succeeded; then the best of those wins.
 ///
-/// A vote is a result that is there and a success; who failed or was stopped has none. When
-/// there can no longer be enough of them, all is over.
+/// A vote is a successful result; failed and stopped members have none. When there can no longer be
+/// enough votes, the strategy ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Voting {
-    /// How many successes it takes.
+    /// The number of required successes.
     pub min_votes: NonZeroUsize,
-    /// Which of them is the best.
+    /// The criterion by which the best one is selected.
     pub criterion: VotingCriterion,
-    /// Whether all are waited for although there are enough.
+    /// Whether to wait for all members even if there are enough votes.
     pub wait_for_all: bool,
 }
 
-/// Which success is the best. Of two that are equal it is the one that ended first.
+/// Criterion of the best success. Ties go to the one that ended first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum VotingCriterion {
     /// The one that ended first.
     #[default]
     First,
-    /// The one that achieved the most: deliverables that have passed in its ledger, then success
-    /// criteria that hold, then tests that passed. Changed files do not count: more changes are not
-    /// more progress.
+    /// The one that achieved the most: passed deliverables in its ledger, then success criteria
+    /// that hold, then passed tests. Changed files do not count: more changes are not more
+    /// progress.
     BestProgress,
-    /// The one with the most tests that passed; one without a count has none.
+    /// The one with the most passed tests; a result without a count has none.
     BestTests,
     /// The one with the fewest failed attempts.
     LowestFailures,
-    /// The one that worked for the shortest time.
+    /// The one with the shortest working time.
     Fastest,
 }
 
@@ -60,20 +60,26 @@ impl Strategy for Voting {
         let is_decided = votes >= self.min_votes.get() && !self.wait_for_all;
         let is_lost = possible < self.min_votes.get();
         if is_decided || is_lost {
-            if fleet.is_at_work() {
-                let why = match is_lost {
-                    true => "there cannot be enough votes any more",
-                    false => "there are enough votes",
+            if fleet.has_running_members() {
+                let why = if is_lost {
+                    "the required number of votes cannot be reached"
+                } else {
+                    "the required number of votes is reached"
                 };
                 return stop_all(fleet, why);
             }
             return self.finish(fleet);
         }
         let starts: Vec<_> = fleet.waiting().map(Order::start).collect();
-        match starts.is_empty() && !fleet.is_at_work() {
-            true => self.finish(fleet),
-            false => starts,
+        if starts.is_empty() && !fleet.has_running_members() {
+            self.finish(fleet)
+        } else {
+            starts
         }
+    }
+
+    fn picks_winner(&self) -> bool {
+        true
     }
 }
 
@@ -88,15 +94,16 @@ impl Voting {
 }
 
 impl VotingCriterion {
-    fn best(self, fleet: &Fleet) -> Option<&HarnessResult> {
-        // Of equals `min_by` takes the first, and they come in the order in which they ended.
+    fn best(self, fleet: &Fleet) -> Option<&MemberReport> {
+        // `min_by` returns the first of equal elements, and they are in the order in which they
+        // ended.
         fleet
             .successes()
             .min_by(|one, other| self.compare(one, other))
     }
 
-    /// The better one is less.
-    fn compare(self, one: &HarnessResult, other: &HarnessResult) -> Ordering {
+    /// Orders better results first.
+    fn compare(self, one: &MemberReport, other: &MemberReport) -> Ordering {
         match self {
             Self::First => Ordering::Equal,
             Self::BestProgress => achieved(other).cmp(&achieved(one)),
@@ -107,9 +114,9 @@ impl VotingCriterion {
     }
 }
 
-/// Returns what distinguishes successes: each of them has done all of its tasks, so that their
+/// Returns the key that distinguishes successes: each of them has done all of its tasks, so their
 /// `progress` is the same.
-fn achieved(result: &HarnessResult) -> (u64, u64, Option<u64>) {
+fn achieved(result: &MemberReport) -> (u64, u64, Option<u64>) {
     (
         result.deliverables_passed,
         result.criteria_passed,

@@ -1,25 +1,22 @@
-//! The judgement.
+//! Detector of stuck agents.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::iteration::Iteration;
-use super::patterns::{pairs_at_end, run_at_end, such_at_end};
-use super::report::{StuckLevel, StuckReason, StuckReport};
-use super::thresholds::StuckThresholds;
+use super::report::{Iteration, StuckLevel, StuckReason, StuckReport, StuckThresholds};
 
-/// How many iterations are remembered, and how many actions: more than any sign needs.
+/// Number of remembered iterations, and of actions: more than any sign needs.
 const MEMORY: usize = 64;
 
-/// Watches one agent, and says after each iteration whether it is stuck.
+/// Observes one agent, and reports after each iteration whether it is stuck.
 ///
-/// It is like a fuse: closed while the agent comes on, open once it is stuck. Whoever helps the
-/// agent says so ([`helped`](Self::helped)); then one good iteration closes it again, with
-/// everything forgotten, and one bad iteration opens it at once.
+/// It works like a circuit breaker: closed while the agent makes progress, open once it is stuck.
+/// After a recovery action, call `helped`. Then one good iteration closes it again
+/// and clears the history, and one bad iteration opens it at once.
 ///
 /// ```
-/// use autonoe_harness::{Iteration, StuckDetector, StuckLevel, StuckThresholds};
+/// use autonoe_harness::stuck::{Iteration, StuckDetector, StuckLevel, StuckThresholds};
 ///
 /// let mut detector = StuckDetector::new(StuckThresholds::default());
 /// let levels = [0.5, 0.0, 0.1, 0.0].map(|score| {
@@ -39,21 +36,21 @@ pub struct StuckDetector {
     actions: Vec<String>,
 }
 
-/// Whether an agent goes on as it does.
+/// State of the circuit breaker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Circuit {
-    /// It comes on.
+    /// The agent makes progress.
     #[default]
     Closed,
-    /// It is stuck and needs help.
+    /// The agent is stuck and needs help.
     Open,
-    /// It was helped; its next iteration shows whether that was of use.
+    /// A recovery action was taken; the next iteration shows whether it helped.
     HalfOpen,
 }
 
 impl StuckDetector {
-    /// Makes a detector that knows nothing yet.
+    /// Creates a detector without history.
     pub fn new(thresholds: StuckThresholds) -> Self {
         Self {
             thresholds,
@@ -63,17 +60,17 @@ impl StuckDetector {
         }
     }
 
-    /// Returns how the agent goes on.
+    /// Returns the state of the circuit breaker.
     pub fn circuit(&self) -> Circuit {
         self.circuit
     }
 
-    /// Notes that the agent was helped.
-    pub fn helped(&mut self) {
+    /// Records that a recovery action was taken.
+    pub fn record_recovery(&mut self) {
         self.circuit = Circuit::HalfOpen;
     }
 
-    /// Takes in an iteration, and judges.
+    /// Records an iteration, and returns the report.
     pub fn observe(&mut self, iteration: Iteration) -> StuckReport {
         let is_good = iteration.score >= self.thresholds.progress && iteration.error.is_none();
         let was_helped = self.circuit == Circuit::HalfOpen;
@@ -86,14 +83,15 @@ impl StuckDetector {
         if was_helped && !is_good {
             reasons.insert(0, (StuckLevel::Stuck, StuckReason::NotRecovered));
         }
-        // Of those that are equally bad the first stays first.
+        // Stable: reasons of the same level keep their order.
         reasons.sort_by_key(|(level, _)| std::cmp::Reverse(*level));
         let level = reasons
             .first()
             .map_or(StuckLevel::Fine, |(level, _)| *level);
-        self.circuit = match level >= StuckLevel::Stuck {
-            true => Circuit::Open,
-            false => Circuit::Closed,
+        self.circuit = if level >= StuckLevel::Stuck {
+            Circuit::Open
+        } else {
+            Circuit::Closed
         };
         let reasons = reasons.into_iter().map(|(_, reason)| reason).collect();
         StuckReport { level, reasons }
@@ -118,9 +116,9 @@ impl StuckDetector {
         let mut found = Vec::new();
 
         let identical = match history().next_back() {
-            // Who says nothing has not said the same again.
+            // Empty outputs do not count as repetition.
             Some(last) if last.output.trim().is_empty() => 0,
-            _ => run_at_end(history().map(|iteration| iteration.output.trim())),
+            _ => trailing_run(history().map(|iteration| iteration.output.trim())),
         };
         let reason = StuckReason::IdenticalOutput(identical);
         if reaches(identical, limits.runaway_outputs) {
@@ -128,35 +126,35 @@ impl StuckDetector {
         } else if reaches(identical, limits.identical_outputs) {
             found.push((Stuck, reason));
         }
-        let is_idle_now = such_at_end(history(), is_idle) > 0;
-        let repeated = run_at_end(self.actions.iter());
-        // Who edits one file again and again and comes on is at work.
+        let is_idle_now = trailing_count(history(), is_idle) > 0;
+        let repeated = trailing_run(self.actions.iter());
+        // An agent that edits one file repeatedly and makes progress is not stuck.
         if reaches(repeated, limits.repeated_actions) && is_idle_now {
             found.push((Stuck, StuckReason::RepeatedAction(repeated)));
         }
-        let pairs = pairs_at_end(&self.actions);
+        let pairs = trailing_pairs(&self.actions);
         if reaches(pairs, limits.alternations) && is_idle_now {
             found.push((Stuck, StuckReason::AlternatingPair(pairs)));
         }
         let errors = match history().next_back().map(|last| &last.error) {
-            Some(Some(_)) => run_at_end(history().map(|iteration| &iteration.error)),
+            Some(Some(_)) => trailing_run(history().map(|iteration| &iteration.error)),
             _ => 0,
         };
         if reaches(errors, limits.repeated_errors) {
             found.push((Stuck, StuckReason::RepeatedError(errors)));
         }
-        let denied = such_at_end(history(), |it| is_idle(it) && it.denials > 0);
+        let denied = trailing_count(history(), |it| is_idle(it) && it.denials > 0);
         if reaches(denied, limits.denied_iterations) {
             found.push((Stuck, StuckReason::Denied(denied)));
         }
-        let hasty = such_at_end(history(), |it| {
+        let hasty = trailing_count(history(), |it| {
             is_idle(it) && it.time.as_secs_f64() < limits.hasty_seconds
         });
         if reaches(hasty, limits.hasty_iterations) {
             found.push((Stuck, StuckReason::SuspiciousSpeed(hasty)));
         }
-        // An iteration whose calls were denied is judged apart.
-        let idle = such_at_end(history(), |it| is_idle(it) && it.denials == 0);
+        // Iterations with denied calls are judged separately.
+        let idle = trailing_count(history(), |it| is_idle(it) && it.denials == 0);
         let reason = StuckReason::NoProgress(idle);
         if reaches(idle, limits.stuck_after) {
             found.push((Stuck, reason));
@@ -167,14 +165,42 @@ impl StuckDetector {
     }
 }
 
+/// Counts how many items at the end of `items` equal the last one.
+pub(super) fn trailing_run<T: PartialEq>(items: impl DoubleEndedIterator<Item = T>) -> usize {
+    let mut items = items.rev();
+    let Some(last) = items.next() else { return 0 };
+    1 + items.take_while(|item| *item == last).count()
+}
+
+/// Counts how many items at the end of `items` satisfy the predicate.
+pub(super) fn trailing_count<T>(
+    items: impl DoubleEndedIterator<Item = T>,
+    is_so: impl Fn(&T) -> bool,
+) -> usize {
+    items.rev().take_while(is_so).count()
+}
+
+/// Counts how often two different items alternate at the end of `items`, in pairs.
+pub(super) fn trailing_pairs<T: PartialEq>(items: &[T]) -> usize {
+    let [.., before, last] = items else { return 0 };
+    if before == last {
+        return 0;
+    }
+    let expected = [last, before].into_iter().cycle();
+    let alternating = items.iter().rev().zip(expected);
+    alternating
+        .take_while(|(item, expected)| item == expected)
+        .count()
+        / 2
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
 
-    /// Lets a detector see iterations that differ in nothing but what `change` does; returns what
-    /// it says of the last.
+    /// Observes iterations that differ only by `change`, and returns the report of the last one.
     fn after(times: usize, change: impl Fn(usize, &mut Iteration)) -> StuckReport {
         let mut detector = StuckDetector::new(StuckThresholds::default());
         let mut report = None;
@@ -259,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_but_comes_on_is_not_stuck() {
+    fn an_agent_with_progress_but_no_output_is_not_stuck() {
         let report = after(9, |_, it| it.output = " \n".into());
 
         assert_eq!(report.level, StuckLevel::Fine);
     }
 
     #[test]
-    fn who_edits_one_file_many_times_and_comes_on_is_not_stuck() {
+    fn repeated_edits_with_progress_are_not_stuck() {
         let edits = |_, it: &mut Iteration| it.actions = vec!["Edit src/main.rs".into(); 7];
 
         assert_eq!(after(1, edits).level, StuckLevel::Fine);
@@ -274,10 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn who_was_helped_and_comes_on_is_not_stuck_for_what_it_repeats() {
+    fn repetition_with_progress_after_help_is_not_stuck() {
         let mut detector = StuckDetector::new(StuckThresholds::default());
         detector.observe(Iteration::new("nothing", 0.0));
-        detector.helped();
+        detector.record_recovery();
         let mut edits = Iteration::new("better", 0.6);
         edits.actions = vec!["Edit src/main.rs".into(); 7];
 
@@ -302,20 +328,20 @@ mod tests {
     }
 
     #[test]
-    fn one_good_iteration_after_help_closes_the_fuse_and_all_is_forgotten() {
+    fn a_good_iteration_after_help_closes_the_circuit_and_clears_the_history() {
         let mut detector = StuckDetector::new(StuckThresholds::default());
         for number in 0..3 {
             detector.observe(Iteration::new(format!("{number}"), 0.0));
         }
         assert_eq!(detector.circuit(), Circuit::Open);
 
-        detector.helped();
+        detector.record_recovery();
         assert_eq!(detector.circuit(), Circuit::HalfOpen);
         let report = detector.observe(Iteration::new("better", 0.6));
 
         assert_eq!(report.level, StuckLevel::Fine);
         assert_eq!(detector.circuit(), Circuit::Closed);
-        // It takes as long as at first until it is stuck again.
+        // Becoming stuck again takes as long as the first time.
         let levels =
             [0, 1, 2].map(|n| detector.observe(Iteration::new(format!("x{n}"), 0.0)).level);
         assert_eq!(
@@ -325,10 +351,10 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_iteration_after_help_opens_the_fuse_at_once() {
+    fn a_bad_iteration_after_help_opens_the_circuit() {
         let mut detector = StuckDetector::new(StuckThresholds::default());
         detector.observe(Iteration::new("fine", 0.6));
-        detector.helped();
+        detector.record_recovery();
 
         let report = detector.observe(Iteration::new("nothing", 0.0));
 
@@ -337,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_of_nothing_switches_its_sign_off() {
+    fn a_threshold_of_zero_disables_its_sign() {
         let thresholds = StuckThresholds {
             warn_after: 0,
             stuck_after: 0,
@@ -348,6 +374,31 @@ mod tests {
         for number in 0..20 {
             let report = detector.observe(Iteration::new(format!("{number}"), 0.0));
             assert_eq!(report.level, StuckLevel::Fine);
+        }
+    }
+}
+
+#[cfg(test)]
+mod patterns_tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_at_the_end_are_counted() {
+        for (items, run, pairs) in [
+            ("", 0, 0),
+            ("a", 1, 0),
+            ("aa", 2, 0),
+            ("ab", 1, 1),
+            ("abab", 1, 2),
+            ("xabab", 1, 2),
+            ("babab", 1, 2),
+            ("ababb", 2, 0),
+            ("ababc", 1, 1),
+            ("aaab", 1, 1),
+        ] {
+            let items: Vec<char> = items.chars().collect();
+            assert_eq!(trailing_run(items.iter()), run, "{items:?}");
+            assert_eq!(trailing_pairs(&items), pairs, "{items:?}");
         }
     }
 }

@@ -1,12 +1,7 @@
-//! Whether an agent is stuck: a pure judgement over what it did.
+//! Detection of stuck agents: a pure function of their iterations.
 
 mod detector;
-mod iteration;
-mod patterns;
 mod report;
-mod thresholds;
 
 pub use detector::{Circuit, StuckDetector};
-pub use iteration::Iteration;
-pub use report::{StuckLevel, StuckReason, StuckReport};
-pub use thresholds::StuckThresholds;
+pub use report::{Iteration, StuckLevel, StuckReason, StuckReport, StuckThresholds};

@@ -1,50 +1,33 @@
-//! A task, from its first iteration to its end.
+//! Attempts at a task: turns and recoveries until it is verified or nothing is left to try.
 
 use std::time::Duration;
 
-use autonoe_core::Failure;
+use autonoe_core::event::Failure;
 use jiff::Timestamp;
 
 use super::WorkEvent;
-use super::conversation::Conversation;
-use super::decide::{GivenUp, Iterated, NextStep, is_permanent, next_step};
-use super::iterate::{NoTurn, Place, Turn};
-use super::messages::Held;
+use super::decide::{IterationState, NextStep, TaskFailure, next_step};
+use super::messages::WaitOutcome;
 use super::task_loop::Work;
-use super::task_so_far::{TaskSoFar, WaysSoFar};
-use crate::{
-    Climb, ExecuteError, ExecutionResult, LoopContext, RecoveryChange, StuckLevel, StuckReport,
-    Task, WorkingPlace,
-};
+use super::turn::{Turn, TurnContext, TurnError};
+use crate::executor::{ExecuteError, Task};
+use crate::recovery::{LoopContext, RecoveryChange, WorkingPlace};
 
-/// How a task ended.
+/// End of a task, or of one explored approach.
 pub(super) enum TaskEnd {
-    /// It is done and verified.
-    Done(Box<ExecutionResult>),
-    /// It is not, and nothing more is tried.
+    /// The task is done and verified.
+    Done,
+    /// The task failed, and nothing more is tried.
     Failed(String),
     /// The work was stopped from outside.
     Stopped,
 }
 
-/// How a task stands.
-struct Standing {
-    /// The task with the words, the backend and the model of now.
-    now: Task,
-    climb: Climb,
+/// A task in progress. Its details are in the state of the work.
+struct Attempt<'t> {
+    task: &'t Task,
+    place: TurnContext,
     iteration: u32,
-    waits: u32,
-    waits_in_a_row: u32,
-    /// Why the last iteration is no success.
-    problem: Option<String>,
-    backend_failed: bool,
-    report: StuckReport,
-}
-
-/// What follows from a recovery.
-enum Recovered {
-    GoOn,
-    Ended(TaskEnd),
 }
 
 impl Work<'_> {
@@ -52,320 +35,272 @@ impl Work<'_> {
     ///
     /// # Errors
     ///
-    /// Nobody could take note of it.
-    pub(super) async fn work_on(&mut self, task: &Task) -> Result<TaskEnd, Failure> {
-        let began = WorkEvent::Began {
+    /// An event could not be recorded.
+    pub(super) async fn run_task(&mut self, task: &Task) -> Result<TaskEnd, Failure> {
+        let began = WorkEvent::TaskStarted {
             task: task.id.clone(),
-            at: self.lines.clock.now(),
+            at: self.task_loop.clock.now(),
         };
-        self.note(&began).await?;
-        let so_far = self.so_far.of_task(&task.id);
-        let mut standing = self.standing(task, &so_far);
-        self.worked = so_far.worked;
-        self.report(Some(task), standing.iteration);
-        let mut place = self.place(self.folder.clone(), None).await;
-        place.conversation.clone_from(&so_far.conversation);
-        let mut next = self
-            .take_up(&mut place, task, &mut standing, so_far)
-            .await?;
-        let end = loop {
-            match next {
-                Recovered::GoOn => {}
-                Recovered::Ended(end) => break end,
-            }
-            next = self.advance(&mut place, task, &mut standing).await?;
-        };
-        let (task, at) = (task.id.clone(), self.lines.clock.now());
-        let iterations = standing.iteration;
-        let (success, reason) = match &end {
-            TaskEnd::Done(_) => (true, "it is done and verified".to_owned()),
-            TaskEnd::Failed(why) => (false, why.clone()),
-            TaskEnd::Stopped => {
-                let stopped = WorkEvent::Stopped {
-                    task,
-                    at,
-                    iterations,
-                };
-                self.note(&stopped).await?;
-                return Ok(end);
-            }
-        };
-        let ended = WorkEvent::Ended {
+        self.record(&began).await?;
+        let iteration = self.state.iterations_of(&task.id);
+        self.report(Some(task), iteration);
+        let mut attempt = Attempt {
             task,
+            place: self.turn_context(self.folder.clone(), None).await,
+            iteration,
+        };
+        let mut end = self.resume(&mut attempt).await?;
+        let end = loop {
+            match end {
+                Some(end) => break end,
+                None => end = self.advance(&mut attempt).await?,
+            }
+        };
+        let (task, at) = (task.id.clone(), self.task_loop.clock.now());
+        let iterations = attempt.iteration;
+        let ended = |success, reason: String| WorkEvent::Ended {
+            task: task.clone(),
             at,
             success,
             reason,
             iterations,
         };
-        self.note(&ended).await?;
+        let event = match &end {
+            TaskEnd::Done => ended(true, "it is done and verified".to_owned()),
+            TaskEnd::Failed(why) => ended(false, why.clone()),
+            TaskEnd::Stopped => WorkEvent::Stopped {
+                task,
+                at,
+                iterations,
+            },
+        };
+        self.record(&event).await?;
         Ok(end)
     }
 
-    /// Goes on where the task was when the process before this one was lost.
-    async fn take_up(
-        &mut self,
-        place: &mut Place,
-        task: &Task,
-        standing: &mut Standing,
-        so_far: TaskSoFar,
-    ) -> Result<Recovered, Failure> {
-        let most = self.order.iterations_of(&task.id);
-        if standing.counted() >= most {
-            let why = GivenUp::Iterations(most).to_string();
-            let last = standing.problem.iter();
-            let last: String = last.map(|why| format!("; at last: {why}")).collect();
-            return Ok(Recovered::Ended(TaskEnd::Failed(why + &last)));
+    /// Continues where the task was when an earlier process was lost; `None` if the task continues.
+    async fn resume(&mut self, attempt: &mut Attempt<'_>) -> Result<Option<TaskEnd>, Failure> {
+        let id = &attempt.task.id;
+        let most = self.order.max_iterations_of(id);
+        let state = self.state.task_state(id);
+        if state.counted(attempt.iteration) >= most {
+            let why = TaskFailure::Iterations(most).to_string();
+            let last = state.problem.iter();
+            let last: String = last.map(|why| format!("; last problem: {why}")).collect();
+            return Ok(Some(TaskEnd::Failed(why + &last)));
         }
-        if let Some(until) = so_far.waits_until
-            && self.wait_until(until).await == Held::Stop
+        if let Some(until) = state.waits_until
+            && self.wait_until(until).await == WaitOutcome::Stop
         {
-            return Ok(Recovered::Ended(TaskEnd::Stopped));
+            return Ok(Some(TaskEnd::Stopped));
         }
-        match so_far.changed {
-            None => return Ok(Recovered::GoOn),
-            Some(RecoveryChange::Prompt { .. } | RecoveryChange::Escalate { .. }) => {}
-            Some(RecoveryChange::Ask { question }) => {
-                if self.ask(task, standing.iteration, question).await == Held::Stop {
-                    return Ok(Recovered::Ended(TaskEnd::Stopped));
-                }
-            }
-            Some(RecoveryChange::Explore {
-                branches,
-                iterations,
-            }) => {
-                let before = so_far.ways;
-                let explored = self
-                    .explore(&standing.now, &branches, iterations, before)
-                    .await?;
-                return match explored.ended() {
-                    Ok(end) => Ok(Recovered::Ended(end)),
-                    Err(why) => {
-                        standing.problem = Some(why);
-                        self.recover(place, task, standing).await
-                    }
-                };
-            }
+        let Some(change) = state.changed else {
+            return Ok(None);
+        };
+        match self.apply(attempt, change).await? {
+            Some(TaskEnd::Failed(_)) => self.recover(attempt).await,
+            end => Ok(end),
         }
-        place.stuck.helped();
-        Ok(Recovered::GoOn)
     }
 
-    /// Returns how many seconds a task had, if they are over.
-    pub(super) fn is_over(&self, task: &Task) -> Option<u64> {
+    /// Returns the time limit of a task in seconds, if it has passed.
+    pub(super) fn exceeded_timeout(&self, task: &Task) -> Option<u64> {
         let is_over = self.time_left(task).is_none();
         is_over.then_some(task.timeout_seconds)
     }
 
-    /// Waits for a time to come.
-    pub(super) async fn wait_until(&mut self, until: Timestamp) -> Held {
-        let left = until.duration_since(self.lines.clock.now());
+    /// Waits until a time.
+    pub(super) async fn wait_until(&mut self, until: Timestamp) -> WaitOutcome {
+        let left = until.duration_since(self.task_loop.clock.now());
         let left = Duration::try_from(left).unwrap_or_default();
-        let time = self.lines.clock.sleep(left);
+        let time = self.task_loop.clock.sleep(left);
         self.messages.wait(time).await
     }
 
-    /// Has one iteration, and does what follows from it.
-    async fn advance(
-        &mut self,
-        place: &mut Place,
-        task: &Task,
-        standing: &mut Standing,
-    ) -> Result<Recovered, Failure> {
-        if self.messages.hold().await == Held::Stop {
-            return Ok(Recovered::Ended(TaskEnd::Stopped));
+    /// Runs one turn, and handles its result; `None` if the task continues.
+    async fn advance(&mut self, attempt: &mut Attempt<'_>) -> Result<Option<TaskEnd>, Failure> {
+        if self.messages.wait_while_paused().await == WaitOutcome::Stop {
+            return Ok(Some(TaskEnd::Stopped));
         }
-        standing.iteration += 1;
-        let (now, iteration) = (standing.now.clone(), standing.iteration);
-        let problem = standing.problem.clone();
+        attempt.iteration += 1;
+        let (task, iteration) = (attempt.task, attempt.iteration);
+        let now = self.current(task);
+        let problem = self.state.task_state(&task.id).problem;
         let turn = self
-            .iterate(place, &now, iteration, problem.as_deref())
+            .turn(&mut attempt.place, &now, iteration, problem.as_deref())
             .await;
-        let failed = |why: String| Ok(Recovered::Ended(TaskEnd::Failed(why)));
+        let failed = |why: String| Ok(Some(TaskEnd::Failed(why)));
+        let most = self.order.max_iterations_of(&task.id);
         let turn = match turn {
             Ok(turn) => turn,
-            Err(NoTurn::NotRecorded(failure)) => return Err(failure),
-            Err(NoTurn::Spent(kind)) => return failed(GivenUp::Budget(kind).to_string()),
-            Err(NoTurn::TimeIsOver) => {
-                return failed(GivenUp::Time(task.timeout_seconds).to_string());
+            Err(TurnError::NotRecorded(failure)) => return Err(failure),
+            Err(TurnError::BudgetExhausted(kind)) => {
+                return failed(TaskFailure::Budget(kind).to_string());
             }
-            Err(NoTurn::NotBegun(error)) => {
-                standing.problem = Some(error.to_string());
-                standing.backend_failed = true;
+            Err(TurnError::TimedOut) => {
+                return failed(TaskFailure::Time(task.timeout_seconds).to_string());
+            }
+            Err(TurnError::NotStarted(error)) => {
                 let another_may = matches!(
                     error,
                     ExecuteError::UnknownCli { .. }
                         | ExecuteError::WrongCli { .. }
                         | ExecuteError::Setup { .. }
                 );
-                let most = self.order.iterations_of(&task.id);
-                return match another_may && standing.counted() < most {
-                    true => self.recover(place, task, standing).await,
-                    false => failed(error.to_string()),
+                let counted = self.state.task_state(&task.id).counted(iteration);
+                return if another_may && counted < most {
+                    self.recover(attempt).await
+                } else {
+                    failed(error.to_string())
                 };
             }
         };
-        let next = next_step(&Iterated {
+        let state = self.state.task_state(&task.id);
+        let counts = (state.counted(iteration), most);
+        let waits = (state.waits, state.waits_in_a_row);
+        match self.next_step(task, &turn, counts, waits) {
+            NextStep::Done => Ok(Some(TaskEnd::Done)),
+            NextStep::Continue => Ok(None),
+            NextStep::Stop => Ok(Some(TaskEnd::Stopped)),
+            NextStep::Fail(why) => failed(format!("{why}; last problem: {}", turn.verification)),
+            NextStep::Recover => self.recover(attempt).await,
+            NextStep::Wait { until } => {
+                let task = task.id.clone();
+                self.record(&WorkEvent::Waiting { task, until }).await?;
+                Ok(match self.wait_until(until).await {
+                    WaitOutcome::Continue => None,
+                    WaitOutcome::Stop => Some(TaskEnd::Stopped),
+                })
+            }
+        }
+    }
+
+    /// Decides the next step after a turn. `counts` are the counted iterations and their maximum,
+    /// `waits` the number of waits in total and in a row.
+    pub(super) fn next_step(
+        &self,
+        task: &Task,
+        turn: &Turn,
+        (iteration, max_iterations): (u32, u32),
+        (waits, waits_in_a_row): (u32, u32),
+    ) -> NextStep {
+        next_step(&IterationState {
             end: &turn.result.end,
             verification: &turn.verification,
             report: &turn.report,
-            iteration: standing.counted(),
-            max_iterations: self.order.iterations_of(&task.id),
-            spent: self.account.exhausted(),
+            iteration,
+            max_iterations,
+            exhausted: self.account.exhausted(),
             is_cancelled: self.messages.is_cancelled(),
-            waits: standing.waits,
-            waits_in_a_row: standing.waits_in_a_row,
+            waits,
+            waits_in_a_row,
             max_wait: Duration::from_secs(self.order.max_wait_seconds),
-            over: self.is_over(task),
-            now: self.lines.clock.now(),
-        });
-        standing.learn(&turn);
-        if !matches!(next, NextStep::Wait { .. }) {
-            standing.waits_in_a_row = 0;
-        }
-        match next {
-            NextStep::Done => {
-                let result = Box::new(turn.result);
-                Ok(Recovered::Ended(TaskEnd::Done(result)))
-            }
-            NextStep::Again => Ok(Recovered::GoOn),
-            NextStep::Stop => Ok(Recovered::Ended(TaskEnd::Stopped)),
-            NextStep::GiveUp(why) => failed(format!("{why}; at last: {}", turn.verification)),
-            NextStep::Recover => self.recover(place, task, standing).await,
-            NextStep::Wait { until } => {
-                standing.waits += 1;
-                standing.waits_in_a_row += 1;
-                let task = task.id.clone();
-                self.note(&WorkEvent::Waited { task, until }).await?;
-                match self.wait_until(until).await {
-                    Held::GoOn => Ok(Recovered::GoOn),
-                    Held::Stop => Ok(Recovered::Ended(TaskEnd::Stopped)),
-                }
-            }
-        }
+            exceeded_timeout: self.exceeded_timeout(task),
+            now: self.task_loop.clock.now(),
+        })
     }
 
-    /// Changes something, as the ladder says.
-    async fn recover(
-        &mut self,
-        place: &mut Place,
-        task: &Task,
-        standing: &mut Standing,
-    ) -> Result<Recovered, Failure> {
+    /// Applies the next step of the ladder; `None` if the task continues with it.
+    async fn recover(&mut self, attempt: &mut Attempt<'_>) -> Result<Option<TaskEnd>, Failure> {
+        let task = attempt.task;
         loop {
-            let context = self.loop_context(task, standing);
+            let context = self.loop_context(attempt);
+            let mut climb = self.state.task_state(&task.id).climb;
             let ladder = self.order.ladder_of(&task.id);
-            let recovery = ladder.climb(&mut standing.climb, &context);
+            let recovery = ladder.next_step(&mut climb, &context);
             let Some((strategy, step)) = recovery.step else {
-                let reasons = standing.report.reasons.iter().map(ToString::to_string);
-                let reasons: Vec<_> = reasons.chain(standing.problem.clone()).collect();
-                let over = recovery.passed_over.iter();
+                let reasons = context.report.reasons.iter().map(ToString::to_string);
+                let reasons: Vec<_> = reasons.chain(context.problem).collect();
+                let over = recovery.skipped.iter();
                 let over: Vec<_> = over
-                    .map(|it| format!("{}: {}", it.strategy, it.why))
+                    .map(|it| format!("{}: {}", it.strategy, it.reason))
                     .collect();
-                let mut why = format!("it is stuck ({})", reasons.join("; "));
-                why.push_str(", and nothing is left to try");
+                let mut why = format!("the task is stuck ({})", reasons.join("; "));
+                why.push_str(", and all recovery steps are used");
                 if !over.is_empty() {
                     why.push_str(&format!(" ({})", over.join("; ")));
                 }
-                return Ok(Recovered::Ended(TaskEnd::Failed(why)));
+                return Ok(Some(TaskEnd::Failed(why)));
             };
+            let change = step.change.clone();
             let recovered = WorkEvent::Recovered {
                 task: task.id.clone(),
-                iteration: standing.iteration,
+                iteration: attempt.iteration,
                 strategy,
-                step: step.clone(),
-                passed_over: recovery.passed_over,
-                climb: standing.climb.clone(),
+                step,
+                skipped: recovery.skipped,
+                attempt: climb,
             };
-            self.note(&recovered).await?;
-            let before = place.conversation.take();
-            place.conversation = Conversation::after_change(before, &step.change);
-            match step.change {
-                RecoveryChange::Prompt { goal } => standing.now.goal = goal,
-                RecoveryChange::Escalate { to } => {
-                    standing.now.cli = Some(to.cli);
-                    standing.now.model = to.model;
-                    standing.backend_failed = false;
-                }
-                RecoveryChange::Ask { question } => {
-                    if self.ask(task, standing.iteration, question).await == Held::Stop {
-                        return Ok(Recovered::Ended(TaskEnd::Stopped));
-                    }
-                }
-                RecoveryChange::Explore {
-                    branches,
-                    iterations,
-                } => {
-                    let before = WaysSoFar::default();
-                    let explored = self
-                        .explore(&standing.now, &branches, iterations, before)
-                        .await?;
-                    match explored.ended() {
-                        Ok(end) => return Ok(Recovered::Ended(end)),
-                        Err(why) => standing.problem = Some(why),
-                    }
-                    continue;
-                }
+            self.record(&recovered).await?;
+            match self.apply(attempt, change).await? {
+                Some(TaskEnd::Failed(_)) => {}
+                end => return Ok(end),
             }
-            place.stuck.helped();
-            return Ok(Recovered::GoOn);
         }
     }
 
-    fn loop_context(&self, task: &Task, standing: &Standing) -> LoopContext {
-        let backend = standing.now.cli.clone().unwrap_or_default();
-        let mut context = LoopContext::new(task.clone(), backend, standing.report.clone());
-        context.model = standing.now.model.clone();
-        context.iteration = standing.iteration;
-        context.problem = standing.problem.clone();
-        context.backend_failed = standing.backend_failed;
+    /// Applies a change: `None` if the task continues with it, [`TaskEnd::Failed`] if another
+    /// change is needed. A new prompt and another backend are in the state already.
+    async fn apply(
+        &mut self,
+        attempt: &mut Attempt<'_>,
+        change: RecoveryChange,
+    ) -> Result<Option<TaskEnd>, Failure> {
+        match change {
+            RecoveryChange::Prompt { .. } | RecoveryChange::Escalate { .. } => {}
+            RecoveryChange::Ask { question } => {
+                let answered = self.ask_operator(attempt.task, attempt.iteration, question);
+                if answered.await == WaitOutcome::Stop {
+                    return Ok(Some(TaskEnd::Stopped));
+                }
+            }
+            RecoveryChange::Explore {
+                branches,
+                iterations,
+            } => {
+                let now = self.current(attempt.task);
+                let end = self.explore(&now, &branches, iterations).await?;
+                if let TaskEnd::Failed(why) = &end {
+                    self.state
+                        .record_failed_exploration(&attempt.task.id, why.clone());
+                }
+                return Ok(Some(end));
+            }
+        }
+        attempt.place.stuck.record_recovery();
+        Ok(None)
+    }
+
+    /// Returns a task with its current goal, backend and model.
+    fn current(&self, task: &Task) -> Task {
+        let state = self.state.task_state(&task.id);
+        let mut now = task.clone();
+        now.cli = now.cli.or_else(|| self.order.backend.clone()).or(state.cli);
+        now.model = now.model.or_else(|| self.order.model.clone());
+        if let Some(to) = state.escalated {
+            now.cli = Some(to.cli);
+            now.model = to.model;
+        }
+        now.goal = state.goal.unwrap_or(now.goal);
+        now
+    }
+
+    fn loop_context(&self, attempt: &Attempt<'_>) -> LoopContext {
+        let task = attempt.task;
+        let (now, state) = (self.current(task), self.state.task_state(&task.id));
+        let report = state.report.unwrap_or_default();
+        let mut context = LoopContext::new(task.clone(), now.cli.unwrap_or_default(), report);
+        context.model = now.model;
+        context.iteration = attempt.iteration;
+        context.problem = state.problem;
+        context.backend_failed = state.backend_failed;
         context.free = self.account.free();
-        context.dearest = self.account.dearest();
+        context.costliest_iteration = self.state.costliest_iteration();
         context.attendance = self.order.attendance;
-        context.place = match self.worktree {
+        context.working_place = match self.worktree {
             Some(_) => WorkingPlace::Worktree,
             None => WorkingPlace::Folder,
         };
         context
-    }
-
-    fn standing(&self, task: &Task, so_far: &TaskSoFar) -> Standing {
-        let mut now = task.clone();
-        now.cli = now.cli.or_else(|| self.order.backend.clone());
-        now.model = now.model.or_else(|| self.order.model.clone());
-        now.cli = now.cli.or_else(|| so_far.cli.clone());
-        if let Some(to) = so_far.escalated.clone() {
-            now.cli = Some(to.cli);
-            now.model = to.model;
-        }
-        now.goal = so_far.goal.clone().unwrap_or(now.goal);
-        Standing {
-            now,
-            climb: so_far.climb.clone(),
-            iteration: so_far.iterations,
-            waits: so_far.waits,
-            waits_in_a_row: so_far.waits_in_a_row,
-            problem: so_far.problem.clone(),
-            backend_failed: so_far.backend_failed,
-            report: so_far.report.clone().unwrap_or(StuckReport {
-                level: StuckLevel::Fine,
-                reasons: Vec::new(),
-            }),
-        }
-    }
-}
-
-impl Standing {
-    /// Returns how many iterations count: those after which it waited do not.
-    fn counted(&self) -> u32 {
-        self.iteration.saturating_sub(self.waits)
-    }
-
-    fn learn(&mut self, turn: &Turn) {
-        self.problem = Some(turn.verification.reason().to_owned());
-        self.backend_failed = is_permanent(&turn.result.end);
-        self.report = turn.report.clone();
-        // Who it really was, should nobody have been named.
-        self.now.cli.get_or_insert_with(|| turn.result.cli.clone());
     }
 }

@@ -1,10 +1,11 @@
-//! The conversation that the next turn at a task continues.
+//! Conversation that the next turn of a task continues.
 
-use autonoe_core::AgentSessionId;
+use autonoe_core::time::AgentSessionId;
 
-use crate::{ExecutionEnd, RecoveryChange};
+use crate::executor::ExecutionOutcome;
+use crate::recovery::RecoveryChange;
 
-/// A conversation about a task, which only the backend and the model that had it can continue.
+/// A conversation about a task. Only the same backend and model can continue it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Conversation {
     cli: String,
@@ -13,7 +14,8 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Returns the conversation of a turn on a backend and a model; `None` if the backend told no id.
+    /// Returns the conversation of a turn on a backend and a model; `None` if the backend reported
+    /// no ID.
     pub(super) fn of_turn(
         cli: &str,
         model: Option<&str>,
@@ -26,26 +28,27 @@ impl Conversation {
         })
     }
 
-    /// Returns the conversation after a turn that ended as `end` and whose conversation is `of_turn`.
+    /// Returns the conversation to continue after a turn that ended with `end` and had the
+    /// conversation `of_turn`.
     pub(super) fn after_turn(
         before: Option<Self>,
-        end: &ExecutionEnd,
+        end: &ExecutionOutcome,
         of_turn: Option<Self>,
     ) -> Option<Self> {
         match end {
-            ExecutionEnd::Completed
-            | ExecutionEnd::QuotaExceeded { .. }
-            | ExecutionEnd::MaxTurns
-            | ExecutionEnd::TimedOut { .. } => of_turn,
-            // The conversation itself may be what fails.
-            ExecutionEnd::Failed { .. } => None,
+            ExecutionOutcome::Completed
+            | ExecutionOutcome::QuotaExceeded { .. }
+            | ExecutionOutcome::MaxTurns
+            | ExecutionOutcome::TimedOut { .. } => of_turn,
+            // The conversation itself may be the cause of the failure.
+            ExecutionOutcome::Failed { .. } => None,
             // The turn was stopped from outside, and may not be in the conversation.
-            ExecutionEnd::Cancelled | ExecutionEnd::BudgetSpent { .. } => before,
+            ExecutionOutcome::Cancelled | ExecutionOutcome::BudgetSpent { .. } => before,
         }
     }
 
-    /// Returns the conversation after a change that helps a stuck agent. One whose goal changes is
-    /// left: the agent would see the old goal, and what it did about it.
+    /// Returns the conversation to continue after a recovery change. If the goal changes, the
+    /// conversation is abandoned: the agent would see the old goal, and its work on it.
     pub(super) fn after_change(before: Option<Self>, change: &RecoveryChange) -> Option<Self> {
         match change {
             RecoveryChange::Prompt { .. } | RecoveryChange::Escalate { .. } => None,
@@ -53,7 +56,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the id for a turn on a backend and a model; `None` if they cannot continue it.
+    /// Returns the ID for a turn on a backend and a model; `None` if they cannot continue it.
     pub(super) fn id_for(&self, cli: &str, model: Option<&str>) -> Option<&AgentSessionId> {
         (self.cli == cli && self.model.as_deref() == model).then_some(&self.id)
     }
@@ -61,10 +64,11 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{BudgetKind, Failure};
+    use autonoe_core::agent::BudgetKind;
+    use autonoe_core::event::Failure;
 
     use super::*;
-    use crate::BackendModel;
+    use crate::recovery::BackendModel;
 
     fn conversation(id: &str) -> Conversation {
         Conversation {
@@ -79,19 +83,19 @@ mod tests {
         let error = Failure::retryable("network", "no answer");
         let spent = Some(BudgetKind::Cost);
         for (end, expected) in [
-            (ExecutionEnd::Completed, Some("new")),
-            (ExecutionEnd::MaxTurns, Some("new")),
-            (ExecutionEnd::TimedOut { after_seconds: 1 }, Some("new")),
+            (ExecutionOutcome::Completed, Some("new")),
+            (ExecutionOutcome::MaxTurns, Some("new")),
+            (ExecutionOutcome::TimedOut { after_seconds: 1 }, Some("new")),
             (
-                ExecutionEnd::QuotaExceeded {
+                ExecutionOutcome::QuotaExceeded {
                     message: String::new(),
                     resets_at: None,
                 },
                 Some("new"),
             ),
-            (ExecutionEnd::Failed { error }, None),
-            (ExecutionEnd::Cancelled, Some("old")),
-            (ExecutionEnd::BudgetSpent { budget: spent }, Some("old")),
+            (ExecutionOutcome::Failed { error }, None),
+            (ExecutionOutcome::Cancelled, Some("old")),
+            (ExecutionOutcome::BudgetSpent { budget: spent }, Some("old")),
         ] {
             let (before, of_turn) = (Some(conversation("old")), Some(conversation("new")));
 
@@ -105,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_question_and_other_ways_leave_the_conversation() {
+    fn only_a_question_and_an_exploration_keep_the_conversation() {
         let goal = "Another.".to_owned();
         let question = "Which?".to_owned();
         let to = BackendModel::new("claude");
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_continues_a_conversation() {
+    fn another_backend_or_model_cannot_continue_a_conversation() {
         for (cli, model, can) in [
             ("codex", Some("big"), true),
             ("codex", Some("small"), false),

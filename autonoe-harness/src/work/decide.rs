@@ -1,171 +1,174 @@
-//! What follows from an iteration: a pure decision.
+//! Pure decision about the next step after an iteration.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::Retry;
+use autonoe_core::event::Retry;
 use jiff::Timestamp;
 
-use crate::words::counted;
-use crate::{BudgetedKind, ExecutionEnd, StuckReport, Verification};
+use crate::budget::BudgetedKind;
+use crate::executor::{ExecutionOutcome, Verification};
+use crate::pluralize::pluralize;
+use crate::stuck::StuckReport;
 
-/// How often a task waits for its quota to be back.
+/// Maximum number of waits for a quota per task.
 const MOST_WAITS: u32 = 50;
 
-/// How often in a row a task tries again when nobody says when its quota is back.
+/// Maximum number of consecutive retries if the reset time of the quota is unknown.
 const NO_QUOTA_IN_A_ROW: u32 = 50;
 
-/// How often in a row a task tries again, after a pause, what may go well at another time.
+/// Maximum number of consecutive retries, with a backoff, after a failure that may pass.
 const FAILED_IN_A_ROW: u32 = 10;
 
-/// The first such pause; each is twice as long as the one before.
+/// The first backoff; it doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The longest such pause.
+/// The longest backoff.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// What is known after an iteration.
+/// State after an iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Iterated<'a> {
-    /// How the execution ended.
-    pub end: &'a ExecutionEnd,
-    /// Whether what the task asks for holds.
+pub struct IterationState<'a> {
+    /// The outcome of the execution.
+    pub end: &'a ExecutionOutcome,
+    /// The verification of the task.
     pub verification: &'a Verification,
-    /// Whether the agent is stuck.
+    /// The report of the stuck detector.
     pub report: &'a StuckReport,
-    /// The number of the iteration, from 1, among those that count: one after which the task waits
-    /// does not.
+    /// The number of the iteration, starting at 1, among those that count: an iteration after which
+    /// the task waits does not count.
     pub iteration: u32,
-    /// How many there may be.
+    /// The maximum number of iterations.
     pub max_iterations: u32,
-    /// What is spent to the last.
-    pub spent: Option<BudgetedKind>,
-    /// Whether we were told to stop.
+    /// The kind of budget that is exhausted.
+    pub exhausted: Option<BudgetedKind>,
+    /// Whether the work is cancelled.
     pub is_cancelled: bool,
-    /// How often the task has waited.
+    /// The number of waits of the task.
     pub waits: u32,
-    /// How often it has waited without an iteration between that counts.
+    /// The number of waits without a counted iteration in between.
     pub waits_in_a_row: u32,
-    /// How long it waits at most.
+    /// The maximum duration of a wait.
     pub max_wait: Duration,
-    /// How many seconds the task had, if they are over.
-    pub over: Option<u64>,
-    /// What time it is.
+    /// The time limit of the task in seconds, if it has passed.
+    pub exceeded_timeout: Option<u64>,
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// What follows from an iteration.
+/// Next step after an iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// The task is done and verified.
     Done,
-    /// Another iteration.
-    Again,
-    /// Another iteration, once the quota is back or after a pause.
+    /// Run another iteration.
+    Continue,
+    /// Run another iteration, once the quota has reset or after a backoff.
     Wait {
-        /// When that is.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// Something has to change first.
+    /// A recovery is needed first.
     Recover,
     /// The work is stopped from outside.
     Stop,
     /// The task has failed.
-    GiveUp(GivenUp),
+    Fail(TaskFailure),
 }
 
-/// Why a task has failed.
+/// Reason of a failed task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum GivenUp {
-    /// It had all of its iterations.
+pub enum TaskFailure {
+    /// All of its iterations are used up.
     Iterations(u32),
-    /// Nothing is left of a budget.
+    /// A budget is exhausted.
     Budget(BudgetedKind),
-    /// It had all of its time, which is so many seconds.
+    /// Its time limit, in seconds, has passed.
     Time(u64),
-    /// Its quota is back only then, and it does not wait as long as that.
+    /// Its quota resets at this time, which is later than it may wait.
     Quota(Timestamp),
 }
 
-impl fmt::Display for GivenUp {
+impl fmt::Display for TaskFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Iterations(most) => {
                 write!(
                     f,
                     "it is not done after {}",
-                    counted(*most as usize, "iteration")
+                    pluralize(*most as usize, "iteration")
                 )
             }
             Self::Budget(BudgetedKind::Cost) => {
-                f.write_str("no money is left, or nobody knows how much was spent")
+                f.write_str("the cost budget is spent, or the cost is unknown")
             }
-            Self::Budget(kind) => write!(f, "nothing is left of its {kind}"),
-            Self::Time(seconds) => write!(f, "its {seconds} seconds were over"),
-            Self::Quota(until) => write!(f, "its quota is not back before {until}"),
+            Self::Budget(kind) => write!(f, "its {kind} budget is spent"),
+            Self::Time(seconds) => write!(f, "it timed out after {seconds} seconds"),
+            Self::Quota(until) => write!(f, "its quota does not reset before {until}"),
         }
     }
 }
 
-/// Says what follows from an iteration.
+/// Decides the next step after an iteration.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_harness::{
-///     ExecutionEnd, Iterated, NextStep, StuckLevel, StuckReport, Verification, next_step,
-/// };
+/// use autonoe_harness::executor::{ExecutionOutcome, Verification};
+/// use autonoe_harness::stuck::{StuckLevel, StuckReport};
+/// use autonoe_harness::work::{IterationState, NextStep, next_step};
 ///
-/// let iterated = Iterated {
-///     end: &ExecutionEnd::Completed,
+/// let iterated = IterationState {
+///     end: &ExecutionOutcome::Completed,
 ///     verification: &Verification::failed("the tests are red"),
 ///     report: &StuckReport { level: StuckLevel::Fine, reasons: Vec::new() },
 ///     iteration: 1,
 ///     max_iterations: 20,
-///     spent: None,
+///     exhausted: None,
 ///     is_cancelled: false,
 ///     waits: 0,
 ///     waits_in_a_row: 0,
 ///     max_wait: Duration::from_secs(3600),
-///     over: None,
+///     exceeded_timeout: None,
 ///     now: "2026-01-01T00:00:00Z".parse()?,
 /// };
 ///
-/// assert_eq!(next_step(&iterated), NextStep::Again);
+/// assert_eq!(next_step(&iterated), NextStep::Continue);
 /// # Ok::<(), jiff::Error>(())
 /// ```
-pub fn next_step(iterated: &Iterated<'_>) -> NextStep {
-    // What is done is done, also if there is nothing left to do more.
+pub fn next_step(iterated: &IterationState<'_>) -> NextStep {
+    // A success counts, even if nothing is left for further work.
     if iterated.verification.is_success() {
         return NextStep::Done;
     }
     if iterated.is_cancelled {
         return NextStep::Stop;
     }
-    if let Some(kind) = iterated.spent {
-        return NextStep::GiveUp(GivenUp::Budget(kind));
+    if let Some(kind) = iterated.exhausted {
+        return NextStep::Fail(TaskFailure::Budget(kind));
     }
-    if let Some(seconds) = iterated.over {
-        return NextStep::GiveUp(GivenUp::Time(seconds));
+    if let Some(seconds) = iterated.exceeded_timeout {
+        return NextStep::Fail(TaskFailure::Time(seconds));
     }
     match wait(iterated) {
         Some(Ok(until)) => return NextStep::Wait { until },
-        Some(Err(why)) => return NextStep::GiveUp(why),
+        Some(Err(why)) => return NextStep::Fail(why),
         None => {}
     }
     if iterated.iteration >= iterated.max_iterations {
-        return NextStep::GiveUp(GivenUp::Iterations(iterated.max_iterations));
+        return NextStep::Fail(TaskFailure::Iterations(iterated.max_iterations));
     }
-    match is_permanent(iterated.end) || iterated.report.is_stuck() {
-        true => NextStep::Recover,
-        false => NextStep::Again,
+    if is_permanent(iterated.end) || iterated.report.is_stuck() {
+        NextStep::Recover
+    } else {
+        NextStep::Continue
     }
 }
 
-/// Returns until when to wait before another try, if that may help.
-pub(super) fn wait(iterated: &Iterated<'_>) -> Option<Result<Timestamp, GivenUp>> {
-    let Iterated {
+/// Returns the end of the wait before a retry, if a retry may help.
+pub(super) fn wait(iterated: &IterationState<'_>) -> Option<Result<Timestamp, TaskFailure>> {
+    let IterationState {
         end,
         now,
         waits_in_a_row: in_a_row,
@@ -173,7 +176,7 @@ pub(super) fn wait(iterated: &Iterated<'_>) -> Option<Result<Timestamp, GivenUp>
     } = *iterated;
     let after_a_pause = || Some(Ok(now.saturating_add(pause(in_a_row)).unwrap_or(now)));
     match end {
-        ExecutionEnd::QuotaExceeded {
+        ExecutionOutcome::QuotaExceeded {
             resets_at: Some(until),
             ..
         } if *until > now => {
@@ -181,26 +184,27 @@ pub(super) fn wait(iterated: &Iterated<'_>) -> Option<Result<Timestamp, GivenUp>
                 return None;
             }
             let time = Duration::try_from(until.duration_since(now)).unwrap_or_default();
-            Some(match time <= iterated.max_wait {
-                true => Ok(*until),
-                false => Err(GivenUp::Quota(*until)),
+            Some(if time <= iterated.max_wait {
+                Ok(*until)
+            } else {
+                Err(TaskFailure::Quota(*until))
             })
         }
-        ExecutionEnd::QuotaExceeded { .. } if in_a_row < NO_QUOTA_IN_A_ROW => after_a_pause(),
-        failed if failed.may_pass() && in_a_row < FAILED_IN_A_ROW => after_a_pause(),
+        ExecutionOutcome::QuotaExceeded { .. } if in_a_row < NO_QUOTA_IN_A_ROW => after_a_pause(),
+        failed if failed.is_transient() && in_a_row < FAILED_IN_A_ROW => after_a_pause(),
         _ => None,
     }
 }
 
-/// Returns how long the pause of that number is, from 0.
+/// Returns the length of the backoff with this index, starting at 0.
 fn pause(number: u32) -> Duration {
     let times = 2_u32.checked_pow(number).unwrap_or(u32::MAX);
     FIRST_PAUSE.saturating_mul(times).min(LONGEST_PAUSE)
 }
 
-/// Tells whether the backend failed in a way that another try gives again.
-pub(super) fn is_permanent(end: &ExecutionEnd) -> bool {
-    matches!(end, ExecutionEnd::Failed { error } if error.retry == Retry::Useless)
+/// Returns whether the backend failed in a way that a retry would repeat.
+pub(super) fn is_permanent(end: &ExecutionOutcome) -> bool {
+    matches!(end, ExecutionOutcome::Failed { error } if error.retry == Retry::Permanent)
 }
 
 #[cfg(test)]

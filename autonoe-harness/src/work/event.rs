@@ -1,42 +1,46 @@
-//! What happens in a task loop.
+//! Events of a task loop, and their observers.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentSessionId, CostTotal, Failure, RunId, TokenUsage};
+use autonoe_core::RunId;
+use autonoe_core::agent::{CostTotal, TokenUsage};
+use autonoe_core::event::Failure;
+use autonoe_core::time::AgentSessionId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::WorkSoFar;
-use crate::{
-    Climb, ExecutionEnd, ExecutionResult, PassedOver, ProgressSignal, RecoveryStep, Spending,
-    StuckReport, TaskId, Verification, WorkPlace,
-};
+use super::RecoveredState;
+use crate::budget::Spending;
+use crate::executor::{ExecutionOutcome, ExecutionReport, TaskId, Verification};
+use crate::isolation::WorkLocation;
+use crate::progress::ProgressSignal;
+use crate::recovery::{RecoveryAttempt, RecoveryStep, SkippedStrategy};
+use crate::stuck::StuckReport;
 
-/// Takes note of what happens in a task loop: a journal, a database.
+/// Records the events of a task loop, for example in a journal or a database.
 ///
-/// An implementer owes that what it took note of stays, once it has answered. It is told one event
-/// after the other, all of one run: tasks and messages of two runs may have the same names.
+/// A recorded event must be durable once the call returns. Events arrive one after the other, all
+/// of one run: tasks and messages of two runs may have the same names.
 #[async_trait]
 pub trait WorkObserver: Send + Sync {
-    /// Takes note.
+    /// Records an event.
     ///
     /// # Errors
     ///
-    /// It cannot. Then the work ends as failed: what nobody knows of cannot be gone on with.
+    /// It cannot be recorded. Then the work ends as failed: unrecorded work cannot be resumed.
     async fn note(&self, event: &WorkEvent) -> Result<(), Failure>;
 
-    /// Returns what earlier lives of the run came to, by what was noted of them. With that the
-    /// loop goes on: it repeats nothing that is done, tells nothing twice, and counts what was
-    /// spent.
+    /// Returns the state of the run, replayed from its recorded events. The loop resumes from it:
+    /// it repeats no finished work, delivers no message twice, and counts earlier spending.
     ///
-    /// By default nothing was before, which is right for who forgets everything.
+    /// By default the state is empty, which is right for observers that store nothing.
     ///
     /// # Errors
     ///
-    /// It cannot be read. Then nothing begins.
-    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
-        Ok(WorkSoFar::default())
+    /// It cannot be read. Then nothing starts.
+    async fn so_far(&self) -> Result<RecoveredState, Failure> {
+        Ok(RecoveredState::default())
     }
 }
 
@@ -47,7 +51,7 @@ impl<O: WorkObserver + ?Sized> WorkObserver for Arc<O> {
         (**self).note(event).await
     }
 
-    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
+    async fn so_far(&self) -> Result<RecoveredState, Failure> {
         (**self).so_far().await
     }
 }
@@ -62,19 +66,19 @@ where
     }
 }
 
-/// Something that a person said and an agent was told.
+/// A message of a person that an agent has received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct ToldMessage {
-    /// Its id, if whoever sent it remembers it.
+pub struct DeliveredMessage {
+    /// Its ID, if the sender has set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What was said.
+    /// The text of the message.
     pub text: String,
 }
 
-/// Takes note of nothing.
+/// Observer that records nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoWorkObserver;
 
@@ -85,7 +89,7 @@ impl WorkObserver for NoWorkObserver {
     }
 }
 
-/// Something that happened in a task loop.
+/// An event of a task loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "event",
@@ -95,124 +99,125 @@ impl WorkObserver for NoWorkObserver {
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "most events are of that variant")]
 pub enum WorkEvent {
-    /// A run is carried out, or again after its process was lost. What follows is about it.
+    /// A run starts, or starts again after its process was lost. The following events belong to it.
     Opened {
         /// The run.
         run: RunId,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// Work on a task began, or began again after the process that worked on it was lost.
-    Began {
+    /// Work on a task started, or started again after its process was lost.
+    TaskStarted {
         /// The task.
         task: TaskId,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// An agent is about to have a turn. Where no other word of that turn follows, it was cut off.
-    IterationBegan {
+    /// A turn of an agent is about to start. Without a later event of that turn, it was
+    /// interrupted.
+    IterationStarted {
         /// The task.
         task: TaskId,
-        /// The number of the iteration, from 1; on a branch of its own count.
+        /// The number of the iteration, starting at 1; counted separately on each branch.
         iteration: u32,
-        /// The branch that it is on, if it is one of several ways.
+        /// The branch, if it is an exploration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// When.
+        /// The time.
         at: Timestamp,
     },
-    /// The turn of an agent did not begin after all. Nothing was spent on it.
-    NotBegun {
+    /// The turn of an agent did not start after all. Nothing was spent on it.
+    NotStarted {
         /// The task.
         task: TaskId,
-        /// The number of the iteration, from 1; on a branch of its own count.
+        /// The number of the iteration, starting at 1; counted separately on each branch.
         iteration: u32,
-        /// The branch that it was to be on, if it was one of several ways.
+        /// The branch, if it was an exploration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
     },
-    /// An agent had a turn.
-    Iterated {
+    /// An agent finished a turn.
+    IterationEnded {
         /// The task.
         task: TaskId,
-        /// The number of the iteration, from 1; on a branch of its own count.
+        /// The number of the iteration, starting at 1; counted separately on each branch.
         iteration: u32,
-        /// The branch that it was on, if it was one of several ways.
+        /// The branch, if it was an exploration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// When it was over.
+        /// The end time.
         at: Timestamp,
-        /// Who had it.
+        /// The name of the executor.
         cli: String,
-        /// With which model, if one was named.
+        /// The model, if one was named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// How it ended.
-        end: ExecutionEnd,
-        /// The backend's name of the conversation.
+        /// The outcome of the execution.
+        end: ExecutionOutcome,
+        /// The backend's ID of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<AgentSessionId>,
-        /// Whether what the task asks for holds.
+        /// The verification of the task.
         verification: Verification,
-        /// How far it came on, from 0 to 1.
+        /// The progress, from 0 to 1.
         score: f64,
-        /// Whether it is stuck.
+        /// The report of the stuck detector.
         stuck: StuckReport,
-        /// How many of its calls were denied.
+        /// The number of denied calls.
         denied: u32,
-        /// What persons said and it was told, each once.
+        /// The messages of people that the agent received, each once.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        told: Vec<ToldMessage>,
-        /// What it cost.
+        messages: Vec<DeliveredMessage>,
+        /// The cost.
         cost: CostTotal,
-        /// The tokens that it took.
+        /// The tokens.
         tokens: TokenUsage,
-        /// How many milliseconds it took.
+        /// The duration in milliseconds.
         duration_ms: u64,
-        /// What shows how far it came on.
+        /// The progress signal.
         #[serde(default)]
         signal: ProgressSignal,
-        /// All that the agent said, if what the task asks for does not hold.
+        /// The whole output of the agent, if the verification did not pass.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
-        /// What it took beside to find out whether what the task asks for holds.
+        /// The additional spending on the verification.
         #[serde(default, skip_serializing_if = "is_nothing")]
         checks: Spending,
-        /// Whether the work was stopped in it: its cost may be unknown for that.
+        /// Whether the work was stopped during the turn; its cost may be unknown then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         interrupted: bool,
-        /// What came of it, if what the task asks for holds.
+        /// The result, if the verification passed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        result: Option<Box<ExecutionResult>>,
+        result: Option<Box<ExecutionReport>>,
     },
-    /// A task waits for the quota of its backend, or for a failure to pass. The turn before does not
-    /// count as an iteration.
-    Waited {
+    /// A task waits for the quota of its backend, or for a failure to pass. The previous turn does
+    /// not count as an iteration.
+    Waiting {
         /// The task.
         task: TaskId,
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// A stuck agent is helped.
+    /// A recovery step was taken for a stuck agent.
     Recovered {
         /// The task.
         task: TaskId,
-        /// After which iteration.
+        /// The last iteration before it.
         iteration: u32,
         /// The `type` of the strategy.
         strategy: String,
-        /// What it changes.
+        /// The change.
         step: RecoveryStep,
-        /// What could not be tried before it.
+        /// The strategies that could not be applied before it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        passed_over: Vec<PassedOver>,
-        /// How far up the ladder the task is with it.
+        skipped: Vec<SkippedStrategy>,
+        /// The position on the ladder after it.
         #[serde(default)]
-        climb: Climb,
+        attempt: RecoveryAttempt,
     },
-    /// One of several ways came to its end.
+    /// The exploration of one approach ended.
     Explored {
         /// The task.
         task: TaskId,
@@ -220,17 +225,17 @@ pub enum WorkEvent {
         branch: String,
         /// Whether its work was merged.
         merged: bool,
-        /// Where its work is, if it was not.
+        /// The location of its work, if it was not merged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        kept: Option<WorkPlace>,
-        /// What came of it, for people.
-        said: String,
+        kept: Option<WorkLocation>,
+        /// The outcome, for people.
+        outcome: String,
     },
-    /// What was verified was verified again, before a merge.
+    /// Verified work was verified again, before a merge.
     Checked {
-        /// What that took.
+        /// The spending on the verification.
         checks: Spending,
-        /// Whether the work was stopped in it.
+        /// Whether the work was stopped during the verification.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         interrupted: bool,
     },
@@ -238,28 +243,28 @@ pub enum WorkEvent {
     Ended {
         /// The task.
         task: TaskId,
-        /// When.
+        /// The time.
         at: Timestamp,
         /// Whether it is done and verified.
         success: bool,
-        /// Why, for people.
+        /// The reason, for people.
         reason: String,
-        /// How many iterations it took.
+        /// The number of iterations.
         iterations: u32,
     },
     /// Work on a task was stopped from outside; it is neither done nor failed.
     Stopped {
         /// The task.
         task: TaskId,
-        /// When.
+        /// The time.
         at: Timestamp,
-        /// How many iterations it took until then.
+        /// The number of iterations until then.
         iterations: u32,
     },
-    /// The work is over. What persons said and no agent was told is here.
+    /// The work is over, with the messages that no agent has received.
     Closed {
-        /// What persons said.
-        untold: Vec<String>,
+        /// The texts of those messages.
+        undelivered: Vec<String>,
     },
 }
 
@@ -278,7 +283,7 @@ mod tests {
             run: RunId::new("member"),
             at,
         };
-        let began = WorkEvent::Began {
+        let began = WorkEvent::TaskStarted {
             task: "login".parse().expect("a name"),
             at,
         };

@@ -1,259 +1,307 @@
-//! Several ways, each in a worktree of its own.
+//! Explores several approaches to a task, each in a worktree of its own.
 
-use std::time::Duration;
-
-use autonoe_core::Failure;
+use autonoe_core::event::Failure;
+use sha2::{Digest, Sha256};
 
 use super::WorkEvent;
 use super::attempt::TaskEnd;
-use super::decide::{GivenUp, Iterated, NextStep, next_step};
-use super::iterate::{NoTurn, Place};
-use super::messages::Held;
+use super::decide::{NextStep, TaskFailure};
+use super::messages::WaitOutcome;
 use super::task_loop::Work;
-use super::task_so_far::WaysSoFar;
-use super::way_tree::{begin, is_gone};
-use crate::words::counted;
-use crate::{ExecutionResult, ExplorationBranch, Task, VerificationTab, WorkPlace, Worktree};
-
-/// What came of several ways.
-pub(super) enum Explored {
-    /// One passed its checks, and is merged.
-    Found(Box<ExecutionResult>),
-    /// None did.
-    Nothing(String),
-    /// The work was stopped.
-    Stopped,
-}
-
-/// What came of one way.
-enum Way {
-    Verified(Box<ExecutionResult>),
-    Failed(String),
-    Stopped,
-}
+use super::turn::{TurnContext, TurnError};
+use crate::budget::VerificationBudget;
+use crate::executor::{Task, TaskId};
+use crate::isolation::{IsolationError, WorkLocation, Worktree, Worktrees};
+use crate::pluralize::pluralize;
+use crate::recovery::ExplorationBranch;
 
 impl Work<'_> {
-    /// Tries ways one after the other until one passes its checks. Its work is merged into that of
-    /// the member; the work of the others is kept on their branches. What an earlier life tried
-    /// `before` is gone on with.
+    /// Explores approaches one after the other until one passes its checks. Its work is merged into
+    /// that of the member; the work of the others is kept on their branches. Approaches that an
+    /// earlier process has explored are not repeated. [`TaskEnd::Failed`] if no approach succeeded.
     pub(super) async fn explore(
         &mut self,
         task: &Task,
         branches: &[ExplorationBranch],
         iterations: u32,
-        before: WaysSoFar,
-    ) -> Result<Explored, Failure> {
-        let (Some(own), Some(trees)) = (self.worktree.clone(), self.lines.worktrees.clone()) else {
-            return Ok(Explored::Nothing(
-                "there is no worktree to branch from".to_owned(),
-            ));
+    ) -> Result<TaskEnd, Failure> {
+        let before = self.state.task_state(&task.id).exploration;
+        let (Some(own), Some(trees)) = (self.worktree.clone(), self.task_loop.worktrees.clone())
+        else {
+            let why = "there is no worktree to branch from";
+            return Ok(TaskEnd::Failed(why.to_owned()));
         };
-        let message = format!("Work on {} before other ways are tried", task.id);
-        if let Err(error) = own.finish(&self.lines.author, &message).await {
-            return Ok(Explored::Nothing(error.to_string()));
+        let message = format!("Work on {} before other approaches are tried", task.id);
+        if let Err(error) = own.commit_all(&self.task_loop.author, &message).await {
+            return Ok(TaskEnd::Failed(error.to_string()));
         }
-        let mut said = Vec::new();
+        let mut reasons = Vec::new();
         let mut left = before.open;
         if let Some((branch, _)) = &left
-            && let Some(passed) = self.so_far.passed_on(branch).cloned()
+            && self.state.passed_on(branch).is_some()
             && is_gone(&trees, branch).await
         {
-            // It is removed only when it is merged.
+            // A worktree is only removed after it was merged.
             let explored = WorkEvent::Explored {
                 task: task.id.clone(),
                 branch: branch.clone(),
                 merged: true,
                 kept: None,
-                said: "it is merged".to_owned(),
+                outcome: "its work is merged".to_owned(),
             };
-            self.note(&explored).await?;
-            return Ok(Explored::Found(Box::new(passed)));
+            self.record(&explored).await?;
+            return Ok(TaskEnd::Done);
         }
         for branch in branches.iter().skip(before.ended) {
-            let (tree, begun) = match begin(&trees, &own, task, branch, left.take()).await {
+            let (tree, begun) = match open_or_create(&trees, &own, task, branch, left.take()).await
+            {
                 Ok(begun) => begun,
                 Err(error) => {
-                    // Not isolated is not tried.
-                    said.push(format!("{}: {error}", branch.name));
+                    // Without isolation, the approach is not explored.
+                    reasons.push(format!("{}: {error}", branch.name));
                     continue;
                 }
             };
             let mut task = task.clone();
             task.goal = branch.goal.clone();
             let folder = tree.folder().to_owned();
-            let mut place = self.place(folder, Some(tree.branch().to_owned())).await;
-            let way = match self.so_far.passed_on(tree.branch()) {
-                Some(passed) => Way::Verified(Box::new(passed.clone())),
+            let mut place = self
+                .turn_context(folder, Some(tree.branch().to_owned()))
+                .await;
+            let end = match self.state.passed_on(tree.branch()) {
+                Some(_) => TaskEnd::Done,
                 None => self.try_way(&mut place, &task, begun, iterations).await?,
             };
-            let tab = VerificationTab::new(self.account.free());
-            let outcome = self.conclude_way(&tree, &place, &task, way, &tab).await;
-            self.pay_checks(&tab).await?;
+            let budget = VerificationBudget::new(self.account.free());
+            let outcome = self.conclude_way(&tree, &place, &task, end, &budget).await;
+            self.charge_checks(&budget).await?;
             let (merged, kept, words) = match &outcome {
-                Conclusion::Merged(_, left) => (true, left.clone(), "it is merged".to_owned()),
+                Conclusion::Merged(left) => (true, left.clone(), "its work is merged".to_owned()),
                 Conclusion::Kept(place, why) => (false, place.clone(), why.clone()),
-                // It has not come to its end: the next life goes on there.
+                // The approach has not ended: the next process resumes it.
                 Conclusion::Stopped(place) => {
                     self.kept.push(place.clone());
-                    return Ok(Explored::Stopped);
+                    return Ok(TaskEnd::Stopped);
                 }
             };
-            self.kept.extend(kept.clone());
             let explored = WorkEvent::Explored {
                 task: task.id.clone(),
                 branch: tree.branch().to_owned(),
                 merged,
                 kept: kept.clone(),
-                said: words.clone(),
+                outcome: words.clone(),
             };
-            self.note(&explored).await?;
+            self.record(&explored).await?;
             match outcome {
-                Conclusion::Merged(result, _) => return Ok(Explored::Found(result)),
+                Conclusion::Merged(_) => return Ok(TaskEnd::Done),
                 Conclusion::Stopped(_) => {}
-                Conclusion::Kept(place, why) => said.push(match place {
+                Conclusion::Kept(place, why) => reasons.push(match place {
                     Some(place) => format!("{why} (its work is on {place})"),
                     None => why,
                 }),
             }
         }
-        Ok(Explored::Nothing(said.join("; ")))
+        Ok(TaskEnd::Failed(reasons.join("; ")))
     }
 
     async fn try_way(
         &mut self,
-        place: &mut Place,
+        place: &mut TurnContext,
         task: &Task,
         begun: u32,
         iterations: u32,
-    ) -> Result<Way, Failure> {
-        let cut_off = || "it was cut off before it came to its end".to_owned();
+    ) -> Result<TaskEnd, Failure> {
+        let cut_off = || "the process was interrupted during the turn".to_owned();
         let mut problem = (begun > 0).then(cut_off);
         let (mut iteration, mut waits, mut in_a_row) = (begun, 0, 0);
         while iteration - waits < iterations {
-            if self.messages.hold().await == Held::Stop {
-                return Ok(Way::Stopped);
+            if self.messages.wait_while_paused().await == WaitOutcome::Stop {
+                return Ok(TaskEnd::Stopped);
             }
             iteration += 1;
-            let turn = match self
-                .iterate(place, task, iteration, problem.as_deref())
-                .await
-            {
+            let turn = match self.turn(place, task, iteration, problem.as_deref()).await {
                 Ok(turn) => turn,
-                Err(NoTurn::NotRecorded(failure)) => return Err(failure),
-                Err(NoTurn::NotBegun(error)) => return Ok(Way::Failed(error.to_string())),
-                Err(NoTurn::Spent(kind)) => {
-                    return Ok(Way::Failed(format!("nothing is left of the {kind}")));
+                Err(TurnError::NotRecorded(failure)) => return Err(failure),
+                Err(TurnError::NotStarted(error)) => return Ok(TaskEnd::Failed(error.to_string())),
+                Err(TurnError::BudgetExhausted(kind)) => {
+                    return Ok(TaskEnd::Failed(format!("the {kind} budget is spent")));
                 }
-                Err(NoTurn::TimeIsOver) => {
-                    return Ok(Way::Failed(GivenUp::Time(task.timeout_seconds).to_string()));
+                Err(TurnError::TimedOut) => {
+                    return Ok(TaskEnd::Failed(
+                        TaskFailure::Time(task.timeout_seconds).to_string(),
+                    ));
                 }
             };
-            let next = next_step(&Iterated {
-                end: &turn.result.end,
-                verification: &turn.verification,
-                report: &turn.report,
-                iteration: iteration - waits,
-                max_iterations: iterations,
-                spent: self.account.exhausted(),
-                is_cancelled: self.messages.is_cancelled(),
-                waits,
-                waits_in_a_row: in_a_row,
-                max_wait: Duration::from_secs(self.order.max_wait_seconds),
-                over: self.is_over(task),
-                now: self.lines.clock.now(),
-            });
+            let counts = (iteration - waits, iterations);
+            let next = self.next_step(task, &turn, counts, (waits, in_a_row));
             let why = turn.verification.reason().to_owned();
             match next {
-                NextStep::Done => return Ok(Way::Verified(Box::new(turn.result))),
-                NextStep::Stop => return Ok(Way::Stopped),
-                NextStep::GiveUp(GivenUp::Iterations(_)) => {}
-                NextStep::GiveUp(given_up) => return Ok(Way::Failed(given_up.to_string())),
+                NextStep::Done => return Ok(TaskEnd::Done),
+                NextStep::Stop => return Ok(TaskEnd::Stopped),
+                NextStep::Fail(TaskFailure::Iterations(_)) => {}
+                NextStep::Fail(given_up) => return Ok(TaskEnd::Failed(given_up.to_string())),
                 NextStep::Recover => {
-                    return Ok(Way::Failed(format!("it is stuck as well: {why}")));
+                    return Ok(TaskEnd::Failed(format!("it is stuck: {why}")));
                 }
-                NextStep::Again => in_a_row = 0,
+                NextStep::Continue => in_a_row = 0,
                 NextStep::Wait { until } => {
                     waits += 1;
                     in_a_row += 1;
-                    if self.wait_until(until).await == Held::Stop {
-                        return Ok(Way::Stopped);
+                    if self.wait_until(until).await == WaitOutcome::Stop {
+                        return Ok(TaskEnd::Stopped);
                     }
                 }
             }
             problem = Some(why);
         }
         let problem = problem.unwrap_or_default();
-        Ok(Way::Failed(format!(
+        Ok(TaskEnd::Failed(format!(
             "not done after {}: {problem}",
-            counted(iterations as usize, "iteration")
+            pluralize(iterations as usize, "iteration")
         )))
     }
 
-    /// Merges what passed, and keeps what did not.
+    /// Merges work that passed, and keeps other work.
     async fn conclude_way(
         &self,
         tree: &Worktree,
-        place: &Place,
+        place: &TurnContext,
         task: &Task,
-        way: Way,
-        tab: &VerificationTab,
+        end: TaskEnd,
+        budget: &VerificationBudget,
     ) -> Conclusion {
-        let author = &self.lines.author;
+        let author = &self.task_loop.author;
         let message = format!("Work on {} on {}", task.id, tree.branch());
-        if let Err(error) = tree.finish(author, &message).await {
+        if let Err(error) = tree.commit_all(author, &message).await {
             return Conclusion::Kept(Some(tree.place()), error.to_string());
         }
-        let result = match way {
-            Way::Verified(result) => result,
-            Way::Failed(why) => return Conclusion::Kept(put_away(tree).await, why),
-            Way::Stopped => return Conclusion::Stopped(tree.place()),
+        match end {
+            TaskEnd::Done => {}
+            TaskEnd::Failed(why) => return Conclusion::Kept(put_away(tree).await, why),
+            TaskEnd::Stopped => return Conclusion::Stopped(tree.place()),
+        }
+        let Some(passed) = self.state.passed_on(tree.branch()) else {
+            let why = "the verified result is unknown".to_owned();
+            return Conclusion::Kept(Some(tree.place()), why);
         };
-        let verified: &ExecutionResult = &result;
         let checks = |_| {
-            let looking = place.executors.verify_on_tab(task, verified, tab);
-            self.unless_stopped(looking)
+            let verifying = place.executors.verify_success(task, passed, budget);
+            self.verify_unless_stopped(verifying)
         };
-        let wanted = || !self.desk.control().is_cancelled();
+        let wanted = || !self.context.control().is_cancelled();
         match tree.merge_while(author, wanted, checks).await {
             Ok(_) => match tree.remove().await {
-                Ok(()) => Conclusion::Merged(result, None),
+                Ok(()) => Conclusion::Merged(None),
                 Err(error) => {
-                    tracing::warn!(%error, "a worktree that was merged is left");
-                    Conclusion::Merged(result, Some(tree.place()))
+                    tracing::warn!(%error, "cannot remove a merged worktree");
+                    Conclusion::Merged(Some(tree.place()))
                 }
             },
-            // Who was stopped in a check knows nothing about the work.
+            // An interrupted check says nothing about the work.
             Err(_) if self.messages.is_cancelled() => Conclusion::Stopped(tree.place()),
             Err(error) => Conclusion::Kept(Some(tree.place()), error.to_string()),
         }
     }
 }
 
-impl Explored {
-    /// Returns how the task ended by it, or why it did not.
-    pub(super) fn ended(self) -> Result<TaskEnd, String> {
-        match self {
-            Self::Found(result) => Ok(TaskEnd::Done(result)),
-            Self::Stopped => Ok(TaskEnd::Stopped),
-            Self::Nothing(why) => Err(why),
-        }
-    }
-}
-
 enum Conclusion {
-    /// It is merged; what its checks left behind may still be there.
-    Merged(Box<ExecutionResult>, Option<WorkPlace>),
-    Kept(Option<WorkPlace>, String),
-    Stopped(WorkPlace),
+    /// The work is merged; remains of its checks may be left in the worktree.
+    Merged(Option<WorkLocation>),
+    Kept(Option<WorkLocation>, String),
+    Stopped(WorkLocation),
 }
 
-/// Removes the folder of work that was committed; returns where the work is, if there is any.
-async fn put_away(tree: &Worktree) -> Option<WorkPlace> {
+/// Removes the folder of committed work; returns the location of the work, if there is any.
+async fn put_away(tree: &Worktree) -> Option<WorkLocation> {
     if tree.remove().await.is_ok() {
         return None;
     }
-    if let Err(error) = tree.put_away().await {
-        tracing::warn!(%error, "a worktree is left");
+    if let Err(error) = tree.remove_folder_only().await {
+        tracing::warn!(%error, "cannot remove a worktree");
     }
     Some(tree.place())
+}
+
+/// Maximum number of names tried for a branch that exists already.
+const NAMES: u32 = 100;
+
+/// Maximum length of the part of a name that comes from the task ID.
+const LONGEST: usize = 40;
+
+/// Returns whether nothing is left of an exploration.
+pub(super) async fn is_gone(trees: &Worktrees, branch: &str) -> bool {
+    let name = branch.rsplit('/').next().unwrap_or_default();
+    let left = trees.remaining().await;
+    left.is_ok_and(|left| left.iter().all(|it| it != name))
+}
+
+/// Opens the worktree of an interrupted exploration, or creates it; returns the number of its
+/// iterations so far.
+pub(super) async fn open_or_create(
+    trees: &Worktrees,
+    own: &Worktree,
+    task: &Task,
+    way: &ExplorationBranch,
+    left: Option<(String, u32)>,
+) -> Result<(Worktree, u32), IsolationError> {
+    if let Some((branch, begun)) = left {
+        let name = branch.rsplit('/').next().unwrap_or_default();
+        if let Some(tree) = trees.open_existing(name).await? {
+            tree.make_folder()?;
+            return Ok((tree, begun));
+        }
+    }
+    Ok((make(trees, own, task, &way.name).await?, 0))
+}
+
+async fn make(
+    trees: &Worktrees,
+    own: &Worktree,
+    task: &Task,
+    branch: &str,
+) -> Result<Worktree, IsolationError> {
+    let member = own.branch().rsplit('/').next().unwrap_or_default();
+    let name = format!("{member}.{}.{}", plain(&task.id), branch);
+    let mut taken = trees.create(&name, own.branch()).await;
+    for number in 2..NAMES {
+        if !matches!(taken, Err(IsolationError::Exists(_))) {
+            break;
+        }
+        // The worktree of an earlier run, perhaps with unseen work.
+        taken = trees
+            .create(&format!("{name}-{number}"), own.branch())
+            .await;
+    }
+    taken
+}
+
+/// Returns a part of a name for a task ID, unique for each ID.
+fn plain(id: &TaskId) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let text: String = id.as_str().chars().take(LONGEST).map(plain).collect();
+    if text == id.as_str() {
+        return text;
+    }
+    // The replaced or truncated characters may be the only difference between two IDs.
+    let digest = Sha256::digest(id.as_str());
+    let digest = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+    format!("{text}-{}", digest.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_tasks_have_one_name() {
+        let long = "a".repeat(60);
+        let ids = ["T-1", "T/1", "T 1", "T.1", &long, &format!("{long}b")];
+
+        let names = ids.map(|id| plain(&id.parse().expect("an id")));
+
+        assert_eq!(names[0], "T-1");
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    }
 }

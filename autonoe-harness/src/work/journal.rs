@@ -1,32 +1,32 @@
-//! The journal of a task loop.
+//! Append-only journal of a task loop.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{Failure, open_file_to_append};
+use autonoe_core::event::Failure;
+use autonoe_core::project::{JournalReadError, ProjectError};
+use autonoe_core::run::Durability;
 
-use super::{WorkEvent, WorkObserver, WorkSoFar};
+use super::{RecoveredState, WorkEvent, WorkObserver};
+use crate::folder::{JournalEntry, MemberLogFile, open_log};
 
-/// What each line begins with.
-const START: &[u8] = b"{\"event\":";
-
-/// Writes what happens into a file, a line of JSON for each event. Nothing in it ever changes.
+/// Appends events to a file, one line of JSON each. Existing lines never change. In the folder of a
+/// member, the facts about its processes are in the same file.
 ///
-/// What a kill left of the last line was never relied on: [`read`](Self::read) leaves it out, and
-/// whoever opens the journal to write on cuts it off. Anything else that is no event is an error,
-/// and the file stays as it is.
+/// A partial last line left by a kill was never acknowledged: [`read`](Self::read) ignores it, and
+/// opening the journal for writing truncates it. Anything else that is not an event is an error,
+/// and the file stays as it is. Events are only written to the file that was opened: if it was
+/// moved, removed or replaced meanwhile, that is an error.
 ///
 /// ```
-/// use autonoe_harness::{WorkEvent, WorkJournal, WorkObserver};
+/// use autonoe_harness::work::{WorkEvent, WorkJournal, WorkObserver};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("work.jsonl");
-/// let event = WorkEvent::Closed { untold: vec!["Use tabs.".to_owned()] };
+/// let event = WorkEvent::Closed { undelivered: vec!["Use tabs.".to_owned()] };
 ///
 /// WorkJournal::open(&path)?.note(&event).await.map_err(|failure| failure.to_string())?;
 ///
@@ -37,91 +37,63 @@ const START: &[u8] = b"{\"event\":";
 #[derive(Debug)]
 pub struct WorkJournal {
     path: PathBuf,
-    file: Mutex<File>,
+    log: MemberLogFile,
 }
 
 impl WorkJournal {
-    /// Opens the journal at `path`, or begins it.
+    /// Opens the journal at `path`, or creates it.
     ///
     /// # Errors
     ///
     /// It cannot be opened, or is corrupt.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = open_file_to_append(path)?;
-        let (_, whole) = events_in(&std::fs::read(path)?)?;
-        if file.metadata()?.len() > whole {
-            file.set_len(whole)?;
-        }
-        // A file whose name is lost with the power is none.
-        if let Some(folder) = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
-            File::open(folder)?.sync_all()?;
-        }
+        Self::read(path)?;
         Ok(Self {
             path: path.to_owned(),
-            file: Mutex::new(file),
+            log: open_log(path).map_err(|error| match error {
+                ProjectError::Unwritable { source, .. } => source,
+                error => io::Error::other(error),
+            })?,
         })
     }
 
-    /// Reads the journal at `path`.
+    /// Reads the journal at `path`; a missing file has no events.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is corrupt: [`io::ErrorKind::InvalidData`], with the number of the line.
+    /// It cannot be read, or is corrupt: [`io::ErrorKind::InvalidData`], with the line number.
     pub fn read(path: &Path) -> io::Result<Vec<WorkEvent>> {
-        Ok(events_in(&std::fs::read(path)?)?.0)
+        let entries = MemberLogFile::read(path).map_err(|error| match error {
+            JournalReadError::Unreadable { source, .. } => source,
+            error => io::Error::new(io::ErrorKind::InvalidData, error.reason()),
+        })?;
+        let events = entries.into_iter().filter_map(|entry| match entry {
+            JournalEntry::Work(event) => Some(*event),
+            JournalEntry::Fact(_) => None,
+        });
+        Ok(events.collect())
     }
-
-    fn append(&self, event: &WorkEvent) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = file.metadata()?.len();
-        // What follows relies on it: what was begun, done or told must be known after a kill.
-        let written = file.write_all(&line).and_then(|()| file.sync_data());
-        if written.is_err() {
-            // On a full disk a part may stand there, and the next line would be glued to it.
-            file.set_len(before)?;
-        }
-        written
-    }
-}
-
-/// Reads whole lines, and returns how many bytes they are.
-fn events_in(bytes: &[u8]) -> io::Result<(Vec<WorkEvent>, u64)> {
-    let corrupt = |number: usize, what: String| {
-        let what = format!("line {number} is corrupt: {what}");
-        io::Error::new(io::ErrorKind::InvalidData, what)
-    };
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-    let (lines, tail) = bytes.split_at(whole.map_or(0, |end| end + 1));
-    let mut events = Vec::new();
-    for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        let event = serde_json::from_slice(line);
-        events.push(event.map_err(|error| corrupt(events.len() + 1, error.to_string()))?);
-    }
-    let begins_like_one = tail.iter().zip(START).all(|(byte, own)| byte == own);
-    // A file that was growing when the power went may end with zeros.
-    if !begins_like_one && tail.iter().any(|byte| *byte != 0) {
-        return Err(corrupt(events.len() + 1, "it is no event".to_owned()));
-    }
-    Ok((events, lines.len() as u64))
 }
 
 #[async_trait]
 impl WorkObserver for WorkJournal {
     async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
-        self.append(event).map_err(|error| {
-            let message = format!("{} cannot be written: {error}", self.path.display());
-            Failure::permanent("not_recorded", message)
-        })
+        let entry = JournalEntry::Work(Box::new(event.clone()));
+        self.log
+            .append(&entry, Durability::Synced)
+            .map_err(|error| {
+                let reason = match error {
+                    ProjectError::Unwritable { source, .. } => source.to_string(),
+                    error => error.to_string(),
+                };
+                let message = format!("cannot write {}: {reason}", self.path.display());
+                Failure::permanent("not_recorded", message)
+            })
     }
 
-    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
+    async fn so_far(&self) -> Result<RecoveredState, Failure> {
         let events = Self::read(&self.path).map_err(|error| {
-            let message = format!("{} cannot be read: {error}", self.path.display());
+            let message = format!("cannot read {}: {error}", self.path.display());
             Failure::permanent("journal", message)
         })?;
         Ok(events.iter().collect())
@@ -131,17 +103,18 @@ impl WorkObserver for WorkJournal {
 #[cfg(test)]
 mod tests {
     use std::fs::OpenOptions;
+    use std::io::Write;
 
     use super::*;
 
     fn event(text: &str) -> WorkEvent {
         WorkEvent::Closed {
-            untold: vec![text.to_owned()],
+            undelivered: vec![text.to_owned()],
         }
     }
 
     #[tokio::test]
-    async fn a_line_that_was_cut_off_hides_no_other() {
+    async fn a_torn_line_hides_no_other() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("work.jsonl");
         let journal = WorkJournal::open(&path).expect("a file");
@@ -157,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_understands_is_an_error_that_names_the_line_and_keeps_the_file() {
+    async fn a_corrupt_line_is_an_error_with_its_number_and_the_file_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("work.jsonl");
         let journal = WorkJournal::open(&path).expect("a file");
@@ -182,6 +155,20 @@ mod tests {
             }
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), with);
         }
+    }
+
+    #[tokio::test]
+    async fn an_event_is_never_written_to_a_removed_journal() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("work.jsonl");
+        let journal = WorkJournal::open(&path).expect("a file");
+        journal.note(&event("one")).await.expect("it is written");
+
+        std::fs::remove_file(&path).expect("ours");
+
+        let failure = journal.note(&event("two")).await.expect_err("it is gone");
+        assert!(failure.message.contains("is gone"), "{failure:?}");
+        assert!(!path.exists());
     }
 
     #[test]

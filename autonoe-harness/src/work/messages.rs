@@ -1,4 +1,4 @@
-//! What persons ask of a task loop.
+//! Pause, stop and message requests to a task loop.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -6,45 +6,46 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_core::{RunControl, RunMessage, RunRequest};
+use autonoe_core::RunControl;
+use autonoe_core::run::{RunMessage, RunRequest};
 
-use super::ToldMessage;
+use super::DeliveredMessage;
 
-/// What persons asked for and has not come to pass.
+/// Pending requests to a task loop.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(super) struct RequestQueue {
     control: RunControl,
     is_paused: bool,
-    /// What no agent has been told.
+    /// Messages that no agent has received.
     waiting: Vec<RunMessage>,
-    /// The ids of what agents were told, also before this process.
-    told: BTreeSet<String>,
+    /// The IDs of delivered messages, including those of earlier processes.
+    delivered: BTreeSet<String>,
 }
 
-/// A message that an execution was given.
+/// A message that was passed to an execution.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct ForwardedMessage {
     message: RunMessage,
-    /// Whether an agent was told.
-    is_told: Arc<AtomicBool>,
+    /// Whether an agent has received it.
+    is_delivered: Arc<AtomicBool>,
 }
 
-/// Whether the work was stopped meanwhile.
+/// Whether the work was stopped in the meantime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub(super) enum Held {
-    GoOn,
+pub(super) enum WaitOutcome {
+    Continue,
     Stop,
 }
 
-impl Messages {
-    /// Takes requests from `control`. What has one of the ids in `told` was told before.
-    pub(super) fn new(control: &RunControl, told: BTreeSet<String>) -> Self {
+impl RequestQueue {
+    /// Receives requests from `control`. Messages with an ID in `delivered` were delivered before.
+    pub(super) fn new(control: &RunControl, delivered: BTreeSet<String>) -> Self {
         Self {
             control: control.clone(),
             is_paused: false,
             waiting: Vec::new(),
-            told,
+            delivered,
         }
     }
 
@@ -52,19 +53,19 @@ impl Messages {
         self.control.is_cancelled()
     }
 
-    /// Returns what no agent has been told, and leaves it to whoever is next under the control.
-    pub(super) fn untold(mut self) -> Vec<String> {
+    /// Returns the undelivered messages, and leaves them to the next receiver of the control.
+    pub(super) fn into_undelivered(mut self) -> Vec<String> {
         self.catch_up();
         let texts = self.waiting.iter().map(|message| message.text().to_owned());
         let texts = texts.collect();
         for message in self.waiting.into_iter().rev() {
-            self.control.put_back(RunRequest::Say(message));
+            self.control.requeue(RunRequest::Instruct(message));
         }
         texts
     }
 
     /// Waits as long as the work is paused.
-    pub(super) async fn hold(&mut self) -> Held {
+    pub(super) async fn wait_while_paused(&mut self) -> WaitOutcome {
         self.catch_up();
         while self.is_paused && !self.is_cancelled() {
             self.next().await;
@@ -72,19 +73,19 @@ impl Messages {
         self.held()
     }
 
-    /// Waits until a person says something, or lets the work go on.
-    pub(super) async fn ask(&mut self) -> Held {
+    /// Waits until a person sends a message, or resumes the work.
+    pub(super) async fn wait_for_answer(&mut self) -> WaitOutcome {
         self.catch_up();
         let mut goes_on = !self.waiting.is_empty();
         while !goes_on && !self.is_cancelled() {
             self.next().await;
             goes_on = !self.waiting.is_empty() || !self.is_paused;
         }
-        self.hold().await
+        self.wait_while_paused().await
     }
 
     /// Waits for `time`; pauses and messages are kept for later.
-    pub(super) async fn wait(&mut self, time: impl Future<Output = ()>) -> Held {
+    pub(super) async fn wait(&mut self, time: impl Future<Output = ()>) -> WaitOutcome {
         let control = self.control.clone();
         tokio::select! {
             biased;
@@ -94,15 +95,16 @@ impl Messages {
         self.held()
     }
 
-    /// Accompanies an execution under `child`: what persons say goes there, and its end is waited
-    /// for also when the work is stopped. Returns what was said, to be settled.
-    pub(super) async fn accompany<T>(
+    /// Runs an execution under `child`: messages are forwarded to it. Waits for its end even if the
+    /// work is stopped. Returns the forwarded messages, to be settled.
+    pub(super) async fn run_with_messages<T>(
         &mut self,
         child: &RunControl,
         execution: impl Future<Output = T>,
-    ) -> (T, Vec<Given>) {
+    ) -> (T, Vec<ForwardedMessage>) {
         let waiting = std::mem::take(&mut self.waiting).into_iter();
-        let mut given: Vec<Given> = waiting.map(|message| give(message, child)).collect();
+        let mut given: Vec<ForwardedMessage> =
+            waiting.map(|message| give(message, child)).collect();
         let control = self.control.clone();
         let mut execution = pin!(execution);
         loop {
@@ -118,33 +120,34 @@ impl Messages {
         }
     }
 
-    /// Tells what agents were told of what they were given, and keeps the rest for the next.
-    pub(super) fn sort(&mut self, given: Vec<Given>) -> Vec<RunMessage> {
-        let is_told = |given: &Given| given.is_told.load(Ordering::SeqCst);
-        let (told, left): (Vec<_>, Vec<_>) = given.into_iter().partition(is_told);
+    /// Returns the messages that agents have received, and keeps the others for the next execution.
+    pub(super) fn split_delivered(&mut self, given: Vec<ForwardedMessage>) -> Vec<RunMessage> {
+        let is_delivered = |given: &ForwardedMessage| given.is_delivered.load(Ordering::SeqCst);
+        let (delivered, left): (Vec<_>, Vec<_>) = given.into_iter().partition(is_delivered);
         let mut left: Vec<_> = left.into_iter().map(|given| given.message).collect();
         left.append(&mut self.waiting);
         self.waiting = left;
-        told.into_iter().map(|given| given.message).collect()
+        delivered.into_iter().map(|given| given.message).collect()
     }
 
-    /// Settles what agents were told, once that is written down.
-    pub(super) fn settle(&mut self, told: Vec<RunMessage>) {
-        for message in told {
-            self.told.extend(message.id().map(str::to_owned));
-            message.settle();
+    /// Settles delivered messages, once their delivery is recorded.
+    pub(super) fn settle(&mut self, delivered: Vec<RunMessage>) {
+        for message in delivered {
+            self.delivered.extend(message.id().map(str::to_owned));
+            message.acknowledge();
         }
     }
 
-    fn held(&self) -> Held {
-        match self.is_cancelled() {
-            true => Held::Stop,
-            false => Held::GoOn,
+    fn held(&self) -> WaitOutcome {
+        if self.is_cancelled() {
+            WaitOutcome::Stop
+        } else {
+            WaitOutcome::Continue
         }
     }
 
     fn catch_up(&mut self) {
-        while let Some(request) = self.control.waiting_request() {
+        while let Some(request) = self.control.try_next_request() {
             self.take(request);
         }
     }
@@ -162,27 +165,30 @@ impl Messages {
         match request {
             RunRequest::Pause => self.is_paused = true,
             RunRequest::Resume => self.is_paused = false,
-            // It was told and written down, and a kill came before it could be settled.
-            RunRequest::Say(message) if self.was_told(&message) => message.settle(),
-            RunRequest::Say(message) => self.waiting.push(message),
+            // Its delivery was recorded, but a kill came before it could be settled.
+            RunRequest::Instruct(message) if self.was_delivered(&message) => message.acknowledge(),
+            RunRequest::Instruct(message) => self.waiting.push(message),
         }
     }
 
-    fn was_told(&self, message: &RunMessage) -> bool {
-        message.id().is_some_and(|id| self.told.contains(id))
+    fn was_delivered(&self, message: &RunMessage) -> bool {
+        message.id().is_some_and(|id| self.delivered.contains(id))
     }
 }
 
-/// Gives a copy to an execution: the message itself is settled when that is written down.
-fn give(message: RunMessage, child: &RunControl) -> Given {
-    let is_told = Arc::new(AtomicBool::new(false));
-    let receipt = is_told.clone();
+/// Passes a copy to an execution: the message itself is settled when its delivery is recorded.
+fn give(message: RunMessage, child: &RunControl) -> ForwardedMessage {
+    let is_delivered = Arc::new(AtomicBool::new(false));
+    let receipt = is_delivered.clone();
     let copy = RunMessage::new(message.text());
-    child.tell(copy.with_receipt(move || receipt.store(true, Ordering::SeqCst)));
-    Given { message, is_told }
+    child.send_message(copy.with_receipt(move || receipt.store(true, Ordering::SeqCst)));
+    ForwardedMessage {
+        message,
+        is_delivered,
+    }
 }
 
-impl From<&RunMessage> for ToldMessage {
+impl From<&RunMessage> for DeliveredMessage {
     fn from(message: &RunMessage) -> Self {
         Self {
             id: message.id().map(str::to_owned),

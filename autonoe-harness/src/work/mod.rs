@@ -1,24 +1,20 @@
-//! The task loop: what one member of a fleet does.
+//! Task loop: runs the tasks of one member until they are verified.
 
-mod account;
 mod attempt;
 mod conversation;
 mod decide;
 mod event;
 mod explore;
-mod iterate;
 mod journal;
 mod messages;
 mod order;
-mod passed_checks;
-mod so_far;
+mod state;
 mod task_loop;
-mod task_so_far;
-mod way_tree;
+mod turn;
 
-pub use decide::{GivenUp, Iterated, NextStep, next_step};
-pub use event::{NoWorkObserver, ToldMessage, WorkEvent, WorkObserver};
+pub use decide::{IterationState, NextStep, TaskFailure, next_step};
+pub use event::{DeliveredMessage, NoWorkObserver, WorkEvent, WorkObserver};
 pub use journal::WorkJournal;
 pub use order::{Isolation, WhenDone, WorkOrder};
-pub use so_far::WorkSoFar;
+pub use state::RecoveredState;
 pub use task_loop::TaskLoop;

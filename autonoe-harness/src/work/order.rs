@@ -1,25 +1,27 @@
-//! What a member of a fleet is to do.
+//! Work order of a fleet member.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Allowance, Attendance, BackendModel, Escalation, Ladder, PlannedTask, ProgressWeights,
-    StuckThresholds, Task, TaskId,
-};
+use crate::budget::Allowance;
+use crate::executor::{Task, TaskId};
+use crate::progress::ProgressWeights;
+use crate::recovery::{Attendance, BackendModel, Escalation, Ladder};
+use crate::roadmap::PlannedTask;
+use crate::stuck::StuckThresholds;
 
-/// How many iterations a task has, if nothing else is said.
+/// Default maximum number of iterations of a task.
 const TWENTY: u32 = 20;
 
-/// How many seconds a task waits for its quota, if nothing else is said.
+/// Default maximum wait for a quota, in seconds.
 const WEEK: u64 = 7 * 24 * 60 * 60;
 
-/// What a member of a fleet is to do: the input of a run that a [`TaskLoop`](super::TaskLoop)
-/// carries out.
+/// Work order of a fleet member: the input of a run that a [`TaskLoop`](super::TaskLoop) executes.
 ///
 /// ```
-/// use autonoe_harness::{Isolation, Task, WorkOrder};
+/// use autonoe_harness::work::{Isolation, WorkOrder};
+/// use autonoe_harness::Task;
 ///
 /// let order = WorkOrder::new([Task::new("T-1", "Add a login page.")?], Isolation::Shared)
 ///     .backend("codex");
@@ -27,15 +29,16 @@ const WEEK: u64 = 7 * 24 * 60 * 60;
 /// let json = serde_json::to_value(&order).expect("it serialises");
 /// assert_eq!(json["isolation"], "shared");
 /// assert_eq!(json["maxIterations"], 20);
-/// # Ok::<(), autonoe_harness::InvalidTaskId>(())
+/// # Ok::<(), autonoe_harness::executor::InvalidTaskId>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct WorkOrder {
-    /// The tasks, in their order. One begins when all that it depends on are done.
+    /// The tasks, in order. Each starts when all of its dependencies are done.
     pub tasks: Vec<PlannedTask>,
-    /// Where the work is done. There is no default: who wants no isolation says so.
+    /// The isolation of the work. There is no default: working without isolation must be requested
+    /// explicitly.
     pub isolation: Isolation,
     /// The executor of tasks that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,59 +46,60 @@ pub struct WorkOrder {
     /// The model of tasks that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is tried when an agent is stuck.
+    /// The recovery of a stuck agent.
     #[serde(default)]
     pub ladder: Ladder,
-    /// From when on an agent counts as stuck.
+    /// The thresholds of the stuck detector.
     #[serde(default)]
     pub thresholds: StuckThresholds,
-    /// What counts as progress.
+    /// The weights of progress signals.
     #[serde(default)]
     pub weights: ProgressWeights,
-    /// What may be spent on all of it.
+    /// The allowance for all tasks together.
     #[serde(default)]
     pub allowance: Allowance,
-    /// How many iterations each task has, those on branches apart; 20 by default.
+    /// The maximum number of iterations of each task, not counting those on branches; 20 by
+    /// default.
     #[serde(default = "twenty")]
     pub max_iterations: u32,
-    /// How many seconds a task waits for its quota at most, each time; a week by default.
+    /// The maximum wait for a quota in seconds, each time; a week by default.
     #[serde(default = "week")]
     pub max_wait_seconds: u64,
-    /// Whether somebody can be asked; nobody by default.
+    /// Whether a person can be asked; unattended by default.
     #[serde(default)]
     pub attendance: Attendance,
-    /// What the stage before came to.
+    /// The output of the previous stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
 }
 
-/// Where work is done.
+/// Isolation of work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Isolation {
-    /// In the folder of the loop, as it is, perhaps with others.
+    /// In the folder of the loop itself, perhaps together with others.
     Shared,
-    /// In a git worktree of its own. That there is none is an error.
+    /// In a git worktree of its own. It is an error if it cannot be created.
     Worktree {
-        /// Its name.
+        /// The name of the worktree.
         name: String,
-        /// The branch that it begins at; the current one by default.
+        /// The base branch; the current one if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
-        /// What becomes of work that is done and verified.
+        /// What to do with work that is done and verified.
         #[serde(default)]
         when_done: WhenDone,
     },
 }
 
-/// What becomes of the work in a worktree that is done and verified.
+/// What to do with work in a worktree that is done and verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenDone {
-    /// It is committed on its branch, for whoever decides about it.
+    /// Commit it on its branch, for a later decision.
     #[default]
     Keep,
-    /// It is merged, if all that was verified still holds together with what came to the base.
+    /// Merge it, if all that was verified still holds together with the current base.
     Merge,
 }
 
@@ -108,18 +112,21 @@ fn week() -> u64 {
 }
 
 impl WorkOrder {
-    /// Orders tasks that depend on nothing.
+    /// Creates an order of tasks without dependencies.
     pub fn new(tasks: impl IntoIterator<Item = Task>, isolation: Isolation) -> Self {
         let planned = |(line, task)| PlannedTask {
             line,
             ..PlannedTask::new(task)
         };
         let tasks = (1..).zip(tasks).map(planned);
-        Self::planned(tasks, isolation)
+        Self::from_planned(tasks, isolation)
     }
 
-    /// Orders tasks of a roadmap.
-    pub fn planned(tasks: impl IntoIterator<Item = PlannedTask>, isolation: Isolation) -> Self {
+    /// Creates an order of planned tasks.
+    pub fn from_planned(
+        tasks: impl IntoIterator<Item = PlannedTask>,
+        isolation: Isolation,
+    ) -> Self {
         Self {
             tasks: tasks.into_iter().collect(),
             isolation,
@@ -143,23 +150,21 @@ impl WorkOrder {
         self
     }
 
-    /// Returns how many iterations a task has.
-    pub(super) fn iterations_of(&self, task: &TaskId) -> u32 {
+    /// Returns the maximum number of iterations of a task.
+    pub(super) fn max_iterations_of(&self, task: &TaskId) -> u32 {
         let own = self.planned_task(task).and_then(|it| it.max_iterations);
         own.unwrap_or(self.max_iterations)
     }
 
-    /// Returns what is tried when the agent of a task is stuck: the backends that the task names
-    /// come first.
+    /// Returns the recovery ladder of a task: its fallback backends come first.
     pub(super) fn ladder_of(&self, task: &TaskId) -> Ladder {
         let planned = self.planned_task(task);
         let fallbacks = planned.map_or(&[][..], |planned| &planned.fallbacks);
-        match fallbacks.is_empty() {
-            true => self.ladder.clone(),
-            false => {
-                let fallbacks = fallbacks.iter().map(BackendModel::new);
-                self.ladder.clone().first(Escalation::new(fallbacks))
-            }
+        if fallbacks.is_empty() {
+            self.ladder.clone()
+        } else {
+            let fallbacks = fallbacks.iter().map(BackendModel::new);
+            self.ladder.clone().first(Escalation::new(fallbacks))
         }
     }
 
@@ -167,7 +172,7 @@ impl WorkOrder {
         self.tasks.iter().find(|planned| planned.task.id == *task)
     }
 
-    /// Lists what is wrong with it, before anything is begun.
+    /// Validates the order, before anything starts. Returns its problems.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut seen = BTreeSet::new();
@@ -175,7 +180,7 @@ impl WorkOrder {
         for planned in &self.tasks {
             let id = &planned.task.id;
             if !seen.insert(id) {
-                problems.push(format!("there are two tasks {id}"));
+                problems.push(format!("two tasks have the id {id}"));
             }
             if let Err(error) = planned.task.validate() {
                 problems.push(error.to_string());
@@ -184,10 +189,11 @@ impl WorkOrder {
                 .depends
                 .iter()
                 .filter(|needed| !ids.contains(needed));
-            problems
-                .extend(unknown.map(|needed| {
-                    format!("the task {id} depends on {needed}, which is not there")
-                }));
+            problems.extend(
+                unknown.map(|needed| {
+                    format!("the task {id} depends on {needed}, which does not exist")
+                }),
+            );
         }
         for (field, text) in [("backend", &self.backend), ("model", &self.model)] {
             if text.as_deref().is_some_and(|text| text.trim().is_empty()) {
@@ -196,7 +202,7 @@ impl WorkOrder {
         }
         let own = self.tasks.iter().filter_map(|it| it.max_iterations);
         if own.chain([self.max_iterations]).any(|most| most == 0) {
-            problems.push("its maxIterations is 0, and nothing can be done in none".to_owned());
+            problems.push("its maxIterations is 0; write at least 1".to_owned());
         }
         problems
     }

@@ -1,4 +1,4 @@
-//! What carries out the tasks of one member.
+//! Task loop: executes the tasks of one member and verifies them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,66 +7,72 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunId, RunOutcome, RunSpec, SystemClock};
+use autonoe_core::RunId;
+use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_core::event::Failure;
+use autonoe_core::time::{Clock, SystemClock};
 
-use super::account::Account;
 use super::attempt::TaskEnd;
-use super::messages::Messages;
-use super::passed_checks::PassedChecks;
-use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder, WorkSoFar};
-use crate::progress::ledger_counts;
-use crate::{
-    Author, ExecutionResult, Executors, HarnessId, HarnessResult, IsolationError, SnapshotLimits,
-    Task, TaskId, Verification, VerificationTab, WorkPlace, Worktree, Worktrees,
+use super::messages::RequestQueue;
+use super::{
+    Isolation, NoWorkObserver, RecoveredState, WhenDone, WorkEvent, WorkObserver, WorkOrder,
 };
+use crate::budget::{Account, Spending, VerificationBudget};
+use crate::executor::{ExecutionReport, Executors, Task, TaskId, Verification};
+use crate::isolation::{Author, IsolationError, WorkLocation, Worktree, Worktrees};
+use crate::progress::SnapshotLimits;
+use crate::progress::ledger_counts;
+use crate::strategy::{MemberId, MemberReport};
 
-/// Says who takes note of what happens in a run.
+/// Returns the observer of a run.
 type Observers = Arc<dyn Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync>;
 
-/// Makes executors for a folder.
-pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
+/// Builds the executors for a folder.
+pub(super) type ExecutorFactory = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 
-/// Carries out the tasks of one member of a fleet: execute, verify, look for progress, and when the
-/// agent is stuck change something, until all is verified or nothing is left to try.
+/// Runs the tasks of one fleet member: execute, verify, measure progress, and recover a stuck
+/// agent, until everything is verified or nothing is left to try.
 ///
 /// It is a [`JobRunner`]: an engine calls it with a [`WorkOrder`] as input, and its output is a
-/// [`HarnessResult`]. A pause holds before the next turn; what persons say reaches the agent once,
-/// in the turn under way if its backend can, else in the next.
+/// [`MemberReport`]. A pause takes effect before the next turn. Messages of people reach the agent
+/// once, in the current turn if its backend supports that, otherwise in the next.
 ///
-/// The next turn at a task continues the conversation of the last one, where the backend can and
-/// has the same model, and unless the last one failed or a stuck agent gets a new prompt.
+/// The next turn of a task continues the conversation of the last one, if the backend supports that
+/// and has the same model, unless the last turn failed or a stuck agent gets a new prompt.
 ///
-/// A task has its time for all of its turns together, with their checks; pauses do not count. Where
-/// there is no quota, or the backend fails in a way that may pass, it waits and tries again: such
-/// turns do not count as iterations.
+/// The time limit of a task applies to all of its turns together, with their checks; pauses do not
+/// count. If there is no quota, or the backend fails in a way that may pass, the task waits and
+/// retries: such turns do not count as iterations.
 ///
-/// Carried out again after its process was lost, it goes on by what its [`WorkObserver`] noted:
-/// what is done stays done, what was spent counts, and a task whose iterations are cut off again and
-/// again comes to its limit.
+/// After a crash, the loop resumes from what its [`WorkObserver`] recorded: finished tasks stay
+/// finished, earlier spending counts, and a task whose iterations are interrupted again and again
+/// reaches its limit.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{JobRunner, RunControl, RunDesk, RunId, RunSpec};
-/// use autonoe_harness::{AgentExecutor, Executors, Isolation, Task, TaskLoop, WorkOrder};
-/// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+/// use autonoe_core::engine::{JobRunner, JobContext, RunSpec};
+/// use autonoe_core::{RunControl, RunId};
+/// use autonoe_harness::work::{Isolation, WorkOrder};
+/// use autonoe_harness::{AgentExecutor, Executors, Task, TaskLoop};
+/// # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("work").says("Done.").ends()]));
+/// # let agents = Arc::new(ScriptedBackend::new([SessionScript::new("work").says("Done.").ends()]));
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
 /// # let clock = Arc::new(VirtualClock::new());
 /// let executor = AgentExecutor::new("codex", agents, folder);
 /// # let executor = executor.clock(clock.clone());
 /// let work = TaskLoop::new(folder, move |folder| {
-///     Executors::default().with(executor.clone().in_folder(folder))
+///     Executors::default().executor(executor.clone().root(folder))
 /// });
 /// # let work = work.clock(clock);
 /// let order = WorkOrder::new([Task::new("T-1", "Add a login page.")?], Isolation::Shared);
 /// let run = RunSpec::new(RunId::new("one"), "work", serde_json::to_value(&order)?);
 ///
-/// let outcome = work.run(&run, &RunDesk::new(RunControl::new(), |_| {})).await;
+/// let outcome = work.run(&run, &JobContext::new(RunControl::new(), |_| {})).await;
 ///
 /// assert!(outcome.is_success());
 /// assert_eq!(outcome.output["output"], "Done.");
@@ -76,7 +82,7 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 #[derive(Clone)]
 pub struct TaskLoop {
     pub(super) folder: PathBuf,
-    pub(super) workshop: Workshop,
+    pub(super) executor_factory: ExecutorFactory,
     pub(super) clock: Arc<dyn Clock>,
     observers: Observers,
     pub(super) worktrees: Option<Worktrees>,
@@ -86,15 +92,15 @@ pub struct TaskLoop {
 }
 
 impl TaskLoop {
-    /// Makes a loop for work in `folder`, with the executors that `workshop` makes for a folder:
-    /// that one, or a worktree.
+    /// Creates a loop for work in `folder`. `workshop` builds the executors for a folder: that one,
+    /// or a worktree.
     pub fn new(
         folder: impl Into<PathBuf>,
         workshop: impl Fn(&Path) -> Executors + Send + Sync + 'static,
     ) -> Self {
         Self {
             folder: folder.into(),
-            workshop: Arc::new(workshop),
+            executor_factory: Arc::new(workshop),
             clock: Arc::new(SystemClock),
             observers: Arc::new(|_| Ok(Arc::new(NoWorkObserver))),
             worktrees: None,
@@ -104,33 +110,34 @@ impl TaskLoop {
         }
     }
 
-    /// Sets the clock; the machine's by default.
+    /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Sets the directory in which backends keep conversations, as in
-    /// [`Execution::conversations`](crate::Execution::conversations). The caller deletes it.
+    /// Sets the directory in which backends store conversations, as in
+    /// [`Execution::conversations`](crate::executor::Execution::conversations). The caller deletes
+    /// it.
     #[must_use]
     pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
         self.conversations = Some(directory.into());
         self
     }
 
-    /// Says who takes note of what happens in the one run that this loop carries out. One that
-    /// remembers another run is refused: it would take the tasks of that for those of this.
+    /// Sets the observer of the single run that this loop executes. An observer with events of
+    /// another run is refused: the tasks of the two runs would be confused.
     #[must_use]
-    pub fn observed_by(self, observer: impl WorkObserver + 'static) -> Self {
+    pub fn observer(self, observer: impl WorkObserver + 'static) -> Self {
         let observer: Arc<dyn WorkObserver> = Arc::new(observer);
-        self.observed_by_each(move |_| Ok(observer.clone()))
+        self.observers(move |_| Ok(observer.clone()))
     }
 
-    /// Says who takes note of what happens, for each run another: for a loop that carries out
-    /// several. That there is nobody is a failure, and nothing begins.
+    /// Sets a function that returns the observer of each run, for a loop that executes several. If
+    /// it fails, the run fails, and nothing starts.
     #[must_use]
-    pub fn observed_by_each(
+    pub fn observers(
         mut self,
         observer: impl Fn(&RunId) -> Result<Arc<dyn WorkObserver>, Failure> + Send + Sync + 'static,
     ) -> Self {
@@ -138,34 +145,39 @@ impl TaskLoop {
         self
     }
 
-    /// Returns who takes note of what happens in a run, and what was before.
-    async fn observer(&self, run: &RunId) -> Result<(Arc<dyn WorkObserver>, WorkSoFar), Failure> {
+    /// Returns the observer of a run, and the recorded state.
+    async fn open_observer(
+        &self,
+        run: &RunId,
+    ) -> Result<(Arc<dyn WorkObserver>, RecoveredState), Failure> {
         let observer = (self.observers)(run)?;
-        let so_far = observer.so_far().await?;
-        if let Some(other) = so_far.run().filter(|other| *other != run) {
-            let message = format!("what was noted is about the run {other}, and not about {run}");
+        let mut state = observer.so_far().await?;
+        if let Some(other) = state.run().filter(|other| *other != run) {
+            let message = format!("the journal belongs to the run {other}, not to {run}");
             return Err(Failure::permanent("journal", message));
         }
         let (run, at) = (run.clone(), self.clock.now());
-        observer.note(&WorkEvent::Opened { run, at }).await?;
-        Ok((observer, so_far))
+        let opened = WorkEvent::Opened { run, at };
+        observer.note(&opened).await?;
+        state.apply(&opened);
+        Ok((observer, state))
     }
 
-    /// Says where worktrees are made. Without that, orders that ask for one fail.
+    /// Sets the worktrees. Without them, orders that require one fail.
     #[must_use]
-    pub fn isolated_in(mut self, worktrees: Worktrees) -> Self {
+    pub fn worktrees(mut self, worktrees: Worktrees) -> Self {
         self.worktrees = Some(worktrees);
         self
     }
 
-    /// Says in whose name work is committed.
+    /// Sets the author of commits.
     #[must_use]
     pub fn author(mut self, author: Author) -> Self {
         self.author = author;
         self
     }
 
-    /// Sets how much of the folder is looked at, and how many changed lines are a lot.
+    /// Sets the limits of snapshots, and how many changed lines give the full score.
     #[must_use]
     pub fn snapshots(mut self, limits: SnapshotLimits) -> Self {
         self.limits = limits;
@@ -179,17 +191,18 @@ impl TaskLoop {
         let failed = |message: String| Failure::permanent("not_isolated", message);
         let Some(trees) = &self.worktrees else {
             return Err(failed(
-                "a worktree is asked for, and none can be made here".to_owned(),
+                "the order needs a worktree, but no folder for worktrees is configured".to_owned(),
             ));
         };
         let trees = trees.clone().for_run(run.as_str());
         let made = async {
-            if let Some(left) = trees.take_up(name).await? {
+            if let Some(left) = trees.open_existing(name).await? {
                 left.make_folder()?;
-                // Its work would be merged into another branch than the order says.
-                return match base.as_ref().is_none_or(|base| base == left.base()) {
-                    true => Ok(left),
-                    false => Err(IsolationError::Exists(left.place())),
+                // Its work would be merged into another branch than the one in the order.
+                return if base.as_ref().is_none_or(|base| base == left.base()) {
+                    Ok(left)
+                } else {
+                    Err(IsolationError::Exists(left.place()))
                 };
             }
             match base {
@@ -204,31 +217,26 @@ impl TaskLoop {
     }
 }
 
-/// Work under way.
+/// Work in progress.
 pub(super) struct Work<'a> {
-    pub(super) lines: &'a TaskLoop,
+    pub(super) task_loop: &'a TaskLoop,
     pub(super) order: &'a WorkOrder,
-    pub(super) desk: &'a RunDesk,
-    pub(super) messages: Messages,
+    pub(super) context: &'a JobContext,
+    pub(super) messages: RequestQueue,
     pub(super) account: Account,
     pub(super) folder: PathBuf,
     pub(super) worktree: Option<Worktree>,
-    pub(super) kept: Vec<WorkPlace>,
-    pub(super) failures: u32,
+    /// Locations of kept work, in addition to those in the state.
+    pub(super) kept: Vec<WorkLocation>,
     /// The number of the last iteration.
     pub(super) iteration: u32,
-    /// How long the iterations of the task under way took.
-    pub(super) worked: Duration,
-    /// What earlier lives of the run came to.
-    pub(super) so_far: WorkSoFar,
+    /// Everything that was recorded of the run, by earlier processes and by this one.
+    pub(super) state: RecoveredState,
     observer: Arc<dyn WorkObserver>,
-    pub(super) checks: PassedChecks,
     done: BTreeSet<TaskId>,
-    /// What was verified, to be verified again before it is merged.
-    verified: Vec<(Task, ExecutionResult)>,
 }
 
-/// How all of it ended.
+/// End of the whole work.
 enum End {
     Done,
     Failed(String),
@@ -237,58 +245,49 @@ enum End {
 
 #[async_trait]
 impl JobRunner for TaskLoop {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         let wrong = |message: String| Failure::permanent("work_order", message);
         let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
             Ok(order) => order,
-            Err(error) => return not_begun(run, wrong(error.to_string())),
+            Err(error) => return not_started(run, wrong(error.to_string())),
         };
         let problems = order.problems();
         if !problems.is_empty() {
-            return not_begun(run, wrong(problems.join("; ")));
+            return not_started(run, wrong(problems.join("; ")));
         }
-        let (observer, so_far) = match self.observer(&run.id).await {
+        let (observer, state) = match self.open_observer(&run.id).await {
             Ok(observed) => observed,
-            Err(failure) => return not_begun(run, failure),
+            Err(failure) => return not_started(run, failure),
         };
         let worktree = match self.isolate(&run.id, &order).await {
             Ok(worktree) => worktree,
             Err(failure) => {
-                return not_begun(run, failure).with_spent(so_far.spending().spent);
+                return not_started(run, failure).with_spent(state.spending().spent);
             }
         };
         let folder = worktree.as_ref().map(|tree| tree.folder().to_owned());
         let ticked = order.tasks.iter().filter(|planned| planned.is_done);
         let mut done: BTreeSet<_> = ticked.map(|planned| planned.task.id.clone()).collect();
-        let mut verified = Vec::new();
-        for (id, result) in so_far.done() {
-            let planned = order.tasks.iter().find(|planned| planned.task.id == *id);
-            if let Some(planned) = planned {
-                done.insert(id.clone());
-                verified.push((planned.task.clone(), result.clone()));
-            }
-        }
+        let verified = state.done().map(|(id, _)| id);
+        let is_ordered = |id: &&TaskId| order.tasks.iter().any(|it| it.task.id == **id);
+        done.extend(verified.filter(is_ordered).cloned());
         let mut work = Work {
-            lines: self,
+            task_loop: self,
             order: &order,
-            desk,
-            messages: Messages::new(desk.control(), so_far.told().clone()),
-            account: Account::after(order.allowance, order.max_iterations, &so_far),
+            context,
+            messages: RequestQueue::new(context.control(), state.delivered().clone()),
+            account: state.open_account(order.allowance, order.max_iterations),
             folder: folder.unwrap_or_else(|| self.folder.clone()),
             worktree,
-            kept: so_far.kept().to_vec(),
-            failures: so_far.failures(),
+            kept: Vec::new(),
             iteration: 0,
-            worked: Duration::ZERO,
             done,
-            verified,
-            checks: so_far.passed_checks().clone(),
-            so_far,
+            state,
             observer,
         };
-        let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
+        let began = work.state.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
-        // A worktree that is merged is removed.
+        // Before the conclusion, because a merged worktree is removed.
         let deliverables = deliverables_passed(work.folder.clone()).await;
         if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
             end = end.map(|_| End::Failed(failed));
@@ -297,15 +296,15 @@ impl JobRunner for TaskLoop {
     }
 }
 
-/// Says that nothing was begun, in the form that every output has.
-fn not_begun(run: &RunSpec, failure: Failure) -> RunOutcome {
-    let id = HarnessId::new(run.id.to_string());
-    let result = HarnessResult::failure(id, &failure.message);
+/// Returns the outcome of a run that did not start, in the common output format.
+fn not_started(run: &RunSpec, failure: Failure) -> RunOutcome {
+    let id = MemberId::new(run.id.to_string());
+    let result = MemberReport::failure(id, &failure.message);
     let output = serde_json::to_value(&result).unwrap_or_default();
     RunOutcome::failed(failure).with_output(output)
 }
 
-/// Returns how many deliverables have passed in the ledger of a folder.
+/// Returns the number of passed deliverables in the ledger of a folder.
 async fn deliverables_passed(folder: PathBuf) -> u64 {
     let counted = tokio::task::spawn_blocking(move || ledger_counts(&folder)).await;
     let passed = counted.ok().flatten().map_or(0, |counts| counts.passed);
@@ -313,11 +312,22 @@ async fn deliverables_passed(folder: PathBuf) -> u64 {
 }
 
 impl Work<'_> {
-    pub(super) async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
-        self.observer.note(event).await
+    /// Records an event, and applies it to the state.
+    pub(super) async fn record(&mut self, event: &WorkEvent) -> Result<(), Failure> {
+        self.observer.note(event).await?;
+        self.state.apply(event);
+        Ok(())
     }
 
-    /// Returns how much of the tasks is done, from 0 to 1.
+    /// Returns the verified tasks in the order in which they were verified, with their results.
+    fn verified(&self) -> impl Iterator<Item = (&Task, &ExecutionReport)> {
+        self.state.done().filter_map(|(id, result)| {
+            let planned = self.order.tasks.iter().find(|it| it.task.id == *id);
+            Some((&planned?.task, result))
+        })
+    }
+
+    /// Returns the share of tasks that are done, from 0 to 1.
     pub(super) fn progress(&self) -> f64 {
         match self.order.tasks.len() {
             0 => 1.0,
@@ -329,12 +339,12 @@ impl Work<'_> {
         let order = self.order;
         let before = order.tasks.iter().map(|planned| &planned.task.id);
         let before: BTreeMap<_, _> = self
-            .so_far
+            .state
             .failed()
             .filter(|(id, _)| before.clone().any(|task| task == *id))
             .collect();
-        let said = |id: &TaskId, reason: &str| format!("the task {id} failed: {reason}");
-        let mut why: Vec<_> = before.iter().map(|(id, why)| said(id, why)).collect();
+        let message = |id: &TaskId, reason: &str| format!("the task {id} failed: {reason}");
+        let mut why: Vec<_> = before.iter().map(|(id, why)| message(id, why)).collect();
         let mut failed: BTreeSet<TaskId> = before.into_keys().cloned().collect();
         loop {
             let ready = order.tasks.iter().find(|planned| {
@@ -344,15 +354,14 @@ impl Work<'_> {
             });
             let Some(planned) = ready else { break };
             let task = &planned.task;
-            match self.work_on(task).await? {
+            match self.run_task(task).await? {
                 TaskEnd::Stopped => return Ok(End::Stopped),
                 TaskEnd::Failed(reason) => {
                     failed.insert(task.id.clone());
-                    why.push(said(&task.id, &reason));
+                    why.push(message(&task.id, &reason));
                 }
-                TaskEnd::Done(result) => {
+                TaskEnd::Done => {
                     self.done.insert(task.id.clone());
-                    self.verified.push((task.clone(), *result));
                 }
             }
             self.report(None, self.iteration);
@@ -362,24 +371,25 @@ impl Work<'_> {
         let open: Vec<_> = open.map(ToString::to_string).collect();
         if !open.is_empty() {
             why.push(format!(
-                "not begun, because of what they depend on: {}",
+                "not started, because a task that they depend on failed: {}",
                 open.join(", ")
             ));
         }
-        Ok(match why.is_empty() {
-            true => End::Done,
-            false => End::Failed(why.join("; ")),
+        Ok(if why.is_empty() {
+            End::Done
+        } else {
+            End::Failed(why.join("; "))
         })
     }
 
-    /// Commits what is in the worktree, and merges it if it is done and should be.
+    /// Commits the work in the worktree, and merges it if it is done and that is configured.
     async fn conclude(&mut self, is_done: bool) -> Result<(), String> {
         let Some(own) = self.worktree.clone() else {
             return Ok(());
         };
-        let author = &self.lines.author;
+        let author = &self.task_loop.author;
         let finished = own
-            .finish(author, &format!("Work of {}", own.branch()))
+            .commit_all(author, &format!("Work of {}", own.branch()))
             .await;
         if let Err(error) = finished {
             self.kept.push(own.place());
@@ -396,31 +406,31 @@ impl Work<'_> {
             self.kept.push(own.place());
             return Ok(());
         }
-        let executors = (self.lines.workshop)(own.folder());
-        let tab = VerificationTab::new(self.account.free());
+        let executors = (self.task_loop.executor_factory)(own.folder());
+        let budget = VerificationBudget::new(self.account.free());
         let merged = {
-            let (work, executors, tab) = (&*self, &executors, &tab);
+            let (work, executors, budget) = (&*self, &executors, &budget);
             let checks = |_| async move {
-                for (task, result) in &work.verified {
-                    let looking = executors.verify_on_tab(task, result, tab);
-                    let looked = work.unless_stopped(looking).await;
-                    if !looked.is_success() {
-                        return looked;
+                for (task, result) in work.verified() {
+                    let verifying = executors.verify_success(task, result, budget);
+                    let verification = work.verify_unless_stopped(verifying).await;
+                    if !verification.is_success() {
+                        return verification;
                     }
                 }
-                Verification::passed("all that was verified still holds")
+                Verification::passed("all success criteria still hold")
             };
-            let wanted = || !work.desk.control().is_cancelled();
+            let wanted = || !work.context.control().is_cancelled();
             own.merge_while(author, wanted, checks).await
         };
-        let paid = self.pay_checks(&tab).await;
+        let paid = self.charge_checks(&budget).await;
         if let Err(error) = merged {
             self.kept.push(own.place());
             return Err(error.to_string());
         }
         paid.map_err(|failure| failure.to_string())?;
         if let Err(error) = own.remove().await {
-            tracing::warn!(%error, "a worktree that was merged is left");
+            tracing::warn!(%error, "cannot remove a merged worktree");
             self.kept.push(own.place());
         }
         Ok(())
@@ -433,10 +443,10 @@ impl Work<'_> {
         began: jiff::Timestamp,
         deliverables: u64,
     ) -> RunOutcome {
-        let (progress, spent) = (self.progress(), self.account.spent());
-        let sessions = self.account.sessions();
-        let id = HarnessId::new(run.id.to_string());
-        let last = self.verified.last().map(|(_, result)| result);
+        let progress = self.progress();
+        let Spending { spent, sessions } = self.account.spent();
+        let id = MemberId::new(run.id.to_string());
+        let last = self.verified().last().map(|(_, result)| result);
         let output = last.map_or("", |result| match result.answer.as_str() {
             "" => &result.output,
             answer => answer,
@@ -444,36 +454,45 @@ impl Work<'_> {
         let (failure, is_stopped) = match &end {
             Ok(End::Done) => (None, false),
             Ok(End::Failed(why)) => (Some(Failure::permanent("not_done", why)), false),
-            Ok(End::Stopped) => (Some(Failure::permanent("stopped", "it was stopped")), true),
+            Ok(End::Stopped) => (
+                Some(Failure::permanent("stopped", "the member was stopped")),
+                true,
+            ),
             Err(failure) => (Some(failure.clone()), false),
         };
         let mut result = match &failure {
-            None => HarnessResult::success(id, output),
-            Some(failure) => HarnessResult::failure(id, &failure.message),
+            None => MemberReport::success(id, output),
+            Some(failure) => MemberReport::failure(id, &failure.message),
         };
         result.output = output.to_owned();
         result.progress = progress;
-        result.failures = self.failures;
-        result.tests_passed = self.checks.tests();
-        result.criteria_passed = self.checks.criteria();
+        result.failures = self.state.failures();
+        result.tests_passed = self.state.tests_passed();
+        result.criteria_passed = self.state.criteria_passed();
         result.deliverables_passed = deliverables;
         result.cost = spent.cost;
         result.tokens = spent.tokens;
         if let Ok(End::Failed(_)) = &end {
             result.exhausted = self.account.exhausted();
         }
-        result.kept = self.kept.clone();
-        let taken = self.lines.clock.now().duration_since(began);
+        result.kept = [self.state.kept(), &self.kept].concat();
+        let taken = self.task_loop.clock.now().duration_since(began);
         result.duration = Duration::try_from(taken).unwrap_or_default();
         let observer = self.observer.clone();
-        let untold = self.messages.untold();
-        let closed = observer.note(&WorkEvent::Closed { untold }).await;
+        let untold = self.messages.into_undelivered();
+        let closed = observer
+            .note(&WorkEvent::Closed {
+                undelivered: untold,
+            })
+            .await;
         let failure = failure.or(closed.err());
         result.success = failure.is_none();
         let output = serde_json::to_value(&result).unwrap_or_default();
         let outcome = match failure {
             None => RunOutcome::succeeded(output),
-            Some(_) if is_stopped => RunOutcome::cancelled("it was stopped").with_output(output),
+            Some(_) if is_stopped => {
+                RunOutcome::cancelled("the member was stopped").with_output(output)
+            }
             Some(failure) => RunOutcome::failed(failure).with_output(output),
         };
         outcome.with_spent(spent).with_sessions(sessions)

@@ -1,4 +1,4 @@
-//! Alerts are kept, told, and never lost by who is told.
+//! Tests of alerts: recording, delivery and broken sinks.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{JobRunner, RunDesk, RunId, RunOutcome, RunSpec};
-use autonoe_harness::{
-    Alert, AlertError, AlertLog, AlertManager, AlertSink, HarnessFolder, HarnessHandle, HarnessId,
-    HarnessStatus, ProcessHandle, Serving, Severity,
-};
+use autonoe_core::RunId;
+use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_harness::alert::{Alert, AlertError, AlertLog, AlertManager, AlertSink, Severity};
+use autonoe_harness::folder::{MemberFolder, MemberStatus};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{MemberHandle, MemberServer};
 use autonoe_testkit::VirtualClock;
 use jiff::Timestamp;
 use serde_json::json;
@@ -20,10 +21,10 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 fn alert(kind: &str, severity: Severity) -> Alert {
     let at = "2026-01-31T12:00:00Z".parse::<Timestamp>().expect("a time");
-    Alert::new(kind, severity, "something happened", at).in_iteration(3)
+    Alert::new(kind, severity, "something happened", at).iteration(3)
 }
 
-/// Notes what it is told.
+/// Records the alerts that it receives.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -33,12 +34,12 @@ impl Told {
     }
 
     fn sink(&self) -> impl AlertSink + use<> {
-        let told = Arc::clone(&self.0);
-        move |alert: &Alert| told.lock().expect("not poisoned").push(alert.kind.clone())
+        let kinds = Arc::clone(&self.0);
+        move |alert: &Alert| kinds.lock().expect("not poisoned").push(alert.kind.clone())
     }
 }
 
-/// A sink that is not what it should be.
+/// A sink that misbehaves.
 #[derive(Clone, Copy, Debug)]
 enum Broken {
     Refuses,
@@ -52,7 +53,7 @@ impl AlertSink for Broken {
         "broken"
     }
 
-    async fn tell(&self, _: &Alert) -> Result<(), BoxError> {
+    async fn deliver(&self, _: &Alert) -> Result<(), BoxError> {
         match self {
             Self::Refuses => Err("not now".into()),
             Self::Panics => panic!("it breaks"),
@@ -62,17 +63,17 @@ impl AlertSink for Broken {
 }
 
 #[tokio::test]
-async fn an_alert_is_in_the_log_of_its_harness_and_in_that_of_all() {
+async fn an_alert_is_in_the_log_of_its_member_and_in_the_shared_log() {
     let dir = tempfile::tempdir().expect("a folder");
     let (own, all) = (
         dir.path().join("a/alerts.log"),
         dir.path().join("alerts.log"),
     );
-    let one = AlertManager::new(&own).with_log_of_all(&all);
-    let other = AlertManager::new(dir.path().join("b/alerts.log")).with_log_of_all(&all);
-    let first = alert("stuck", Severity::Error).of(HarnessId::new("a"));
-    let first = first.with("score", json!([1, null]));
-    let second = alert("done", Severity::Success).of(HarnessId::new("b"));
+    let one = AlertManager::new(&own).shared_log(&all);
+    let other = AlertManager::new(dir.path().join("b/alerts.log")).shared_log(&all);
+    let first = alert("stuck", Severity::Error).member(MemberId::new("a"));
+    let first = first.detail("score", json!([1, null]));
+    let second = alert("done", Severity::Success).member(MemberId::new("b"));
 
     one.alert(first.clone()).await.expect("kept");
     other.alert(second.clone()).await.expect("kept");
@@ -86,7 +87,7 @@ async fn an_alert_is_in_the_log_of_its_harness_and_in_that_of_all() {
     let expected = json!({
         "type": "stuck", "severity": "ERROR", "message": "something happened",
         "timestamp": "2026-01-31T12:00:00Z", "iteration": 3,
-        "context": {"score": [1, null]}, "harness": "a",
+        "context": {"score": [1, null]}, "member": "a",
     });
     assert_eq!(json, expected);
 }
@@ -137,8 +138,8 @@ async fn alerts_are_found_by_severity_and_by_how_recent_they_are() {
     assert_eq!(all.len(), 12);
 }
 
-fn folder(root: &Path, id: &str) -> HarnessFolder {
-    let folder = HarnessFolder::of(root, &HarnessId::new(id)).expect("an id");
+fn folder(root: &Path, id: &str) -> MemberFolder {
+    let folder = MemberFolder::new(root, &MemberId::new(id)).expect("an id");
     let order = RunSpec::new(RunId::new(id), "work", json!(null));
     folder.submit(&order).expect("writable");
     folder
@@ -148,7 +149,7 @@ fn folder(root: &Path, id: &str) -> HarnessFolder {
 async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
     let dir = tempfile::tempdir().expect("a folder");
     let (paused, untouched) = (folder(dir.path(), "a"), folder(dir.path(), "b"));
-    let is_paused = |folder: &HarnessFolder| folder.is_pause_requested().expect("readable");
+    let is_paused = |folder: &MemberFolder| folder.is_pause_requested().expect("readable");
     let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&paused);
     let unconfigured = AlertManager::new(dir.path().join("b.log"));
     for severity in Severity::ALL {
@@ -169,45 +170,45 @@ async fn only_a_critical_alert_pauses_the_run_if_that_is_wanted() {
     assert!(!is_paused(&untouched));
 }
 
-/// Holds until it is cancelled, and raises a critical alert first.
+/// Raises a critical alert, and then waits until it is cancelled.
 struct Alarming(AlertManager);
 
 #[async_trait]
 impl JobRunner for Alarming {
-    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, context: &JobContext) -> RunOutcome {
         let raised = self.0.alert(alert("runaway", Severity::Critical)).await;
         raised.expect("it is kept");
-        desk.control().cancelled().await;
+        context.control().cancelled().await;
         RunOutcome::cancelled("")
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn everybody_sees_a_pause_by_an_alert_and_can_undo_it() {
+async fn a_pause_by_an_alert_is_visible_and_can_be_undone() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = folder(dir.path(), "a");
     let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&folder);
-    let serving = Serving::new(folder.clone(), Arc::new(Alarming(alerts)));
+    let serving = MemberServer::new(folder.clone(), Arc::new(Alarming(alerts)));
     let served = tokio::spawn(serving.clock(Arc::new(VirtualClock::new())).run());
-    let handle = ProcessHandle::open(folder).expect("it is there");
+    let handle = MemberHandle::open(folder).expect("it is there");
     let stands = async |status| {
         while handle.refresh().await.expect("readable").status != status {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
 
-    stands(HarnessStatus::Paused).await;
+    stands(MemberStatus::Paused).await;
     handle.resume().await.expect("it is there");
-    stands(HarnessStatus::Running).await;
+    stands(MemberStatus::Running).await;
 
     handle.stop("enough").await.expect("it is there");
     served.await.expect("no panic").expect("it is served");
 }
 
 #[tokio::test]
-async fn a_run_that_cannot_be_paused_is_told() {
+async fn a_run_that_cannot_be_paused_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
-    let gone = HarnessFolder::of(&dir.path().join("gone"), &HarnessId::new("a")).expect("an id");
+    let gone = MemberFolder::new(&dir.path().join("gone"), &MemberId::new("a")).expect("an id");
     let alerts = AlertManager::new(dir.path().join("a.log")).pausing_on_critical(&gone);
 
     let raised = alerts.alert(alert("runaway", Severity::Critical)).await;
@@ -220,14 +221,14 @@ async fn a_run_that_cannot_be_paused_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sink_that_fails_or_hangs_loses_nothing_and_holds_up_nobody() {
+async fn a_failing_or_hanging_sink_loses_and_blocks_nothing() {
     for broken in [Broken::Refuses, Broken::Panics, Broken::Hangs] {
         let dir = tempfile::tempdir().expect("a folder");
-        let told = Told::default();
+        let recorded = Told::default();
         let alerts = AlertManager::new(dir.path().join("alerts.log"))
-            .with_deadline(Duration::from_secs(30))
-            .with_sink(broken)
-            .with_sink(told.sink());
+            .deadline(Duration::from_secs(30))
+            .sink(broken)
+            .sink(recorded.sink());
 
         let begun = Instant::now();
         for kind in ["one", "two"] {
@@ -240,7 +241,7 @@ async fn a_sink_that_fails_or_hangs_loses_nothing_and_holds_up_nobody() {
         alerts.flush().await;
 
         assert_eq!(raised_after, Duration::ZERO, "{broken:?}");
-        assert_eq!(told.kinds(), ["one", "two"], "{broken:?}");
+        assert_eq!(recorded.kinds(), ["one", "two"], "{broken:?}");
         assert_eq!(alerts.recent(9).await.expect("read").len(), 2);
         let limit = Duration::from_secs(61);
         assert!(begun.elapsed() < limit, "{broken:?}: {:?}", begun.elapsed());
@@ -250,11 +251,11 @@ async fn a_sink_that_fails_or_hangs_loses_nothing_and_holds_up_nobody() {
 #[tokio::test]
 async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() {
     let dir = tempfile::tempdir().expect("a folder");
-    let (told, folder) = (Told::default(), folder(dir.path(), "a"));
+    let (recorded, folder) = (Told::default(), folder(dir.path(), "a"));
     let all = dir.path().join("alerts.log");
     let alerts = AlertManager::new(dir.path())
-        .with_log_of_all(&all)
-        .with_sink(told.sink())
+        .shared_log(&all)
+        .sink(recorded.sink())
         .on_critical(|_| panic!("it breaks"))
         .pausing_on_critical(&folder);
 
@@ -262,13 +263,13 @@ async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() 
     alerts.flush().await;
 
     assert!(kept.is_err(), "a folder stands in its place");
-    assert_eq!(told.kinds(), ["runaway"]);
+    assert_eq!(recorded.kinds(), ["runaway"]);
     assert_eq!(AlertLog::new(&all).read().expect("read").alerts.len(), 1);
     assert!(folder.is_pause_requested().expect("readable"));
 }
 
 #[test]
-fn many_who_append_at_once_tear_no_line() {
+fn concurrent_writers_tear_no_line() {
     const WRITERS: usize = 8;
     const ALERTS: usize = 25;
     let dir = tempfile::tempdir().expect("a folder");
@@ -279,7 +280,7 @@ fn many_who_append_at_once_tear_no_line() {
             let path: &Path = &path;
             scope.spawn(move || {
                 for number in 0..ALERTS {
-                    let alert = alert(&format!("{writer}"), Severity::Info).with("n", number);
+                    let alert = alert(&format!("{writer}"), Severity::Info).detail("n", number);
                     AlertLog::new(path).append(&alert).expect("writable");
                 }
             });
@@ -300,7 +301,7 @@ fn many_who_append_at_once_tear_no_line() {
 }
 
 #[test]
-fn somebody_who_keeps_the_log_locked_holds_up_nobody_for_long() {
+fn a_locked_log_does_not_block_writers_for_long() {
     let dir = tempfile::tempdir().expect("a folder");
     let log = AlertLog::new(dir.path().join("alerts.log"));
     let holder = fs::File::create(log.path()).expect("writable");

@@ -1,12 +1,13 @@
-//! Nothing starts that cannot be paid.
+//! Tests of fleet budgets: no member starts that cannot be paid.
 
 use std::sync::Arc;
 
 use autonoe_core::{Budget, CostUsd};
-use autonoe_harness::{Allowance, CutShort, Parallel, Race};
+use autonoe_harness::coordinate::CutShort;
+use autonoe_harness::{Allowance, Parallel, Race};
 
-use crate::coordinate::lessons::{fleet, run};
-use crate::coordinate::scripted::{Act, End, Stage, Told, id};
+use crate::coordinate::fixture::{Act, End, Fixture, RecordedEvents, id};
+use crate::coordinate::regressions::{fleet, run};
 
 fn money(cents: u64) -> Allowance {
     Allowance::new(Budget::default().with_cost(CostUsd::from_cents(cents)))
@@ -14,110 +15,110 @@ fn money(cents: u64) -> Allowance {
 
 #[tokio::test(start_paused = true)]
 async fn the_money_of_a_fleet_is_enforced() {
-    let stage = Arc::new(Stage::default());
-    let told = Told::default();
+    let fixture = Arc::new(Fixture::default());
+    let recorded = RecordedEvents::default();
     let members = ["a", "b", "c"].map(|name| {
         let act = Act::new(60, End::Succeeds).costing(30);
         act.member(name).allowance(money(40))
     });
-    let coordinator = fleet(&stage, Parallel {})
+    let coordinator = fleet(&fixture, Parallel {})
         .members(members)
         .budget(money(100));
 
-    let report = run(told.watch(coordinator)).await;
+    let report = run(recorded.watch(coordinator)).await;
 
     // Two can be paid at once; the third when they have returned 10 each: 100 - 60 = 40.
     assert!(report.result.success, "{report:?}");
-    assert_eq!(stage.seen().most_at_once, 2);
-    assert_eq!(report.accounts.free("fleet"), Ok(money(10)));
-    assert!(told.lines().contains(&"c waits for money".to_owned()));
+    assert_eq!(fixture.seen().most_at_once, 2);
+    assert_eq!(report.account.free(), money(10));
+    assert!(recorded.lines().contains(&"c waits for money".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn sessions_that_a_member_did_not_have_return() {
-    let stage = Arc::new(Stage::default());
-    let sessions = |count| Allowance::default().with_sessions(count);
-    // Each has one, and may have two.
+    let fixture = Arc::new(Fixture::default());
+    let sessions = |count| Allowance::default().sessions(count);
+    // Each uses one session, and may use two.
     let members = ["a", "b", "c"].map(|name| {
         let act = Act::new(60, End::Succeeds);
         act.member(name).allowance(sessions(2))
     });
 
-    let report = run(fleet(&stage, Parallel {})
+    let report = run(fleet(&fixture, Parallel {})
         .members(members)
         .budget(sessions(4)))
     .await;
 
     assert!(report.result.success, "{report:?}");
-    assert_eq!(stage.seen().most_at_once, 2);
-    assert_eq!(report.accounts.free("fleet"), Ok(sessions(1)));
+    assert_eq!(fixture.seen().most_at_once, 2);
+    assert_eq!(report.account.free(), sessions(1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_fleet_whose_next_member_cannot_be_paid_any_more_fails_with_that() {
-    let stage = Arc::new(Stage::default());
+    let fixture = Arc::new(Fixture::default());
     let members = ["a", "b", "c"].map(|name| {
         let act = Act::new(60, End::Succeeds).costing(40);
         act.member(name).allowance(money(40))
     });
 
-    let report = run(fleet(&stage, Parallel {})
+    let report = run(fleet(&fixture, Parallel {})
         .members(members)
         .budget(money(100)))
     .await;
 
     assert!(!report.result.success);
     assert_eq!(report.result.not_started, [id("c")]);
-    let Some(CutShort::CannotBePaid { member, why }) = &report.cut_short else {
+    let Some(CutShort::InsufficientBudget { member, why }) = &report.cut_short else {
         panic!("{report:?}");
     };
     assert_eq!(*member, id("c"));
-    let told = "$0.40 of money is asked for, and $0.20 is left";
-    assert!(why.contains(told), "{why}");
-    assert_eq!(report.accounts.free("fleet"), Ok(money(20)));
+    let missing = "it needs $0.40, and $0.20 is left";
+    assert!(why.contains(missing), "{why}");
+    assert_eq!(report.account.free(), money(20));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_member_without_a_limit_is_not_paid_from_a_budget_that_has_one() {
-    let stage = Arc::new(Stage::default());
+    let fixture = Arc::new(Fixture::default());
     let members = [Act::new(60, End::Succeeds).member("a")];
 
-    let report = run(fleet(&stage, Race {}).members(members).budget(money(100))).await;
+    let report = run(fleet(&fixture, Race {}).members(members).budget(money(100))).await;
 
     assert!(matches!(
         report.cut_short,
-        Some(CutShort::CannotBePaid { .. })
+        Some(CutShort::InsufficientBudget { .. })
     ));
-    assert_eq!(stage.seen().order, []);
+    assert_eq!(fixture.seen().order, []);
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_member_whose_cost_nobody_knows_no_money_returns() {
-    let stage = Arc::new(Stage::default());
+async fn no_money_returns_from_a_member_of_unknown_cost() {
+    let fixture = Arc::new(Fixture::default());
     let members = [Act::new(60, End::Panics)
         .costing(5)
         .member("a")
         .allowance(money(40))];
 
-    let report = run(fleet(&stage, Parallel {})
+    let report = run(fleet(&fixture, Parallel {})
         .members(members)
         .budget(money(100)))
     .await;
 
-    assert_eq!(report.accounts.free("fleet"), Ok(money(60)));
+    assert_eq!(report.account.free(), money(60));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_losers_of_a_race_return_what_they_did_not_spend() {
-    let stage = Arc::new(Stage::default());
+    let fixture = Arc::new(Fixture::default());
     let members = ["a", "b"].map(|name| {
         let seconds = if name == "a" { 10 } else { 500 };
         let act = Act::new(seconds, End::Succeeds).costing(3);
         act.member(name).allowance(money(50))
     });
 
-    let report = run(fleet(&stage, Race {}).members(members).budget(money(100))).await;
+    let report = run(fleet(&fixture, Race {}).members(members).budget(money(100))).await;
 
     assert!(report.result.success);
-    assert_eq!(report.accounts.free("fleet"), Ok(money(94)));
+    assert_eq!(report.account.free(), money(94));
 }

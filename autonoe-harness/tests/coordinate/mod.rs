@@ -1,10 +1,10 @@
-//! Strategies carried out on an engine, in virtual time.
+//! Tests of the coordinator on an engine, in virtual time.
 
 mod budgets;
-mod course;
-mod following;
-mod hundred;
-mod lessons;
-mod pausing;
-mod scripted;
-mod unruly;
+mod failover;
+mod faulty_engines;
+mod fixture;
+mod hundred_members;
+mod machine;
+mod pause;
+mod regressions;

@@ -1,24 +1,24 @@
-//! What an execution comes to, by what the backend says and never by what the agent says.
+//! Tests of execution outcomes: they depend on the backend's events, never on the agent's claims.
 
-use autonoe_core::{
-    AgentErrorKind, AgentSessionId, CostTotal, CostUsd, SessionOutcome, Support, TokenUsage,
-};
-use autonoe_harness::{
-    Execution, ExecutionEnd, Executor, Verification, follow_up_prompt, task_prompt,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{AgentErrorKind, CostTotal, SessionOutcome, Support, TokenUsage};
+use autonoe_core::time::AgentSessionId;
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::executor::{ExecutionOutcome, Verification, follow_up_prompt, task_prompt};
+use autonoe_harness::{Execution, Executor};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-use crate::executor::setting::{Stage, asks_sometimes, done, task};
+use crate::executor::fixture::{Fixture, asks_sometimes, done, task};
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {
+async fn an_agent_receives_the_task_and_its_result_is_complete() {
     let used = TokenUsage {
         input: 7,
         output: 2,
         ..TokenUsage::default()
     };
-    let stage = Stage::new([SessionScript::new("work")
+    let fixture = Fixture::new([SessionScript::new("work")
         .says("I look.")
         .uses_tool("Read", json!({"file_path": "a.txt"}))
         .uses_tokens(used, None)
@@ -28,7 +28,7 @@ async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {
     let task = task("Do it.").context("It is a shop.").model("gpt-5.5");
     let execution = Execution::default().context("Try again.");
 
-    let result = stage.executor.run(&task, &execution).await;
+    let result = fixture.executor.run(&task, &execution).await;
 
     let result = result.expect("the task is right");
     assert!(result.is_success(), "{result:?}");
@@ -41,11 +41,14 @@ async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {
     assert_eq!(result.cost, CostTotal::known(CostUsd::from_cents(3)));
     assert_eq!(result.tokens, used);
     let prompt = "## Goal\nDo it.\n\n## Context\nIt is a shop.\n\nTry again.";
-    assert_eq!(stage.agents.prompts(), [prompt]);
-    let received = stage.agents.received();
+    assert_eq!(fixture.agents.prompts(), [prompt]);
+    let received = fixture.agents.received();
     assert_eq!(received[0].model.as_deref(), Some("gpt-5.5"));
-    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
-    let verified = stage.executor.verify_success(&task, &result).await;
+    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
+    let verified = fixture
+        .executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
     assert!(verified.is_success(), "{verified}");
 }
 
@@ -56,23 +59,36 @@ async fn the_model_is_the_one_that_is_named_nearest() {
         (None, Some("of-task"), "of-task"),
         (Some("of-execution"), Some("of-task"), "of-execution"),
     ] {
-        let mut stage = Stage::new([done()]);
-        stage.executor = stage.executor.model("usual");
+        let mut fixture = Fixture::new([done()]);
+        fixture.executor = fixture.executor.model("usual");
         let mut task = task("Do it.");
         task.model = of_task.map(str::to_owned);
         let mut execution = Execution::default();
         execution.model = of_execution.map(str::to_owned);
 
-        let result = stage.executor.run(&task, &execution).await;
+        let result = fixture.executor.run(&task, &execution).await;
 
         let result = result.expect("the task is right");
         assert_eq!(result.model.as_deref(), Some(expected));
-        let received = stage.agents.received();
+        let received = fixture.agents.received();
         assert_eq!(received[0].model.as_deref(), Some(expected));
-        assert_eq!(stage.executor.default_model(), Some("usual"));
+        assert_eq!(fixture.executor.default_model(), Some("usual"));
     }
 }
 
+// Shows: fleets/executor/default-model
+#[tokio::test(start_paused = true)]
+async fn an_executor_without_a_model_leaves_it_to_the_backend() {
+    let fixture = Fixture::new([done()]);
+
+    let result = fixture.run(&task("Do it.")).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(fixture.executor.default_model(), None);
+    assert_eq!(fixture.agents.received()[0].model, None);
+}
+
+// Shows: fleets/executor/detect-failure
 #[tokio::test(start_paused = true)]
 async fn prose_is_never_read_for_success_or_failure() {
     let failed = |messages: &[&str]| SessionOutcome::ExecutionError {
@@ -96,41 +112,44 @@ async fn prose_is_never_read_for_success_or_failure() {
         let script = SessionScript::new("work")
             .says(said)
             .ends_with(outcome.clone());
-        let stage = Stage::new([script]);
+        let fixture = Fixture::new([script]);
         let task = task("Do it.");
 
-        let result = stage.run(&task).await;
+        let result = fixture.run(&task).await;
 
         assert_eq!(result.is_success(), success, "{outcome:?}: {result:?}");
         assert_eq!(result.output, said);
         assert_eq!(result.error().is_none(), success);
-        let verified = stage.executor.verify_success(&task, &result).await;
+        let verified = fixture
+            .executor
+            .verify_success(&task, &result, &VerificationBudget::default())
+            .await;
         assert_eq!(verified.is_success(), success, "{verified}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_in_which_nothing_happened_is_no_success() {
-    let stage = Stage::new([SessionScript::new("work").ends()]);
+    let fixture = Fixture::new([SessionScript::new("work").ends()]);
 
-    let result = stage.run(&task("Do it.")).await;
+    let result = fixture.run(&task("Do it.")).await;
 
     assert!(
-        matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "empty_session"),
+        matches!(&result.end, ExecutionOutcome::Failed { error } if error.code == "empty_session"),
         "{result:?}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spent_quota_is_told_with_its_reset() {
+async fn an_exhausted_quota_is_reported_with_its_reset_time() {
     let resets_at = "2026-01-31T18:00:00Z".parse().expect("a time");
-    let stage = Stage::new([SessionScript::new("work")
+    let fixture = Fixture::new([SessionScript::new("work")
         .says("Hm.")
         .hits_quota(Some(resets_at))]);
 
-    let result = stage.run(&task("Do it.")).await;
+    let result = fixture.run(&task("Do it.")).await;
 
-    let ExecutionEnd::QuotaExceeded {
+    let ExecutionOutcome::QuotaExceeded {
         resets_at: told, ..
     } = &result.end
     else {
@@ -140,21 +159,21 @@ async fn a_spent_quota_is_told_with_its_reset() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_breaks_off_is_an_error_that_keeps_what_was_said() {
-    let stage = Stage::new([SessionScript::new("work")
+async fn a_failed_backend_is_an_error_that_keeps_the_output() {
+    let fixture = Fixture::new([SessionScript::new("work")
         .says("Half of")
         .fails(AgentErrorKind::Crashed, "it is gone")]);
 
-    let result = stage.run(&task("Do it.")).await;
+    let result = fixture.run(&task("Do it.")).await;
 
     assert_eq!(result.output, "Half of");
     assert_eq!(result.error().as_deref(), Some("failed: it is gone"));
-    assert_eq!(stage.agents.alive(), 0);
+    assert_eq!(fixture.agents.alive(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_gate_decides_in_every_session() {
-    let mut stage = Stage::new([SessionScript::new("work")
+    let mut fixture = Fixture::new([SessionScript::new("work")
         .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
         .is_denied_by(
             "file-scope",
@@ -163,10 +182,10 @@ async fn the_gate_decides_in_every_session() {
         )
         .says("I could not.")
         .ends()]);
-    // No command is judged harmless unless somebody says by which policy.
-    stage.executor = stage.executor.sessions(|builder| builder);
+    // Without a policy, no command counts as harmless.
+    fixture.executor = fixture.executor.sessions(|builder| builder);
 
-    let result = stage.run(&task("Do it.")).await;
+    let result = fixture.run(&task("Do it.")).await;
 
     assert!(result.is_success());
     assert_eq!(result.denied, ["Bash", "Write"]);
@@ -174,20 +193,23 @@ async fn the_gate_decides_in_every_session() {
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_be_guarded_is_refused() {
-    let agents = ScriptedAgents::new([done()])
+    let agents = ScriptedBackend::new([done()])
         .with_capabilities(asks_sometimes())
         .unverified();
-    let stage = Stage::of(agents);
+    let fixture = Fixture::with_backend(agents);
     let task = task("Do it.");
 
-    let result = stage.run(&task).await;
+    let result = fixture.run(&task).await;
 
     assert!(
-        matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "guards_not_enforced"),
+        matches!(&result.end, ExecutionOutcome::Failed { error } if error.code == "guards_not_enforced"),
         "{result:?}"
     );
-    assert_eq!(stage.agents.received().len(), 0);
-    let verified = stage.executor.verify_success(&task, &result).await;
+    assert_eq!(fixture.agents.received().len(), 0);
+    let verified = fixture
+        .executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
     assert!(
         matches!(verified, Verification::Failed { .. }),
         "{verified}"
@@ -197,21 +219,21 @@ async fn a_backend_that_cannot_be_guarded_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn a_conversation_is_continued_where_the_backend_can_and_started_anew_elsewhere() {
     for resume in [Support::Yes, Support::No] {
-        let agents = ScriptedAgents::new([done()]);
+        let agents = ScriptedBackend::new([done()]);
         let capabilities = agents.capabilities().clone().with_resume(resume);
-        let stage = Stage::of(agents.with_capabilities(capabilities));
+        let fixture = Fixture::with_backend(agents.with_capabilities(capabilities));
         let earlier = AgentSessionId::new("earlier");
         let execution = Execution::default()
             .context("Two tests fail.")
-            .continuing(earlier.clone());
+            .resume(earlier.clone());
         let task = task("Do it.");
 
-        let result = stage.executor.run(&task, &execution).await;
+        let result = fixture.executor.run(&task, &execution).await;
 
         let result = result.expect("the task is right");
         assert!(result.is_success(), "{result:?}");
         assert_eq!(result.continued, resume.is_yes());
-        let received = &stage.agents.received()[0];
+        let received = &fixture.agents.received()[0];
         let (prompt, resumed) = match resume {
             Support::Yes => (
                 follow_up_prompt(&task, Some("Two tests fail.")),

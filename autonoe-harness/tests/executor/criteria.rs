@@ -1,32 +1,34 @@
-//! Criteria on real files and with real commands.
+//! Tests of criteria with real files and commands.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use autonoe_harness::{
-    AllOf, CRITERION_PORT, CommandCriterion, Executor, FileCriterion, SuccessCriteria, Task,
-    TestsCriterion, Verification,
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::executor::{
+    AllOf, CRITERION_PORT, CommandCriterion, FileCriterion, TestsCriterion, Verification,
 };
+use autonoe_harness::{Executor, SuccessCriteria, Task};
 use autonoe_testkit::conformance;
 use serde_json::json;
 
-use crate::executor::setting::{Stage, commands, done, task};
+use crate::executor::fixture::{Fixture, commands, done, task};
 
-/// More than any command of these tests needs.
+/// More time than any command of these tests needs.
 const AMPLE: Duration = Duration::from_secs(60);
 
-/// Verifies criteria after an agent is done, in a folder that `prepare` filled.
+/// Verifies criteria after an agent has finished, in a folder that `prepare` has filled.
 async fn verify(
     criteria: impl Into<SuccessCriteria>,
     prepare: impl FnOnce(&std::path::Path),
 ) -> Verification {
-    let mut stage = Stage::new([done()]);
-    stage.executor = stage.executor.commands(commands());
-    let task = task("Do it.").success(criteria);
-    let result = stage.run(&task).await;
+    let mut fixture = Fixture::new([done()]);
+    fixture.executor = fixture.executor.commands(commands());
+    let task = task("Do it.").success_criteria(criteria);
+    let result = fixture.run(&task).await;
     assert!(result.is_success(), "{result:?}");
-    prepare(stage.path());
-    let verified = stage.executor.verify_success(&task, &result);
+    prepare(fixture.path());
+    let budget = VerificationBudget::default();
+    let verified = fixture.executor.verify_success(&task, &result, &budget);
     tokio::time::timeout(AMPLE, verified)
         .await
         .expect("in time")
@@ -45,7 +47,7 @@ fn word(verification: &Verification) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_command_counts_by_its_end_and_not_by_what_it_says() {
+async fn a_command_counts_by_its_exit_code_and_not_by_its_output() {
     for (criterion, expected) in [
         (
             CommandCriterion::new(sh("echo error: failed; exit 0")),
@@ -54,7 +56,7 @@ async fn a_command_counts_by_its_end_and_not_by_what_it_says() {
         (CommandCriterion::new(sh("echo success; exit 1")), "failed"),
         (CommandCriterion::new(sh("exit 3")).exit_code(3), "passed"),
         (CommandCriterion::new(sh("kill -9 $$")), "failed"),
-        // It is run in the folder of the task.
+        // The working directory is the folder of the task.
         (CommandCriterion::new(sh("test -f out.txt")), "passed"),
         (
             CommandCriterion::new(["there-is-no-such-program"]),
@@ -75,12 +77,15 @@ async fn a_command_counts_by_its_end_and_not_by_what_it_says() {
 }
 
 #[tokio::test]
-async fn an_executor_runs_no_commands_unless_it_is_said_how() {
-    let stage = Stage::new([done()]);
-    let task = task("Do it.").success(CommandCriterion::new(["true"]));
+async fn an_executor_without_commands_runs_none() {
+    let fixture = Fixture::new([done()]);
+    let task = task("Do it.").success_criteria(CommandCriterion::new(["true"]));
 
-    let result = stage.run(&task).await;
-    let verified = stage.executor.verify_success(&task, &result).await;
+    let result = fixture.run(&task).await;
+    let verified = fixture
+        .executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert_eq!(word(&verified), "unverified", "{verified}");
 }
@@ -93,14 +98,11 @@ async fn a_file_must_be_there_as_it_is_asked_for() {
     for (criterion, expected) in [
         (file("hello.txt"), "passed"),
         (file("./hello.txt"), "passed"),
-        (file("hello.txt").containing("ell"), "passed"),
-        (file("hello.txt").containing("Hello"), "failed"),
-        (file("hello.txt").with_sha256(hello), "passed"),
-        (
-            file("hello.txt").with_sha256(hello.to_uppercase()),
-            "passed",
-        ),
-        (file("hello.txt").with_sha256("0".repeat(64)), "failed"),
+        (file("hello.txt").contains("ell"), "passed"),
+        (file("hello.txt").contains("Hello"), "failed"),
+        (file("hello.txt").sha256(hello), "passed"),
+        (file("hello.txt").sha256(hello.to_uppercase()), "passed"),
+        (file("hello.txt").sha256("0".repeat(64)), "failed"),
         (file("empty.txt"), "failed"),
         (file("missing.txt"), "failed"),
         (file("folder"), "failed"),
@@ -124,18 +126,21 @@ async fn a_file_from_before_the_task_is_not_its_work() {
         (Duration::from_secs(10), "failed"),
         (Duration::ZERO, "passed"),
     ] {
-        let stage = Stage::new([done()]);
-        let task = task("Do it.").success(FileCriterion::new("out.txt").modified());
-        let result = stage.run(&task).await;
-        fs::write(stage.path().join("out.txt"), "x").expect("a file");
+        let fixture = Fixture::new([done()]);
+        let task = task("Do it.").success_criteria(FileCriterion::new("out.txt").modified());
+        let result = fixture.run(&task).await;
+        fs::write(fixture.path().join("out.txt"), "x").expect("a file");
         let written = SystemTime::from(result.started_at) - age;
         let file = fs::File::options()
             .write(true)
-            .open(stage.path().join("out.txt"));
+            .open(fixture.path().join("out.txt"));
         let file = file.expect("a file");
         file.set_modified(written).expect("a time");
 
-        let verified = stage.executor.verify_success(&task, &result).await;
+        let verified = fixture
+            .executor
+            .verify_success(&task, &result, &VerificationBudget::default())
+            .await;
 
         assert_eq!(word(&verified), expected, "{age:?}: {verified}");
     }
@@ -154,10 +159,10 @@ async fn tests_count_by_the_report_that_was_written_now() {
         (writes(&two, "exit 0"), 2, "passed"),
         (writes(&two, "exit 0"), 3, "failed"),
         (writes(&two, "exit 1"), 1, "failed"),
-        // Nothing ran, and that is no success.
+        // No test ran, which is not a success.
         (writes(&none, "exit 0"), 1, "failed"),
         (writes(&skipped, "exit 0"), 1, "failed"),
-        // It says 0 and reports a failure.
+        // It exits with 0 and reports a failure.
         (writes(&red, "exit 0"), 1, "failed"),
         // The old report is not about these tests.
         (sh("exit 0"), 1, "failed"),
@@ -176,20 +181,23 @@ async fn tests_count_by_the_report_that_was_written_now() {
 
 #[tokio::test]
 async fn tests_that_passed_are_counted() {
-    let mut stage = Stage::new([done()]);
-    stage.executor = stage.executor.commands(commands());
+    let mut fixture = Fixture::new([done()]);
+    fixture.executor = fixture.executor.commands(commands());
     let script =
         "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >junit.xml";
-    let task = task("Do it.").success(TestsCriterion::new(sh(script), "junit.xml"));
-    let result = stage.run(&task).await;
+    let task = task("Do it.").success_criteria(TestsCriterion::new(sh(script), "junit.xml"));
+    let result = fixture.run(&task).await;
 
-    let verified = stage.executor.verify_success(&task, &result).await;
+    let verified = fixture
+        .executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert_eq!(verified.tests_passed(), Some(2), "{verified}");
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_told() {
+async fn every_failed_criterion_is_reported() {
     let criteria = AllOf::new([
         FileCriterion::new("a.txt").into(),
         CommandCriterion::new(["true"]).into(),
@@ -198,7 +206,7 @@ async fn all_that_is_wrong_is_told() {
 
     let verified = verify(criteria, |_| {}).await;
 
-    let both = "the file a.txt is not there; the file b.txt is not there";
+    let both = "the file a.txt does not exist; the file b.txt does not exist";
     assert_eq!(verified, Verification::failed(both));
 }
 
@@ -247,7 +255,7 @@ fn criteria_are_checked_before_anything_is_begun() {
 #[test]
 fn every_criterion_has_a_schema_and_an_example() {
     conformance::specs().assert();
-    let tags: Vec<_> = autonoe_core::registered_specs(CRITERION_PORT)
+    let tags: Vec<_> = autonoe_core::spec::registered_specs(CRITERION_PORT)
         .iter()
         .map(|spec| spec.tag)
         .collect();

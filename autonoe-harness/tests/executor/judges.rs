@@ -1,16 +1,17 @@
-//! What a model judges.
+//! Tests of judges.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, CostTotal, CostUsd};
-use autonoe_harness::{
-    Allowance, AnyOf, Executor, FileCriterion, JudgeCriterion, Verification, VerificationTab,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::{AgentErrorKind, CostTotal};
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::executor::{AnyOf, FileCriterion, JudgeCriterion, Verification};
+use autonoe_harness::{Allowance, Executor};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::json;
 
-use crate::executor::setting::{Stage, asks_sometimes, done, task};
+use crate::executor::fixture::{Fixture, asks_sometimes, done, task};
 
 const VERDICT: &str = "mcp__autonoe__verdict";
 
@@ -24,16 +25,18 @@ fn judges(passed: bool) -> SessionScript {
 }
 
 async fn judged(judge: SessionScript) -> Verification {
-    let worker = Stage::new([done()]);
-    let judge = Stage::new([judge]);
+    let worker = Fixture::new([done()]);
+    let judge = Fixture::new([judge]);
     let executor = worker
         .executor
         .clone()
-        .judged_by(Arc::new(judge.executor.clone()));
-    let task = task("Do it.").success("It looks good.");
+        .statement_judge(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
 
-    executor.verify_success(&task, &result).await
+    executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await
 }
 
 #[tokio::test(start_paused = true)]
@@ -50,22 +53,22 @@ async fn a_verdict_comes_through_its_tool() {
 
 #[tokio::test(start_paused = true)]
 async fn the_session_of_a_judge_is_paid() {
-    let worker = Stage::new([done()]);
-    let judge = Stage::new([judges(true).costs(CostUsd::from_cents(12))]);
+    let worker = Fixture::new([done()]);
+    let judge = Fixture::new([judges(true).costs(CostUsd::from_cents(12))]);
     let judged = worker.executor.clone();
-    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
-    let task = task("Do it.").success("It looks good.");
+    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
-    let tab = VerificationTab::new(Allowance::default().with_sessions(1));
+    let budget = VerificationBudget::new(Allowance::default().sessions(1));
 
-    let verified = executor.verify_on_tab(&task, &result, &tab).await;
-    let unpaid = executor.verify_on_tab(&task, &result, &tab).await;
+    let verified = executor.verify_success(&task, &result, &budget).await;
+    let unpaid = executor.verify_success(&task, &result, &budget).await;
 
     assert!(verified.is_success(), "{verified}");
-    let spending = tab.spending();
+    let spending = budget.spending();
     let cost = CostTotal::known(CostUsd::from_cents(12));
     assert_eq!((spending.spent.cost, spending.sessions), (cost, 1));
-    // Nothing begins that nobody pays.
+    // A session that cannot be paid does not start.
     assert!(
         matches!(unpaid, Verification::Unverified { .. }),
         "{unpaid}"
@@ -74,20 +77,20 @@ async fn the_session_of_a_judge_is_paid() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_that_is_cut_off_has_cost_something() {
-    let worker = Stage::new([done()]);
-    let judge = Stage::new([SessionScript::new("hang").says("Let me see.").hangs()]);
+async fn an_interrupted_judge_has_an_unknown_cost() {
+    let worker = Fixture::new([done()]);
+    let judge = Fixture::new([SessionScript::new("hang").says("Let me see.").hangs()]);
     let judged = worker.executor.clone();
-    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
-    let task = task("Do it.").success("It looks good.");
+    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
-    let tab = VerificationTab::default();
+    let budget = VerificationBudget::default();
 
-    let looking = executor.verify_on_tab(&task, &result, &tab);
+    let looking = executor.verify_success(&task, &result, &budget);
     let cut_off = tokio::time::timeout(Duration::from_secs(5), looking).await;
 
     assert!(cut_off.is_err());
-    let spending = tab.spending();
+    let spending = budget.spending();
     assert_eq!(
         (spending.spent.cost.unknown_parts, spending.sessions),
         (1, 1)
@@ -103,7 +106,7 @@ async fn without_a_verdict_nothing_is_verified() {
             .ends(),
         SessionScript::new("crash").fails(AgentErrorKind::Crashed, "it is gone"),
         SessionScript::new("hang").says("Let me see.").hangs(),
-        // It was stopped after its verdict, and nobody knows what else it would have found.
+        // Stopped after its verdict, so it may not have seen everything.
         SessionScript::new("late")
             .uses_tool(VERDICT, verdict)
             .hangs(),
@@ -121,27 +124,31 @@ async fn without_a_verdict_nothing_is_verified() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn words_without_a_judge_are_not_verified() {
-    let stage = Stage::new([done()]);
-    let task = task("Do it.").success("It looks good.");
+async fn a_statement_without_a_judge_is_not_verified() {
+    let fixture = Fixture::new([done()]);
+    let task = task("Do it.").success_criteria("It looks good.");
 
-    let result = stage.run(&task).await;
-    let verified = stage.executor.verify_success(&task, &result).await;
+    let result = fixture.run(&task).await;
+    let verified = fixture
+        .executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert!(result.is_success());
     assert!(
         matches!(verified, Verification::Unverified { .. }),
         "{verified}"
     );
-    assert!(stage.agents.prompts()[0].ends_with("## Success Criteria\nIt looks good."));
+    assert!(fixture.agents.prompts()[0].ends_with("## Success Criteria\nIt looks good."));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_can_change_nothing_and_may_be_another_model() {
-    let worker = Stage::new([done()]);
-    let task = task("Do it.").success(JudgeCriterion::new("It looks good.").by_model("other"));
+    let worker = Fixture::new([done()]);
+    let task =
+        task("Do it.").success_criteria(JudgeCriterion::new("It looks good.").model("other"));
     let result = worker.run(&task).await;
-    let judge = Stage::new([SessionScript::new("judge")
+    let judge = Fixture::new([SessionScript::new("judge")
         .is_denied_by(
             "read-only",
             "Write",
@@ -156,34 +163,38 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
     let executor = worker
         .executor
         .clone()
-        .judged_by(Arc::new(judge.executor.clone()));
+        .statement_judge(Arc::new(judge.executor.clone()));
 
-    let verified = executor.verify_success(&task, &result).await;
+    let verified = executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert_eq!(verified, Verification::failed("It is not there."));
     assert_eq!(judge.agents.received()[0].model.as_deref(), Some("other"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_backend_that_cannot_be_held_to_reading_does_not_judge() {
-    let agents = ScriptedAgents::new([judges(true)])
+async fn a_backend_that_cannot_be_restricted_to_reading_does_not_judge() {
+    let agents = ScriptedBackend::new([judges(true)])
         .with_capabilities(asks_sometimes())
         .unverified();
-    let mut judge = Stage::of(agents);
+    let mut judge = Fixture::with_backend(agents);
     judge.executor = judge.executor.sessions(|builder| {
-        builder.outer_sandbox(autonoe_core::OuterSandbox {
+        builder.outer_sandbox(autonoe_core::agent::OuterSandbox {
             name: "a box".to_owned(),
         })
     });
-    let worker = Stage::new([done()]);
+    let worker = Fixture::new([done()]);
     let executor = worker
         .executor
         .clone()
-        .judged_by(Arc::new(judge.executor.clone()));
-    let task = task("Do it.").success("It looks good.");
+        .statement_judge(Arc::new(judge.executor.clone()));
+    let task = task("Do it.").success_criteria("It looks good.");
     let result = worker.run(&task).await;
 
-    let verified = executor.verify_success(&task, &result).await;
+    let verified = executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert!(
         matches!(verified, Verification::Unverified { .. }),
@@ -193,21 +204,23 @@ async fn a_backend_that_cannot_be_held_to_reading_does_not_judge() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_criterion_can_tell_needs_no_judge() {
-    let (stage, judge) = (Stage::new([done()]), Stage::new([judges(true)]));
-    let judged = stage.executor.clone();
-    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
+async fn a_criterion_that_is_decided_needs_no_judge() {
+    let (fixture, judge) = (Fixture::new([done()]), Fixture::new([judges(true)]));
+    let judged = fixture.executor.clone();
+    let executor = judged.statement_judge(Arc::new(judge.executor.clone()));
     for name in ["out.txt", "more.txt"] {
-        std::fs::write(stage.path().join(name), "x").expect("a file");
+        std::fs::write(fixture.path().join(name), "x").expect("a file");
     }
-    let task = task("Do it.").success(AnyOf::new([
+    let task = task("Do it.").success_criteria(AnyOf::new([
         FileCriterion::new("out.txt").into(),
         "It looks good.".into(),
         FileCriterion::new("more.txt").into(),
     ]));
 
-    let result = stage.run(&task).await;
-    let verified = executor.verify_success(&task, &result).await;
+    let result = fixture.run(&task).await;
+    let verified = executor
+        .verify_success(&task, &result, &VerificationBudget::default())
+        .await;
 
     assert_eq!(verified.criteria_passed(), 2, "{verified}");
     assert_eq!(judge.agents.received().len(), 0);

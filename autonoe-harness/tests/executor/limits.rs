@@ -1,33 +1,36 @@
-//! Time, money and cancellation.
+//! Tests of time limits, budgets and cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{AgentErrorKind, BudgetKind, CostTotal, Support, TokenUsage};
+use autonoe_core::time::AgentSessionId;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Budget,
-    BudgetKind, Capabilities, CostTotal, CostUsd, RunControl, SessionSpec, Support, TokenUsage,
+    AgentClient, AgentClientFactory, AgentError, Budget, Capabilities, CostUsd, RunControl,
+    SessionSpec,
 };
-use autonoe_harness::{AgentExecutor, Execution, ExecutionEnd, Executor, task_prompt};
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_harness::executor::{ExecutionOutcome, task_prompt};
+use autonoe_harness::{AgentExecutor, Execution, Executor};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 
-use crate::executor::setting::{Stage, done, task};
+use crate::executor::fixture::{Fixture, done, task};
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_takes_too_long_is_stopped_and_keeps_what_was_said() {
-    let stage = Stage::new([SessionScript::new("work").says("I begin.").hangs()]);
+async fn a_task_that_takes_too_long_is_stopped_and_keeps_its_output() {
+    let fixture = Fixture::new([SessionScript::new("work").says("I begin.").hangs()]);
     let task = task("Do it.").timeout(Duration::from_secs(90));
 
-    let result = stage.run(&task).await;
+    let result = fixture.run(&task).await;
 
-    assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 90 });
+    assert_eq!(result.end, ExecutionOutcome::TimedOut { after_seconds: 90 });
     assert_eq!(result.output, "I begin.");
     assert_eq!(result.duration, Duration::from_secs(90));
     assert!(!result.is_success());
-    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
+    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
 }
 
-/// Nobody ever finds out whether it is there.
+/// A backend whose probe never returns.
 struct NeverThere;
 
 #[async_trait]
@@ -61,47 +64,47 @@ async fn the_look_at_the_backend_is_part_of_the_time() {
     let result = executor.run(&task, &Execution::default()).await;
 
     let result = result.expect("the task is right");
-    assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 5 });
+    assert_eq!(result.end, ExecutionOutcome::TimedOut { after_seconds: 5 });
     assert_eq!(result.duration, Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_is_cancelled_ends_at_once() {
-    let stage = Stage::new([SessionScript::new("work").says("I begin.").hangs()]);
+    let fixture = Fixture::new([SessionScript::new("work").says("I begin.").hangs()]);
     let control = RunControl::new();
     let execution = Execution::new(&control);
     let task = task("Do it.");
 
-    let (result, ()) = tokio::join!(stage.executor.run(&task, &execution), async {
+    let (result, ()) = tokio::join!(fixture.executor.run(&task, &execution), async {
         tokio::time::sleep(Duration::from_secs(3)).await;
         control.cancel();
     });
 
     let result = result.expect("the task is right");
-    assert_eq!(result.end, ExecutionEnd::Cancelled);
+    assert_eq!(result.end, ExecutionOutcome::Cancelled);
     assert_eq!(result.output, "I begin.");
-    assert_eq!((stage.agents.disposed(), stage.agents.alive()), (1, 0));
+    assert_eq!((fixture.agents.disposed(), fixture.agents.alive()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_was_cancelled_before_does_not_begin() {
     let control = RunControl::new();
     control.cancel();
-    let stage = Stage::new([]);
+    let fixture = Fixture::new([]);
 
-    let result = stage
+    let result = fixture
         .executor
         .run(&task("Do it."), &Execution::new(&control))
         .await;
 
     assert_eq!(
         result.expect("the task is right").end,
-        ExecutionEnd::Cancelled
+        ExecutionOutcome::Cancelled
     );
 }
 
-/// Tells what one of its models costs.
-struct OnePriced(Arc<ScriptedAgents>);
+/// A backend that reports the cost of one of its models.
+struct OnePriced(Arc<ScriptedBackend>);
 
 #[async_trait]
 impl AgentClientFactory for OnePriced {
@@ -125,7 +128,7 @@ impl AgentClientFactory for OnePriced {
 #[tokio::test(start_paused = true)]
 async fn a_money_budget_is_refused_for_a_model_of_unknown_price() {
     for (model, success) in [("priced", true), ("other", false)] {
-        let agents = Arc::new(ScriptedAgents::new([done()]).unverified());
+        let agents = Arc::new(ScriptedBackend::new([done()]).unverified());
         let executor = AgentExecutor::new("x", Arc::new(OnePriced(agents)), std::env::temp_dir())
             .clock(Arc::new(VirtualClock::new()))
             .sessions(|builder| {
@@ -147,26 +150,26 @@ async fn a_money_budget_stops_a_task_in_the_middle() {
         input: 10,
         ..TokenUsage::default()
     };
-    let mut stage = Stage::new([SessionScript::new("work")
+    let mut fixture = Fixture::new([SessionScript::new("work")
         .says("I begin.")
         .uses_tokens(used, Some(CostUsd::from_cents(60)))
         .hangs()]);
-    stage.executor = stage
+    fixture.executor = fixture
         .executor
         .sessions(|builder| builder.budget(Budget::default().with_cost(CostUsd::from_cents(50))));
 
-    let result = stage.run(&task("Do it.")).await;
+    let result = fixture.run(&task("Do it.")).await;
 
-    let spent = ExecutionEnd::BudgetSpent {
+    let spent = ExecutionOutcome::BudgetSpent {
         budget: Some(BudgetKind::Cost),
     };
     assert_eq!(result.end, spent);
     assert_eq!(result.cost.known_usd, CostUsd::from_cents(60));
-    assert_eq!(stage.agents.alive(), 0);
+    assert_eq!(fixture.agents.alive(), 0);
 }
 
-/// Has lost all conversations, and takes ten seconds to start.
-struct Forgetful(Arc<ScriptedAgents>);
+/// A backend that has lost all conversations, and takes ten seconds to start.
+struct Forgetful(Arc<ScriptedBackend>);
 
 #[async_trait]
 impl AgentClientFactory for Forgetful {
@@ -190,23 +193,26 @@ impl AgentClientFactory for Forgetful {
 async fn a_lost_conversation_is_replaced_in_the_same_execution_and_its_time() {
     let script = SessionScript::new("work").says("I begin.");
     for (script, end) in [
-        (script.clone().ends(), ExecutionEnd::Completed),
-        (script.hangs(), ExecutionEnd::TimedOut { after_seconds: 90 }),
+        (script.clone().ends(), ExecutionOutcome::Completed),
+        (
+            script.hangs(),
+            ExecutionOutcome::TimedOut { after_seconds: 90 },
+        ),
     ] {
-        let agents = Arc::new(ScriptedAgents::new([script.costs(CostUsd::from_cents(3))]));
-        let mut stage = Stage::new([]);
-        stage.executor = AgentExecutor::new("x", Forgetful(agents.clone()), stage.path())
+        let agents = Arc::new(ScriptedBackend::new([script.costs(CostUsd::from_cents(3))]));
+        let mut fixture = Fixture::new([]);
+        fixture.executor = AgentExecutor::new("x", Forgetful(agents.clone()), fixture.path())
             .clock(VirtualClock::in_real_time());
         let task = task("Do it.").timeout(Duration::from_secs(90));
-        let execution = Execution::default().continuing(AgentSessionId::new("earlier"));
+        let execution = Execution::default().resume(AgentSessionId::new("earlier"));
 
-        let result = stage.executor.run(&task, &execution).await;
+        let result = fixture.executor.run(&task, &execution).await;
 
         let result = result.expect("the task is right");
         assert_eq!((&result.end, result.continued), (&end, false));
         assert_eq!(agents.prompts(), [task_prompt(&task, None)]);
         let (seconds, cost) = match end {
-            ExecutionEnd::Completed => (20, CostTotal::known(CostUsd::from_cents(3))),
+            ExecutionOutcome::Completed => (20, CostTotal::known(CostUsd::from_cents(3))),
             _ => (90, CostTotal::unknown()),
         };
         assert_eq!(result.duration, Duration::from_secs(seconds));
@@ -216,20 +222,20 @@ async fn a_lost_conversation_is_replaced_in_the_same_execution_and_its_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_was_resumed_and_failed_is_not_replaced() {
-    let agents = ScriptedAgents::new([
+    let agents = ScriptedBackend::new([
         SessionScript::new("work").fails(AgentErrorKind::Overloaded, "no answer")
     ]);
     let capabilities = agents.capabilities().clone().with_resume(Support::Yes);
-    let stage = Stage::of(agents.with_capabilities(capabilities));
-    let execution = Execution::default().continuing(AgentSessionId::new("earlier"));
+    let fixture = Fixture::with_backend(agents.with_capabilities(capabilities));
+    let execution = Execution::default().resume(AgentSessionId::new("earlier"));
 
-    let result = stage.executor.run(&task("Do it."), &execution).await;
+    let result = fixture.executor.run(&task("Do it."), &execution).await;
 
     let result = result.expect("the task is right");
     assert!(
-        matches!(result.end, ExecutionEnd::Failed { .. }),
+        matches!(result.end, ExecutionOutcome::Failed { .. }),
         "{result:?}"
     );
     assert!(result.continued);
-    assert_eq!(stage.agents.received().len(), 1);
+    assert_eq!(fixture.agents.received().len(), 1);
 }

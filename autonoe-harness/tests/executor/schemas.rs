@@ -1,19 +1,20 @@
-//! The JSON Schemas of tasks and results.
+//! Tests of the JSON Schemas of tasks and results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_harness::{ExecutionEnd, ExecutionResult, Task, Verification};
+use autonoe_harness::executor::{ExecutionOutcome, Verification};
+use autonoe_harness::{ExecutionReport, Task};
 use serde_json::{Value, json};
 
-use crate::executor::setting::task;
+use crate::executor::fixture::task;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas")
 }
 
 fn written(schema: &Value) -> String {
-    // In one order, whatever keeps maps in the order of their making.
+    // Sorted, because some maps keep their insertion order.
     let mut schema = schema.clone();
     schema.sort_all_objects();
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
@@ -89,24 +90,24 @@ fn the_schema_and_the_type_of_a_task_take_and_refuse_the_same() {
 }
 
 #[test]
-fn what_is_written_fits_its_schema() {
-    let failed = ExecutionEnd::Failed {
-        error: autonoe_core::Failure::permanent("crashed", "it is gone"),
+fn serialised_values_match_their_schemas() {
+    let failed = ExecutionOutcome::Failed {
+        error: autonoe_core::event::Failure::permanent("crashed", "it is gone"),
     };
     for end in [
-        ExecutionEnd::Completed,
-        ExecutionEnd::TimedOut { after_seconds: 5 },
-        ExecutionEnd::BudgetSpent { budget: None },
+        ExecutionOutcome::Completed,
+        ExecutionOutcome::TimedOut { after_seconds: 5 },
+        ExecutionOutcome::BudgetSpent { budget: None },
         failed,
     ] {
-        let result = ExecutionResult::new(&task("Do it."), "codex", end);
+        let result = ExecutionReport::new(&task("Do it."), "codex", end);
         let json = serde_json::to_value(&result).expect("it serialises");
 
         assert!(
             validator("harness.execution-result").is_valid(&json),
             "{json}"
         );
-        let read: ExecutionResult = serde_json::from_value(json).expect("a result");
+        let read: ExecutionReport = serde_json::from_value(json).expect("a result");
         assert_eq!(read, result);
     }
     let json = serde_json::to_value(Verification::failed("no")).expect("it serialises");

@@ -1,4 +1,4 @@
-//! Agents that write files.
+//! Fixture: agents that write files.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -8,32 +8,34 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use autonoe_core::gate::policy::Verdict;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, SessionSpec, Verdict,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, SessionSpec,
 };
 use autonoe_harness::{AgentExecutor, Executors};
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedBackend, SessionScript};
 
-use crate::fleets::setting::commands;
+use crate::fleets::fixture::commands;
 
-/// Agents that do their tasks: the one of the task `x` writes `x.txt`. The model says how:
+/// Agents that do their tasks: the agent of the task `x` writes `x.txt`. The model selects the
+/// behaviour:
 ///
 /// - `slow` takes a hundred times as long,
 /// - `thorough` takes ten times as long, and writes `x.extra.txt` too,
-/// - `broken` does nothing and says so in ever other words,
+/// - `broken` does nothing and says so in different words each time,
 /// - `mute` says and does the same again and again,
 /// - `idle` does nothing and never ends,
 /// - `untidy` leaves a process behind, and writes something else each time,
-/// - `lost` says the same again and again, except on another way: on the first it writes something
-///   that nobody asked for, on the second it does its task.
+/// - `lost` says the same again and again, except in an exploration: in the first one it writes a
+///   file that is not part of the task, in the second one it does its task.
 pub(crate) struct Agents {
     turns: PathBuf,
     pace: Duration,
-    played: Mutex<Vec<Arc<ScriptedAgents>>>,
+    played: Mutex<Vec<Arc<ScriptedBackend>>>,
 }
 
 impl Agents {
-    /// Makes agents that note in the file `turns` what they have done.
+    /// Creates agents that record their work in the file `turns`.
     pub(crate) fn new(turns: PathBuf, pace: Duration) -> Arc<Self> {
         Arc::new(Self {
             turns,
@@ -114,7 +116,7 @@ fn find_a_way(folder: &Path, task: &str, turns: &Path, is_lost: bool) {
     let now = now.expect("later").as_nanos();
     let text = format!("{who} {task} {now}\n");
     fs::write(folder.join(format!("{task}.txt")), text).expect("a file");
-    // It lives on, whatever becomes of this process.
+    // It outlives this process.
     let left = Command::new("sleep")
         .arg("1000")
         .stdin(Stdio::null())
@@ -127,13 +129,13 @@ fn find_a_way(folder: &Path, task: &str, turns: &Path, is_lost: bool) {
 #[async_trait]
 impl AgentClientFactory for Agents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
-        ScriptedAgents::new([]).probe().await
+        ScriptedBackend::new([]).probe().await
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let name = spec.instruction.to_string();
         let task = name.strip_prefix("task-").expect("a task");
-        let agents = Arc::new(ScriptedAgents::new([self.script(task, &spec)]).unverified());
+        let agents = Arc::new(ScriptedBackend::new([self.script(task, &spec)]).unverified());
         self.played.lock().expect("whole").push(agents.clone());
         agents.create(spec)
     }
@@ -147,6 +149,6 @@ pub(crate) fn workshop(
         let executor = AgentExecutor::new("agent", agents.clone(), folder)
             .commands(commands())
             .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
-        Executors::default().with(Arc::new(executor))
+        Executors::default().executor(Arc::new(executor))
     }
 }

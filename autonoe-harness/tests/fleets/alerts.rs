@@ -1,18 +1,20 @@
-//! What somebody should know of a fleet.
+//! Tests of the alerts of a fleet.
 
 use std::time::Duration;
 
 use autonoe_core::RunControl;
-use autonoe_harness::{
-    AlertLog, Arrangement, FleetOrder, HarnessId, HarnessStatus, Ladder, Severity,
-};
+use autonoe_harness::alert::{AlertLog, Severity};
+use autonoe_harness::folder::MemberStatus;
+use autonoe_harness::recovery::Ladder;
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{FleetOrder, Graph};
 
-use crate::fleets::setting::{Project, eventually, roadmap, unhurried, within};
+use crate::fleets::fixture::{Project, eventually, roadmap, unhurried, within};
 
 const PACE: Duration = Duration::from_millis(20);
 
 fn order() -> FleetOrder {
-    let order = FleetOrder::of_tasks("f", &roadmap(&[("a", &[])]), Arrangement::AsTheyDepend);
+    let order = FleetOrder::from_tasks("f", &roadmap(&[("a", &[])]), Graph::default());
     let order = unhurried(order.expect("it can be done").without_worktrees());
     order.each(|work| work.ladder = Ladder::none())
 }
@@ -23,7 +25,7 @@ fn kinds(log: &AlertLog) -> Vec<(String, Severity)> {
 }
 
 #[tokio::test]
-async fn what_is_done_is_told_in_the_log_of_the_member_and_of_all() {
+async fn a_finished_task_is_in_the_alert_logs_of_the_member_and_of_all() {
     let project = Project::new();
     let agents = project.agents(PACE);
 
@@ -31,29 +33,32 @@ async fn what_is_done_is_told_in_the_log_of_the_member_and_of_all() {
     run.run(&RunControl::new()).await.expect("it ends");
 
     let home = project.home();
-    let member = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
     let done = ("task_done".to_owned(), Severity::Success);
     assert_eq!(kinds(&member.alert_log()), std::slice::from_ref(&done));
     let ended = ("fleet_ended".to_owned(), Severity::Success);
-    assert_eq!(kinds(&AlertLog::new(home.alerts_of_all())), [done, ended]);
+    assert_eq!(
+        kinds(&AlertLog::new(home.shared_alert_log())),
+        [done, ended]
+    );
 }
 
 #[tokio::test]
-async fn a_critical_alert_pauses_the_member_until_somebody_resumes_it() {
+async fn a_critical_alert_pauses_the_member_until_it_is_resumed() {
     let project = Project::new();
     let agents = project.agents(PACE);
     let mut order = order().pausing_on_critical();
-    // Stuck, with nothing to try: the first task fails, and the second waits for a person.
+    // Stuck, with nothing left to try: the first task fails, and the second waits for a person.
     let second = roadmap(&[("z", &[])]).tasks;
     order.members[0].work.tasks.extend(second);
     order.members[0].work.tasks[0].task.model = Some("mute".to_owned());
     let home = project.home();
-    let member = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
     let person = async {
         let status = || member.view().ok().map(|view| view.status);
-        eventually("the pause", || status() == Some(HarnessStatus::Paused)).await;
+        eventually("the pause", || status() == Some(MemberStatus::Paused)).await;
         let turns = project.turns();
-        home.ask_resume("f").expect("writable");
+        home.request_resume("f").expect("writable");
         turns
     };
 
@@ -70,6 +75,6 @@ async fn a_critical_alert_pauses_the_member_until_somebody_resumes_it() {
         .filter(|(_, severity)| *severity == Severity::Critical);
     let critical: Vec<_> = critical.map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(critical, ["recovery_exhausted"], "{own:?}");
-    let all = kinds(&AlertLog::new(home.alerts_of_all()));
+    let all = kinds(&AlertLog::new(home.shared_alert_log()));
     assert!(own.iter().all(|alert| all.contains(alert)), "{all:?}");
 }

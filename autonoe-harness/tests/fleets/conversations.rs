@@ -1,4 +1,4 @@
-//! Conversations of members, which are kept until these end.
+//! Tests of the conversations of members, which are kept until the members end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::project::create_private_folder;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, RunControl, SessionSpec,
-    create_private_folder,
 };
 use autonoe_harness::{
-    AgentExecutor, Arrangement, Executors, FleetOrder, FleetRun, HarnessManager, MemberWork,
+    AgentExecutor, Executors, FleetOrder, FleetRun, Graph, MemberManager, MemberWork,
 };
 
 use crate::fleets::agents::Agents;
-use crate::fleets::setting::{OFTEN, Project, roadmap, unhurried};
+use crate::fleets::fixture::{OFTEN, Project, roadmap, unhurried};
 
-/// Keeps a conversation where it should, as backends do.
+/// Stores a conversation in the given directory, as backends do.
 struct Keeper {
     agents: Arc<Agents>,
-    /// Where it was, and with which mode.
+    /// The locations and modes of the stored conversations.
     kept: Arc<Mutex<Vec<(PathBuf, u32)>>>,
 }
 
@@ -52,11 +52,11 @@ async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
     });
     let work = MemberWork::new(project.home(), move |folder| {
         let executor = AgentExecutor::new("agent", keeper.clone(), folder);
-        Executors::default().with(executor)
+        Executors::default().executor(executor)
     });
-    let engine = HarnessManager::in_process(project.home().path(), Arc::new(work)).every(OFTEN);
+    let engine = MemberManager::in_process(project.home().path(), Arc::new(work)).every(OFTEN);
     let tasks: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"])];
-    let order = FleetOrder::of_tasks("f", &roadmap(tasks), Arrangement::AsTheyDepend);
+    let order = FleetOrder::from_tasks("f", &roadmap(tasks), Graph::default());
     let order = unhurried(order.expect("it can be done").without_worktrees());
 
     let run = FleetRun::new(project.home(), order, Arc::new(engine)).every(OFTEN);

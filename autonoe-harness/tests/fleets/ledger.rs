@@ -1,35 +1,37 @@
-//! What was acknowledged, kept outside of all that may lose it.
+//! Fixture: external record of acknowledged writes.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-use autonoe_harness::{Alert, AlertSink, FleetOutcome, HarnessId};
+use autonoe_harness::FleetReport;
+use autonoe_harness::alert::{Alert, AlertSink};
+use autonoe_harness::strategy::MemberId;
 use serde::{Deserialize, Serialize};
 
-/// A file of lines, which processes write after something was acknowledged to them.
+/// A file of lines, which processes append to after a write was acknowledged.
 #[derive(Clone)]
-pub(crate) struct Ledger(PathBuf);
+pub(crate) struct AcknowledgedWrites(PathBuf);
 
-/// Something that was acknowledged. From then on it must not be lost.
+/// An acknowledged write, which must not be lost from then on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Entry {
-    /// A task is done, says the journal of the member.
-    Task { member: HarnessId, task: String },
-    /// A member has ended, says its folder.
-    Run { member: HarnessId, success: bool },
+    /// A task is done, according to the journal of the member.
+    Task { member: MemberId, task: String },
+    /// A member has ended, according to its folder.
+    Run { member: MemberId, success: bool },
     /// The fleet has ended, with this outcome.
     Fleet { outcome: String },
 }
 
 impl Entry {
-    pub(crate) fn fleet(outcome: &FleetOutcome) -> Self {
+    pub(crate) fn fleet(outcome: &FleetReport) -> Self {
         let outcome = format!("{outcome:?}");
         Self::Fleet { outcome }
     }
 }
 
-impl Ledger {
+impl AcknowledgedWrites {
     pub(crate) fn at(path: PathBuf) -> Self {
         Self(path)
     }
@@ -38,7 +40,7 @@ impl Ledger {
         let mut line = serde_json::to_vec(entry).expect("it serialises");
         line.push(b'\n');
         let file = OpenOptions::new().append(true).create(true).open(&self.0);
-        // In one piece, so that a kill leaves all of it or nothing.
+        // In one write, so that a kill leaves all of it or nothing.
         file.expect("a file").write_all(&line).expect("writable");
     }
 
@@ -50,11 +52,11 @@ impl Ledger {
             .collect()
     }
 
-    /// Tells it of tasks that are done.
+    /// Records tasks that are done.
     pub(crate) fn of_tasks(self) -> impl AlertSink + use<> {
         move |alert: &Alert| {
             let task = alert.context.get("task").and_then(|task| task.as_str());
-            let (Some(task), Some(member)) = (task, &alert.harness) else {
+            let (Some(task), Some(member)) = (task, &alert.member) else {
                 return;
             };
             if alert.kind == "task_done" {

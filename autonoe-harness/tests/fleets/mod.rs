@@ -1,22 +1,24 @@
-//! Fleets, from their orders to what they came to.
+//! Tests of fleets, from their orders to their reports.
 //!
-//! They take real time, and wait for what they want to see: SQLite has threads of its own, which
-//! virtual time does not wait for. Those with processes start this program again, as a coordinator that is killed or as a sub-harness.
+//! They run in real time and poll for their conditions: SQLite has threads of its own, which
+//! virtual time does not wait for. Tests with processes start this program again, as a coordinator
+//! that is killed or as a member.
 
 #![cfg(target_os = "linux")]
 
-mod again;
 mod agents;
 mod alerts;
-mod asked;
 mod chaos;
 mod contests;
 mod conversations;
+mod explorations;
+mod fixture;
 mod homes;
-mod killed;
+mod kills;
 mod ledger;
 mod orders;
+mod rebuild;
+mod requests;
+mod rerun;
 mod roles;
-mod setting;
 mod tasks;
-mod ways;

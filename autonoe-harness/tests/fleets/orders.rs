@@ -1,17 +1,18 @@
-//! What an order says, and what is wrong with one.
+//! Tests of fleet orders and their validation.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Budget, CostUsd};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::work::{Isolation, WhenDone, WorkOrder};
 use autonoe_harness::{
-    Allowance, Arrangement, Contender, FleetMember, FleetOrder, Graph, HarnessId, Isolation,
-    Parallel, Race, WhenDone, WorkOrder,
+    Allowance, Candidate, FleetMember, FleetOrder, Graph, Parallel, Pipeline, Race,
 };
 use serde_json::json;
 
-use crate::fleets::setting::{roadmap, task};
+use crate::fleets::fixture::{roadmap, task};
 
 fn ids(order: &FleetOrder) -> Vec<&str> {
     order
@@ -22,15 +23,15 @@ fn ids(order: &FleetOrder) -> Vec<&str> {
 }
 
 #[test]
-fn each_open_task_is_a_member_that_builds_on_what_it_depends_on() {
+fn each_open_task_is_a_member_with_its_dependencies() {
     let mut roadmap = roadmap(&[("c", &["a", "b"]), ("a", &[]), ("b", &["a"])]);
     roadmap.tasks[1].is_done = true;
 
-    let order = FleetOrder::of_tasks("f", &roadmap, Arrangement::AsTheyDepend);
+    let order = FleetOrder::from_tasks("f", &roadmap, Graph::default());
 
     let order = order.expect("it can be done");
     assert_eq!(ids(&order), ["b", "c"]);
-    let graph = Graph::default().after(HarnessId::new("c"), [HarnessId::new("b")]);
+    let graph = Graph::default().after(MemberId::new("c"), [MemberId::new("b")]);
     let graph: Arc<dyn autonoe_harness::Strategy> = Arc::new(graph);
     assert_eq!(json!(&*order.strategy), json!(&*graph));
     let isolation = Isolation::Worktree {
@@ -39,42 +40,40 @@ fn each_open_task_is_a_member_that_builds_on_what_it_depends_on() {
         when_done: WhenDone::Merge,
     };
     assert_eq!(order.members[0].work.isolation, isolation);
-    order.check().expect("nothing is wrong with it");
+    order.validate().expect("nothing is wrong with it");
 }
 
 #[test]
 fn tasks_without_dependencies_are_a_graph_without_edges() {
     let tasks = roadmap(&[("a", &[]), ("b", &[])]);
 
-    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend);
+    let order = FleetOrder::from_tasks("f", &tasks, Graph::default());
 
     let order = order.expect("it can be done");
     assert_eq!(order.strategy.typetag_name(), "graph");
 }
 
 #[test]
-fn what_all_is_for_is_told_to_every_agent() {
-    let order = FleetOrder::of_tasks("f", &roadmap(&[("a", &[])]), Arrangement::AsTheyDepend);
+fn the_objective_is_in_every_prompt() {
+    let order = FleetOrder::from_tasks("f", &roadmap(&[("a", &[])]), Graph::default());
 
     let order = order.expect("it can be done");
     let context = order.members[0].work.tasks[0].task.context.as_deref();
     assert_eq!(
         context,
         Some(
-            "It is a part of this: Many files.\n\n\
-             What has to be kept to:\n- no empty ones\n\n\
-             What must hold when all is done:\n- all are there"
+            "This task is part of a larger objective: Many files.\n\nConstraints:\n- no empty \
+             ones\n\nSuccess criteria of the whole objective:\n- all are there"
         )
     );
 }
 
 #[test]
-fn an_arrangement_that_cannot_be_kept_is_refused() {
+fn a_strategy_that_cannot_respect_dependencies_is_refused() {
     let roadmap = roadmap(&[("b", &["a"]), ("a", &[])]);
-    let of = |arrangement| FleetOrder::of_tasks("f", &roadmap, arrangement);
 
-    let at_once = of(Arrangement::AllAtOnce).expect_err("b depends on a");
-    let in_a_row = of(Arrangement::OneAfterTheOther).expect("a goes first");
+    let at_once = FleetOrder::from_tasks("f", &roadmap, Parallel {}).expect_err("b depends on a");
+    let in_a_row = FleetOrder::from_tasks("f", &roadmap, Pipeline {}).expect("a goes first");
 
     assert!(
         at_once
@@ -86,17 +85,17 @@ fn an_arrangement_that_cannot_be_kept_is_refused() {
 }
 
 #[test]
-fn contenders_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
+fn candidates_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
     let mut roadmap = roadmap(&[("a", &[]), ("b", &["a"])]);
     roadmap.tasks[0].task.cli = Some("gemini".to_owned());
-    let contenders = [
-        Contender::new("one").backend("claude"),
-        Contender::new("two").backend("codex").model("gpt-5.5"),
+    let candidates = [
+        Candidate::new("one").backend("claude"),
+        Candidate::new("two").backend("codex").model("gpt-5.5"),
     ];
 
-    let order = FleetOrder::of_contenders("f", &roadmap, Race {}, contenders);
+    let order = FleetOrder::from_candidates("f", &roadmap, Race {}, candidates);
 
-    order.check().expect("nothing is wrong with it");
+    order.validate().expect("nothing is wrong with it");
     assert_eq!(ids(&order), ["one", "two"]);
     let work = &order.members[1].work;
     assert_eq!(work.tasks.len(), 2);
@@ -108,9 +107,9 @@ fn contenders_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
 #[test]
 fn an_order_is_read_as_it_was_written() {
     let tasks = roadmap(&[("a", &[]), ("b", &["a"])]);
-    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend)
+    let order = FleetOrder::from_tasks("f", &tasks, Graph::default())
         .expect("it can be done")
-        .from_roadmap("ROADMAP.md")
+        .roadmap("ROADMAP.md")
         .max_concurrent(NonZeroUsize::MIN)
         .time(Duration::from_secs(90))
         .pausing_on_critical();
@@ -134,27 +133,27 @@ fn a_budget_is_shared_by_those_that_have_none_of_their_own() {
     let tasks = roadmap(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])]);
     let budget = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(100)));
 
-    let order = FleetOrder::of_tasks("f", &tasks, Arrangement::AsTheyDepend);
+    let order = FleetOrder::from_tasks("f", &tasks, Graph::default());
     let order = order.expect("it can be done").budget(budget);
 
     let part = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(25)));
     assert!(order.members.iter().all(|member| member.allowance == part));
-    order.check().expect("nothing is wrong with it");
+    order.validate().expect("nothing is wrong with it");
 }
 
 #[test]
-fn all_that_is_wrong_is_told_before_anything_starts() {
+fn all_problems_are_reported_before_anything_starts() {
     let member = |id: &str, isolation| {
-        FleetMember::new(HarnessId::new(id), WorkOrder::new([task("a")], isolation))
+        FleetMember::new(MemberId::new(id), WorkOrder::new([task("a")], isolation))
     };
     let tree = |name: &str| Isolation::Worktree {
         name: name.to_owned(),
         base: None,
         when_done: WhenDone::Merge,
     };
-    let some = Allowance::default().with_sessions(1);
+    let some = Allowance::default().sessions(1);
     let circle = roadmap(&[("a", &["b"]), ("b", &["a"])]);
-    let one = [Contender::new("x")];
+    let one = [Candidate::new("x")];
     let blank = |name: &str| {
         let mut member = member(name, Isolation::Shared);
         member.work.backend = Some(" ".to_owned());
@@ -166,17 +165,20 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
             FleetOrder::new("f", Parallel {}, [blank("x")]),
         ),
         (
-            "wait for each other",
-            FleetOrder::of_contenders("f", &circle, Race {}, one),
+            "depend on each other in a cycle",
+            FleetOrder::from_candidates("f", &circle, Race {}, one),
         ),
-        ("its name may have", FleetOrder::new("a.b", Parallel {}, [])),
         (
-            "that folder is for",
+            "its name may only contain",
+            FleetOrder::new("a.b", Parallel {}, []),
+        ),
+        (
+            "the folder name is reserved",
             FleetOrder::new("worktrees", Parallel {}, []),
         ),
         ("it has no members", FleetOrder::new("f", Parallel {}, [])),
         (
-            "the member x: there are two",
+            "the member x: another member has the same name",
             FleetOrder::new(
                 "f",
                 Parallel {},
@@ -187,11 +189,11 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
             ),
         ),
         (
-            "has a dot",
+            "contains a dot",
             FleetOrder::new("f", Parallel {}, [member("x.y", Isolation::Shared)]),
         ),
         (
-            "another one has the worktree t",
+            "another member has the same worktree t",
             FleetOrder::new(
                 "f",
                 Parallel {},
@@ -203,11 +205,11 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
             FleetOrder::new("f", Race {}, [member("x", Isolation::Shared)]),
         ),
         (
-            "has to keep its work",
+            "keeps its work",
             FleetOrder::new("f", Race {}, [member("x", tree("t"))]),
         ),
         (
-            "would have no sessions",
+            "has a sessions budget of 0",
             FleetOrder::new(
                 "f",
                 Parallel {},
@@ -220,7 +222,7 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
         ),
     ];
     for (problem, order) in cases {
-        let error = order.check().expect_err(problem);
+        let error = order.validate().expect_err(problem);
 
         assert!(error.to_string().contains(problem), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What this program does when a test starts it again: a sub-harness, or the coordinator of a fleet.
+//! Roles of this program when a test starts it again: a member, or the coordinator of a fleet.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,57 +6,61 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::RunControl;
+use autonoe_harness::folder::{FolderError, MemberFolder};
+use autonoe_harness::serve::ServeOutcome;
 use autonoe_harness::{
-    FleetHome, FleetOrder, FleetOutcome, FolderError, HarnessFolder, HarnessManager, ServeOutcome,
-    Serving, SubHarnessProgram,
+    FleetHome, FleetOrder, FleetReport, MemberCommand, MemberManager, MemberServer,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::fleets::fixture::{OFTEN, Project, within};
 use crate::fleets::ledger::Entry;
-use crate::fleets::setting::{OFTEN, Project, within};
 
-/// Says to this program that it is a sub-harness, whose folder is its last argument.
-const SUB_HARNESS: &str = "AUTONOE_TEST_SUB_HARNESS";
+/// Makes this program a member, whose folder is its last argument.
+const IS_MEMBER: &str = "AUTONOE_TEST_MEMBER";
 
-/// Says to this program that it is the coordinator of a project.
+/// Makes this program the coordinator of a project.
 const COORDINATOR: &str = "AUTONOE_TEST_COORDINATOR";
 
-/// Says how many milliseconds a turn takes.
+/// Sets the duration of a turn in milliseconds.
 const PACE: &str = "AUTONOE_TEST_PACE";
 
-/// Where a coordinator finds its order, beside the project.
+/// File with the order of a coordinator, next to the project.
 const ORDER: &str = "order.json";
 
 #[test]
-fn sub_harness() {
+fn member() {
     let runtime = runtime();
-    let Some(_) = std::env::var_os(SUB_HARNESS) else {
-        // Not started as one: there is nothing to serve, and that is an error.
+    let Some(_) = std::env::var_os(IS_MEMBER) else {
+        // Not started as a member: there is nothing to serve, and that is an error.
         let project = Project::new();
         let folder = project
             .home()
-            .folder_of("f", &autonoe_harness::HarnessId::new("a"));
+            .member_folder("f", &autonoe_harness::strategy::MemberId::new("a"));
         let served = runtime.block_on(serve(folder.expect("an id"), &project));
         assert!(matches!(served, Err(FolderError::NoOrder { .. })));
         return;
     };
     let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
-    let folder = HarnessFolder::at(&folder).expect("an id");
-    let home = FleetHome::around(&folder).expect("a home");
+    let folder = MemberFolder::from_path(&folder).expect("an id");
+    let home = FleetHome::from_member_folder(&folder).expect("a home");
     let project = Project::there(home.project());
     let served = runtime.block_on(serve(folder, &project));
     served.expect("it can be served");
 }
 
-async fn serve(folder: HarnessFolder, project: &Project) -> Result<(), FolderError> {
+async fn serve(folder: MemberFolder, project: &Project) -> Result<(), FolderError> {
     let mut interrupted = signal(SignalKind::interrupt()).expect("a handler");
     let leave = async move {
         interrupted.recv().await;
     };
     let work = project.member_work(&project.agents(pace()));
     let member = folder.id().clone();
-    let serving = Serving::new(folder, Arc::new(work)).every(OFTEN);
-    let served = serving.until(leave, Duration::from_secs(5)).run().await?;
+    let serving = MemberServer::new(folder, Arc::new(work)).every(OFTEN);
+    let served = serving
+        .shutdown_signal(leave, Duration::from_secs(5))
+        .run()
+        .await?;
     if let ServeOutcome::Ended(outcome) = served {
         let success = outcome.is_success();
         project.ledger().add(&Entry::Run { member, success });
@@ -67,7 +71,7 @@ async fn serve(folder: HarnessFolder, project: &Project) -> Result<(), FolderErr
 #[test]
 fn coordinator() {
     let Some(project) = std::env::var_os(COORDINATOR) else {
-        // Not started as one: nobody ordered anything.
+        // Not started as a coordinator: there is no order.
         assert!(!Project::new().beside(ORDER).exists());
         return;
     };
@@ -77,28 +81,28 @@ fn coordinator() {
     assert!(outcome.result.success, "{outcome:?}");
 }
 
-/// Leads the fleet of the project to its end, with sub-harnesses in processes of their own.
-pub(crate) async fn lead(project: &Project, pace: Duration) -> FleetOutcome {
+/// Leads the fleet of the project until it ends, with members in processes of their own.
+pub(crate) async fn lead(project: &Project, pace: Duration) -> FleetReport {
     let order = std::fs::read(project.beside(ORDER)).expect("an order");
     let order: FleetOrder = serde_json::from_slice(&order).expect("an order");
-    let program = SubHarnessProgram::new(std::env::current_exe().expect("this program"))
-        .args(["fleets::roles::sub_harness", "--exact", "--nocapture"])
-        .env(SUB_HARNESS, "yes")
+    let program = MemberCommand::new(std::env::current_exe().expect("this program"))
+        .args(["fleets::roles::member", "--exact", "--nocapture"])
+        .env(IS_MEMBER, "yes")
         .env(PACE, pace.as_millis().to_string())
         .env("PATH", std::env::var_os("PATH").expect("set"));
-    let manager = HarnessManager::new(project.home().path(), program).every(OFTEN);
+    let manager = MemberManager::new(project.home().path(), program).every(OFTEN);
     let agents = project.agents(pace);
     let run = project.run_on(&agents, &order, Arc::new(manager)).await;
     within(run.run(&RunControl::new())).await.expect("it ends")
 }
 
-/// Writes down what coordinators of the project are to do.
+/// Writes the order for coordinators of the project.
 pub(crate) fn write_order(project: &Project, order: &FleetOrder) {
     let order = serde_json::to_vec(order).expect("it serialises");
     std::fs::write(project.beside(ORDER), order).expect("a file");
 }
 
-/// A coordinator in a process of its own, killed at the latest when it is dropped.
+/// A coordinator in a process of its own, killed on drop at the latest.
 pub(crate) struct Host(Child);
 
 impl Host {
@@ -119,7 +123,7 @@ impl Host {
         self.0.wait().expect("ours");
     }
 
-    /// Returns whether it has ended, and how well.
+    /// Returns whether it has ended, and whether it succeeded.
     pub(crate) fn ended(&mut self) -> Option<bool> {
         let status = self.0.try_wait().expect("ours");
         status.map(|status| status.success())
@@ -128,7 +132,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // It may have ended already, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,29 +1,31 @@
-//! Fleets that do the tasks of a roadmap.
+//! Tests of fleets that do the tasks of a roadmap.
 
 use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd, JobRunner, RunControl, RunDesk};
-use autonoe_harness::{
-    Allowance, Arrangement, AttemptEnding, Cursor, CutShort, FleetOrder, HarnessId, MemberState,
-    SqliteState, StateStore, TaskStatus,
-};
+use autonoe_core::engine::{JobContext, JobRunner};
+use autonoe_core::{Budget, CostUsd, RunControl};
+use autonoe_harness::coordinate::CutShort;
+use autonoe_harness::shared::Cursor;
+use autonoe_harness::state::{SqliteState, StateStore, TaskStatus};
+use autonoe_harness::strategy::{IntoStrategy, MemberId, MemberState};
+use autonoe_harness::{Allowance, FleetOrder, Graph, Pipeline};
 use serde_json::json;
 
-use crate::fleets::setting::{Project, roadmap, unhurried};
+use crate::fleets::fixture::{Project, roadmap, unhurried};
 
-fn order(tasks: &[(&str, &[&str])], arrangement: Arrangement) -> FleetOrder {
-    let order = FleetOrder::of_tasks("f", &roadmap(tasks), arrangement);
+fn order(tasks: &[(&str, &[&str])], strategy: impl IntoStrategy) -> FleetOrder {
+    let order = FleetOrder::from_tasks("f", &roadmap(tasks), strategy);
     unhurried(order.expect("it can be done").without_worktrees())
 }
 
 const PACE: Duration = Duration::from_millis(20);
 
 #[tokio::test]
-async fn tasks_are_done_as_they_depend_and_all_is_written_down() {
+async fn tasks_run_in_dependency_order_and_everything_is_recorded() {
     let project = Project::new();
     let agents = project.agents(PACE);
     let tasks: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"]), ("c", &["a", "b"])];
-    let order = order(tasks, Arrangement::AsTheyDepend);
+    let order = order(tasks, Graph::default());
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
@@ -41,25 +43,25 @@ async fn tasks_are_done_as_they_depend_and_all_is_written_down() {
         matches!(&member.state, MemberState::Ended { result, .. } if result.success)
     }));
     let log = home.log("f", 99).expect("readable").join("\n");
-    for line in ["a started", "b succeeded", "the strategy is done"] {
+    for line in ["a started", "b succeeded", "the strategy has finished"] {
         assert!(log.contains(line), "{log}");
     }
     assert_eq!(home.coordinator("f").expect("readable"), None);
-    let kept = FleetOrder::of_record(&record).expect("an order");
+    let kept = FleetOrder::from_record(&record).expect("an order");
     assert_eq!(serde_json::json!(kept), serde_json::json!(order));
 }
 
 #[tokio::test]
-async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
+async fn a_member_records_its_state_and_shares_its_outcome() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+    let order = order(&[("a", &[])], Graph::default());
 
     let run = project.run(&agents, &order);
     run.run(&RunControl::new()).await.expect("it ends");
 
     let home = project.home();
-    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
     let state = SqliteState::open(&folder.path().join("state.db")).await;
     let state = state.expect("it opens");
     let id = "a".parse().expect("an id");
@@ -70,13 +72,9 @@ async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
         .expect("there");
     assert_eq!(task.status, TaskStatus::Completed);
     assert_eq!(task.output.as_deref(), Some("I have written a.txt."));
-    let attempts = state.attempts(&id).await.expect("readable");
-    assert_eq!(attempts.len(), 1);
-    assert_eq!(attempts[0].ending, Some(AttemptEnding::Completed));
-    assert_eq!(attempts[0].owner, "f.a#1");
     let executions = state.executions(&id).await.expect("readable");
     assert_eq!((executions.len(), executions[0].success), (1, true));
-    assert_eq!(state.progress_of(&id).await.expect("readable").len(), 1);
+    assert_eq!(executions[0].attempt, 1);
     let shared = home.shared().await.expect("it opens");
     let events = shared
         .events_since(Cursor::START, 9)
@@ -84,7 +82,7 @@ async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
         .expect("readable");
     let events = events.into_iter().map(|event| event.event);
     let events: Vec<_> = events
-        .map(|event| (event.kind, event.harness, event.details))
+        .map(|event| (event.kind, event.member, event.details))
         .collect();
     let progress = json!({
         "task": "a", "iteration": 1, "branch": null, "score": events[1].2["score"], "passed": true,
@@ -95,23 +93,23 @@ async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
         ("progress", progress),
         ("complete", complete),
     ];
-    let member = Some(HarnessId::new("f.a"));
+    let member = Some(MemberId::new("f.a"));
     let expected = expected.map(|(kind, about)| (kind.to_owned(), member.clone(), about));
     assert_eq!(events, expected);
     let artifact = shared
         .consume_artifact(&"f.a.md".parse().expect("a name"))
         .await;
-    let said = std::fs::read_to_string(artifact.expect("it is published").path);
-    assert_eq!(said.expect("a file"), "I have written a.txt.");
+    let output = std::fs::read_to_string(artifact.expect("it is published").path);
+    assert_eq!(output.expect("a file"), "I have written a.txt.");
 }
 
 #[tokio::test]
-async fn an_instruction_is_shared_when_its_agent_was_told() {
+async fn an_instruction_is_shared_after_its_delivery() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+    let order = order(&[("a", &[])], Graph::default());
     let home = project.home();
-    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
     std::fs::create_dir_all(folder.path()).expect("a folder");
     let posted = folder.post("Use tabs.", jiff::Timestamp::UNIX_EPOCH);
     posted.expect("it is written");
@@ -133,10 +131,10 @@ async fn an_instruction_is_shared_when_its_agent_was_told() {
 }
 
 #[tokio::test]
-async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice() {
+async fn a_state_behind_the_journal_catches_up_without_duplicate_events() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let mut order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+    let mut order = order(&[("a", &[])], Graph::default());
     // Two tasks, one of which fails.
     order.members[0]
         .work
@@ -147,14 +145,14 @@ async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice
     let run = project.run(&agents, &order);
     run.run(&RunControl::new()).await.expect("it ends");
     let home = project.home();
-    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
     for name in ["state.db", "state.db-wal", "state.db-shm"] {
         let _ = std::fs::remove_file(folder.path().join(name));
     }
 
-    let desk = RunDesk::new(RunControl::new(), |_| {});
+    let context = JobContext::new(RunControl::new(), |_| {});
     let order = folder.order().expect("an order");
-    let outcome = project.member_work(&agents).run(&order, &desk).await;
+    let outcome = project.member_work(&agents).run(&order, &context).await;
 
     assert!(!outcome.is_success());
     assert_eq!(project.turns(), ["project a"]);
@@ -168,14 +166,15 @@ async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice
     let kinds: Vec<_> = events.map(|event| event.event.kind).collect();
     assert_eq!(kinds, ["spawn", "progress", "progress", "fail"]);
     let name = "f.a.md".parse().expect("a name");
-    assert_eq!(shared.versions(&name).await.expect("readable").len(), 1);
+    let artifact = shared.consume_artifact(&name).await.expect("there");
+    assert_eq!(artifact.version, 1);
 }
 
 #[tokio::test]
-async fn a_stage_is_told_what_the_one_before_it_said_and_what_all_is_for() {
+async fn a_stage_receives_the_previous_output_and_the_objective() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let order = order(&[("a", &[]), ("b", &[])], Arrangement::OneAfterTheOther);
+    let order = order(&[("a", &[]), ("b", &[])], Pipeline {});
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
@@ -185,7 +184,7 @@ async fn a_stage_is_told_what_the_one_before_it_said_and_what_all_is_for() {
     assert!(!prompts[0].contains(before) && prompts[1].contains(before));
     for prompt in &prompts {
         assert!(
-            prompt.contains("It is a part of this: Many files."),
+            prompt.contains("This task is part of a larger objective: Many files."),
             "{prompt}"
         );
         assert!(prompt.contains("- no empty ones"), "{prompt}");
@@ -194,13 +193,10 @@ async fn a_stage_is_told_what_the_one_before_it_said_and_what_all_is_for() {
 }
 
 #[tokio::test]
-async fn what_failed_is_named_and_what_builds_on_it_is_not_started() {
+async fn a_failed_member_is_named_and_its_dependents_do_not_start() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let mut order = order(
-        &[("a", &[]), ("b", &["a"]), ("c", &[])],
-        Arrangement::AsTheyDepend,
-    );
+    let mut order = order(&[("a", &[]), ("b", &["a"]), ("c", &[])], Graph::default());
     order.members[0].work.model = Some("broken".to_owned());
     order.members[0].work.max_iterations = 2;
 
@@ -208,19 +204,19 @@ async fn what_failed_is_named_and_what_builds_on_it_is_not_started() {
 
     let outcome = outcome.expect("it ends");
     assert!(!outcome.result.success);
-    assert_eq!(outcome.result.not_started, [HarnessId::new("b")]);
+    assert_eq!(outcome.result.not_started, [MemberId::new("b")]);
     let failed: Vec<_> = outcome.result.results.iter().map(|it| it.success).collect();
     assert_eq!(failed, [false, true]);
     assert_eq!(project.turns(), ["project c"]);
 }
 
 #[tokio::test]
-async fn a_member_may_spend_what_the_fleet_reserved_for_it_and_no_more() {
+async fn a_member_may_spend_its_reservation_and_no_more() {
     let project = Project::new();
     let agents = project.agents(PACE);
     // Each turn costs 10 cents, and each member has 20.
     let budget = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(40)));
-    let mut order = order(&[("a", &[]), ("b", &[])], Arrangement::AsTheyDepend).budget(budget);
+    let mut order = order(&[("a", &[]), ("b", &[])], Graph::default()).budget(budget);
     order.members[0].work.model = Some("broken".to_owned());
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
@@ -230,8 +226,7 @@ async fn a_member_may_spend_what_the_fleet_reserved_for_it_and_no_more() {
     let costs: Vec<_> = costs.collect();
     assert!(costs[0] <= CostUsd::from_cents(20), "{costs:?}");
     assert_eq!(costs[1], CostUsd::from_cents(10));
-    let accounts = outcome.accounts.expect("they are kept");
-    let free = accounts.free("f").expect("an account").budget.cost_usd;
+    let free = outcome.account.free().budget.cost_usd;
     assert!(free >= Some(CostUsd::from_cents(10)), "{free:?}");
 }
 
@@ -239,14 +234,14 @@ async fn a_member_may_spend_what_the_fleet_reserved_for_it_and_no_more() {
 async fn a_fleet_whose_time_is_up_is_cut_short_for_good() {
     let project = Project::new();
     let agents = project.agents(PACE);
-    let order = order(&[("a", &[]), ("b", &["a"])], Arrangement::AsTheyDepend);
+    let order = order(&[("a", &[]), ("b", &["a"])], Graph::default());
     let mut order = order.time(Duration::from_secs(10));
     order.members[1].work.model = Some("idle".to_owned());
 
     let outcome = project.run(&agents, &order).run(&RunControl::new()).await;
 
     let outcome = outcome.expect("it ends");
-    assert_eq!(outcome.cut_short, Some(CutShort::TimeIsUp));
+    assert_eq!(outcome.cut_short, Some(CutShort::TimedOut));
     assert!(!outcome.result.success);
     assert_eq!(project.turns(), ["project a"]);
 }

@@ -1,73 +1,62 @@
-//! Every handle does what handles must do.
+//! Conformance tests: handles behave the same for processes and for tasks of this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use autonoe_core::{Engine, SystemClock};
-use autonoe_harness::conformance::{self, HandleJob};
-use autonoe_harness::{HarnessHandle, HarnessManager, HarnessNotes, LocalHandle};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, RunSpec};
+use autonoe_harness::MemberManager;
 
-use crate::handles::stage::{OFTEN, Stage};
+use crate::handles::checks;
+use crate::handles::fixture::{Fixture, OFTEN};
+use crate::handles::job::{HANDLE_JOB, HandleJob};
 
-#[tokio::test(start_paused = true)]
-async fn a_sub_harness_in_this_process_is_led_as_one_must_be() {
-    let report = conformance::handle(async |order| {
-        let notes = HarnessNotes::default();
-        let raised = notes.clone();
-        let job = HandleJob::new(move |alert| raised.alert(alert.clone()));
-        let handle = LocalHandle::start_with(order, Arc::new(job), SystemClock, notes);
-        Arc::new(handle) as Arc<dyn HarnessHandle>
-    });
+/// Time limit of one check.
+const LIMIT: Duration = Duration::from_secs(120);
 
-    let report = report.await;
-
-    report.assert();
-    assert_eq!(report.passed().len(), 16);
-}
-
-#[tokio::test]
-async fn a_sub_harness_in_a_process_of_its_own_is_led_as_one_must_be() {
-    let stage = Stage::new();
-    let manager = stage.manager();
-
-    let report = conformance::handle(async |order| {
+/// Checks the handles of members that `manager` starts.
+async fn check_handles(manager: &MemberManager) {
+    for (number, (name, input, check)) in checks::all().into_iter().enumerate() {
+        let order = RunSpec::new(RunId::new(format!("handle-{number}")), HANDLE_JOB, input);
         let handle = manager.spawn(order).await.expect("it starts");
-        Arc::new(handle) as Arc<dyn HarnessHandle>
-    });
-    let report = report.await;
-
-    report.assert();
-    assert_eq!(report.passed().len(), 16);
+        let checked = tokio::time::timeout(LIMIT, check(Arc::new(handle))).await;
+        match checked {
+            Ok(Ok(())) => {}
+            other => panic!("{name}: {other:?}"),
+        }
+    }
     for (id, view) in manager.list().expect("readable") {
         assert!(view.expect("readable").outcome.is_some(), "{id}");
     }
 }
 
 #[tokio::test]
-async fn a_sub_harness_with_a_folder_in_this_process_is_led_as_one_must_be() {
-    let stage = Stage::new();
-    let manager =
-        HarnessManager::in_process(stage.root(), Arc::new(HandleJob::in_folders(stage.root())))
-            .every(OFTEN);
+async fn the_handle_of_a_member_process_conforms() {
+    let fixture = Fixture::new();
 
-    let report = conformance::handle(async |order| {
-        let handle = manager.spawn(order).await.expect("it starts");
-        Arc::new(handle) as Arc<dyn HarnessHandle>
-    });
+    check_handles(&fixture.manager()).await;
+}
 
-    report.await.assert();
+// Shows: fleets/handle/pid
+#[tokio::test]
+async fn the_handle_of_a_member_in_this_process_conforms() {
+    let fixture = Fixture::new();
+    let job = Arc::new(HandleJob::in_folders(fixture.root()));
+
+    check_handles(&MemberManager::in_process(fixture.root(), job).every(OFTEN)).await;
 }
 
 #[tokio::test]
-async fn the_manager_is_an_engine_as_one_must_be() {
-    let stage = Stage::new();
+async fn the_manager_conforms_to_the_engine_port() {
+    let fixture = Fixture::new();
     let number = AtomicU32::new(0);
 
-    // The suite watches its runs from inside, so they are tasks of this process, with folders.
+    // The suite observes its runs from inside, so they are tasks of this process, with folders.
     let report = autonoe_testkit::conformance::engine(async |runner| {
         let number = number.fetch_add(1, Ordering::Relaxed);
-        let root = stage.root().join(format!("engine-{number}"));
-        Arc::new(HarnessManager::in_process(root, runner).every(OFTEN)) as Arc<dyn Engine>
+        let root = fixture.root().join(format!("engine-{number}"));
+        Arc::new(MemberManager::in_process(root, runner).every(OFTEN)) as Arc<dyn Engine>
     });
 
     report.await.assert();

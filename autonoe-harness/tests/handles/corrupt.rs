@@ -1,42 +1,56 @@
-//! A file that cannot be understood is an error, and stays as it is.
+//! Tests of corrupt files: each is an error, and stays as it is.
 
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Engine, EngineError, RunEnding, RunId, RunOutcome};
-use autonoe_harness::conformance::HANDLE_JOB;
-use autonoe_harness::{FolderError, HarnessHandle, Serving};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, EngineError, RunEnding, RunOutcome};
+use autonoe_harness::MemberServer;
 use serde_json::json;
 
+use crate::handles::fixture::{Fixture, eventually, order, within};
+use crate::handles::job::HANDLE_JOB;
 use crate::handles::roles::Jobs;
-use crate::handles::stage::{Stage, eventually, order, within};
 
 #[tokio::test]
 async fn nothing_is_run_and_nothing_overwritten_when_a_file_is_corrupt() {
-    for (name, text) in [
-        ("order.json", "{"),
-        ("order.json", ""),
-        ("outcome.json", "{\"ending\":\"maybe\"}"),
-        ("outcome.json", "\0\0\0"),
-        ("status.json", "nonsense"),
+    for (name, text, code) in [
+        ("order.json", "{", "corrupt"),
+        ("order.json", "", "corrupt"),
+        ("outcome.json", "{\"ending\":\"maybe\"}", "corrupt"),
+        ("outcome.json", "\0\0\0", "corrupt"),
+        ("status.json", "nonsense", "corrupt"),
         (
             "status.json",
             "{\"v\":9,\"id\":\"a\",\"status\":\"running\",\"progress\":0,\"iteration\":0,\"spent\":{},\"epoch\":1,\"updatedAt\":\"2026-01-01T00:00:00Z\"}",
+            "other_version",
         ),
-        ("journal.jsonl", "{\"v\":1,\"nothing\":true}\n"),
+        (
+            "status.json",
+            "{\"v\":2,\"state\":[\"new\"]}",
+            "other_version",
+        ),
+        ("work.jsonl", "{\"v\":1,\"nothing\":true}\n", "corrupt"),
+        (
+            "work.jsonl",
+            "{\"v\":2,\"nothing\":true}\n",
+            "other_version",
+        ),
     ] {
-        let stage = Stage::new();
-        let folder = stage.folder("a");
+        let fixture = Fixture::new();
+        let folder = fixture.folder("a");
         let run = order("a", HANDLE_JOB, json!({"does": "give", "value": 1}));
         folder.submit(&run).expect("writable");
         let path = folder.path().join(name);
         fs::write(&path, text).expect("writable");
 
-        let served = Serving::new(folder.clone(), Arc::new(Jobs)).run().await;
+        let served = MemberServer::new(folder.clone(), Arc::new(Jobs))
+            .run()
+            .await;
 
         assert!(
-            matches!(served, Err(FolderError::Corrupt { .. })),
+            matches!(&served, Err(error) if error.code() == code),
             "{name} {text}: {served:?}"
         );
         assert_eq!(fs::read_to_string(&path).expect("there"), text, "{name}");
@@ -47,15 +61,15 @@ async fn nothing_is_run_and_nothing_overwritten_when_a_file_is_corrupt() {
 }
 
 #[tokio::test]
-async fn a_manager_tells_which_one_is_corrupt_and_goes_on_with_the_others() {
-    let stage = Stage::new();
-    let manager = stage.manager();
+async fn a_manager_reports_a_corrupt_member_and_serves_the_others() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
     let give = json!({"does": "give", "value": 1});
-    stage
+    fixture
         .folder("a")
         .submit(&order("a", HANDLE_JOB, give.clone()))
         .expect("writable");
-    fs::write(stage.folder("a").path().join("order.json"), "{").expect("writable");
+    fs::write(fixture.folder("a").path().join("order.json"), "{").expect("writable");
     manager
         .spawn(order("b", HANDLE_JOB, give))
         .await
@@ -77,47 +91,48 @@ async fn a_manager_tells_which_one_is_corrupt_and_goes_on_with_the_others() {
     assert!(listed[1].1.is_ok());
 }
 
-/// What somebody may have made of a status.
+/// Corrupt contents of a status file.
 const CORRUPT: [&str; 4] = ["{", "", "null", "{\"v\":1,\"progress\":1e999}"];
 
 #[tokio::test]
-async fn a_status_that_is_corrupt_keeps_nobody_from_stopping_it() {
+async fn a_member_with_a_corrupt_status_can_be_stopped() {
     for text in CORRUPT {
-        let stage = Stage::new();
-        let manager = stage.manager();
+        let fixture = Fixture::new();
+        let manager = fixture.manager();
         let run = order("a", HANDLE_JOB, json!({"does": "hold"}));
         let handle = manager.spawn(run).await.expect("it starts");
-        // After its only report, it does not write its status until somebody asks it to end.
+        // After its only report, it does not write its status until it is requested to stop.
         eventually("its report", || {
-            let view = stage.folder("a").view();
-            view.is_ok_and(|view| view.pid.is_some() && view.at.iteration == 2)
+            let view = fixture.folder("a").view();
+            view.is_ok_and(|view| view.pid.is_some() && view.progress.iteration == 2)
         })
         .await;
         fs::write(handle.folder().path().join("status.json"), text).expect("writable");
 
-        let asked = manager.cancel(&RunId::new("a"), "enough").await;
-        asked.expect("it can be asked");
+        let cancelled_run = manager.cancel(&RunId::new("a"), "enough").await;
+        cancelled_run.expect("it can be asked");
         let outcome = within(manager.wait(&RunId::new("a"))).await;
 
         let outcome = outcome.expect("it ends");
         assert_eq!(outcome.ending, cancelled("enough"), "{text}");
-        assert!(stage.nothing_is_left_of("a"));
+        assert!(fixture.is_gone("a"));
     }
 }
 
 #[tokio::test]
-async fn a_status_that_is_corrupt_keeps_nobody_from_killing_it() {
+async fn a_member_with_a_corrupt_status_can_be_killed() {
     for text in CORRUPT {
-        let stage = Stage::new();
-        let manager = stage.manager();
+        let fixture = Fixture::new();
+        let manager = fixture.manager();
         let run = order("a", HANDLE_JOB, json!({"does": "stubborn"}));
         let handle = manager.spawn(run).await.expect("it starts");
-        eventually("its start", || {
-            let view = stage.folder("a").view();
-            view.is_ok_and(|view| view.pid.is_some())
+        // Before its first report, it has spent nothing.
+        eventually("its report", || {
+            let view = fixture.folder("a").view();
+            view.is_ok_and(|view| view.pid.is_some() && view.progress.iteration > 1)
         })
         .await;
-        // It says how far it is again and again; nobody replaces a folder by a file.
+        // It reports its progress again and again; a folder cannot be replaced by a file.
         let status = handle.folder().path().join("status.json");
         while fs::create_dir(&status).is_err() {
             fs::remove_file(&status).expect("there");
@@ -130,22 +145,22 @@ async fn a_status_that_is_corrupt_keeps_nobody_from_killing_it() {
         let outcome = outcome.expect("it is killed");
         assert_eq!(outcome.ending, cancelled("killed"), "{text}");
         assert_eq!(outcome.spent.cost.unknown_parts, 1);
-        assert!(stage.nothing_is_left_of("a"));
+        assert!(fixture.is_gone("a"));
     }
 }
 
 #[tokio::test]
-async fn one_that_nobody_serves_and_whose_status_is_corrupt_can_be_stopped() {
-    let stage = Stage::new();
-    let manager = stage.manager();
-    let folder = stage.folder("a");
+async fn an_unserved_member_with_a_corrupt_status_can_be_stopped() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
+    let folder = fixture.folder("a");
     folder
         .submit(&order("a", HANDLE_JOB, json!({"does": "hold"})))
         .expect("writable");
     fs::write(folder.path().join("status.json"), "{").expect("writable");
 
-    let asked = manager.cancel(&RunId::new("a"), "enough").await;
-    asked.expect("it can be asked");
+    let cancelled_run = manager.cancel(&RunId::new("a"), "enough").await;
+    cancelled_run.expect("it can be asked");
     let outcome = within(manager.wait(&RunId::new("a"))).await;
 
     assert_eq!(outcome.expect("it ends").ending, cancelled("enough"));
@@ -160,10 +175,10 @@ fn cancelled(reason: &str) -> RunEnding {
 }
 
 #[tokio::test]
-async fn a_status_that_is_corrupt_is_no_reason_to_start_another_process() {
-    let stage = Stage::new();
-    let manager = stage.manager();
-    let folder = stage.folder("a");
+async fn a_corrupt_status_does_not_start_another_process() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
+    let folder = fixture.folder("a");
     folder
         .submit(&order("a", HANDLE_JOB, json!({"does": "hold"})))
         .expect("writable");
@@ -175,6 +190,6 @@ async fn a_status_that_is_corrupt_is_no_reason_to_start_another_process() {
         matches!(refused, Err(EngineError::Failed { .. })),
         "{refused:?}"
     );
-    assert!(stage.nothing_is_left_of("a"));
-    assert!(!folder.path().join("journal.jsonl").exists());
+    assert!(fixture.is_gone("a"));
+    assert!(!folder.path().join("work.jsonl").exists());
 }

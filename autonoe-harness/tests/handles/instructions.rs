@@ -1,29 +1,31 @@
-//! An instruction reaches the agent's next turn, exactly once.
+//! Tests of instructions: each reaches the agent's next turn, exactly once.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentErrorKind, Engine, Epoch, JobRunner, RunDesk, RunId, RunOutcome, RunSpec};
-use autonoe_harness::{
-    AgentExecutor, Execution, Executor, HarnessFact, HarnessHandle, Serving, Task,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_core::RunId;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::engine::{Engine, JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_core::time::Epoch;
+use autonoe_harness::folder::MemberFact;
+use autonoe_harness::{AgentExecutor, Execution, Executor, MemberServer, Task};
+use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
 use serde_json::{Value, json};
 
+use crate::handles::fixture::{Fixture, eventually, kill_nine, order, within};
 use crate::handles::roles::recorded;
-use crate::handles::stage::{Stage, eventually, kill_nine, order, within};
 
-/// Tries tasks one after the other, whatever comes of each.
+/// Runs tasks one after the other, whatever their results.
 struct Tasks(Vec<AgentExecutor>);
 
 #[async_trait]
 impl JobRunner for Tasks {
-    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, context: &JobContext) -> RunOutcome {
         for (number, executor) in (1..).zip(&self.0) {
             let task = Task::new(&format!("T-{number}"), "Do it.").expect("an id");
             let mut execution = Execution::default();
-            execution.control = desk.control().clone();
+            execution.control = context.control().clone();
             executor
                 .run(&task, &execution)
                 .await
@@ -33,15 +35,15 @@ impl JobRunner for Tasks {
     }
 }
 
-/// Serves a folder whose tasks follow these scripts, and returns how often each prompt has the
-/// instruction that was there from the start, and the facts of the journal.
-async fn told_in(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<HarnessFact>) {
-    let stage = Stage::new();
-    let folder = stage.folder("a");
+/// Serves a folder whose tasks follow these scripts. Returns how often each prompt contains the
+/// instruction that existed from the start, and the facts of the journal.
+async fn told_in(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<MemberFact>) {
+    let fixture = Fixture::new();
+    let folder = fixture.folder("a");
     let clock = Arc::new(VirtualClock::new());
-    let agents = scripts.map(|script| Arc::new(ScriptedAgents::new([script])));
+    let agents = scripts.map(|script| Arc::new(ScriptedBackend::new([script])));
     let executors = agents.iter().map(|agents| {
-        AgentExecutor::new("scripted", agents.clone(), stage.path()).clock(clock.clone())
+        AgentExecutor::new("scripted", agents.clone(), fixture.path()).clock(clock.clone())
     });
     let runner = Arc::new(Tasks(executors.collect()));
     folder
@@ -51,7 +53,7 @@ async fn told_in(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<HarnessFact>) 
         .post("Use Postgres.", jiff::Timestamp::UNIX_EPOCH)
         .expect("writable");
 
-    let served = Serving::new(folder.clone(), runner).clock(clock).run();
+    let served = MemberServer::new(folder.clone(), runner).clock(clock).run();
 
     served.await.expect("it can be served");
     assert!(folder.path().join("taken/0000000001.json").exists());
@@ -73,31 +75,31 @@ async fn upstream_2_instructions_in_the_inbox_are_used_by_the_next_turn_and_only
 
     assert_eq!(told, [1, 0]);
     let text = "Use Postgres.".to_owned();
-    let given = HarnessFact::InstructionGiven { number: 1, text };
+    let given = MemberFact::InstructionGiven { number: 1, text };
     assert_eq!(
         facts[1..3],
-        [given, HarnessFact::InstructionTold { number: 1 }]
+        [given, MemberFact::InstructionDelivered { number: 1 }]
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_instruction_that_a_failed_session_had_is_told_to_the_next_one() {
+async fn an_instruction_of_a_failed_session_is_delivered_again() {
     let crashes = SessionScript::new("work").fails(AgentErrorKind::Crashed, "it crashed");
     let works = SessionScript::new("work").says("Done.").ends();
 
     let (told, facts) = told_in([crashes, works]).await;
 
     assert_eq!(told, [1, 1]);
-    let is_told = |fact: &&HarnessFact| matches!(fact, HarnessFact::InstructionTold { .. });
+    let is_told = |fact: &&MemberFact| matches!(fact, MemberFact::InstructionDelivered { .. });
     assert_eq!(facts.iter().filter(is_told).count(), 1);
 }
 
 #[tokio::test]
-async fn what_a_killed_process_had_read_and_not_used_is_told_again_and_then_never() {
-    let stage = Stage::new();
-    let manager = stage.manager().restarts(5);
-    let turns = stage.path().join("turns");
-    let input = json!({"folder": stage.path()});
+async fn an_instruction_of_a_killed_process_is_delivered_again_until_it_is_used() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager().restarts(5);
+    let turns = fixture.path().join("turns");
+    let input = json!({"folder": fixture.path()});
     let handle = manager
         .spawn(order("a", "careless", input))
         .await
@@ -109,14 +111,14 @@ async fn what_a_killed_process_had_read_and_not_used_is_told_again_and_then_neve
     kill_nine(recorded(&turns)[0].pid);
     eventually("the second turn", || recorded(&turns).len() == 2).await;
     // Used, and killed afterwards.
-    std::fs::write(stage.path().join("go-on"), "").expect("writable");
+    std::fs::write(fixture.path().join("go-on"), "").expect("writable");
     let told = || {
         handle
             .folder()
             .journal()
             .expect("readable")
             .into_iter()
-            .any(|entry| entry.fact == HarnessFact::InstructionTold { number: 1 })
+            .any(|entry| entry.fact == MemberFact::InstructionDelivered { number: 1 })
     };
     eventually("that it was told", told).await;
     kill_nine(recorded(&turns)[1].pid);
@@ -125,7 +127,7 @@ async fn what_a_killed_process_had_read_and_not_used_is_told_again_and_then_neve
         .await
         .expect("it ends");
 
-    // The third process was told the second instruction and not the first.
+    // The third process received the second instruction and not the first.
     assert_eq!(outcome.output, json!(["end"]));
     let all = recorded(&turns);
     let all: Vec<_> = all
@@ -137,15 +139,15 @@ async fn what_a_killed_process_had_read_and_not_used_is_told_again_and_then_neve
         [(Some("1"), "one"), (Some("1"), "one"), (Some("2"), "end")]
     );
     assert_eq!(handle.refresh().await.expect("readable").epoch, Epoch(3));
-    assert!(stage.nothing_is_left_of("a"));
+    assert!(fixture.is_gone("a"));
 }
 
 #[tokio::test]
-async fn a_text_file_in_the_inbox_is_told_until_an_agent_has_read_it_and_then_never() {
-    let stage = Stage::new();
-    let manager = stage.manager().restarts(5);
-    let turns = stage.path().join("turns");
-    let input = json!({"folder": stage.path()});
+async fn a_text_file_in_the_inbox_is_delivered_until_a_turn_has_used_it() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager().restarts(5);
+    let turns = fixture.path().join("turns");
+    let input = json!({"folder": fixture.path()});
     let handle = manager
         .spawn(order("a", "careless", input))
         .await
@@ -158,7 +160,7 @@ async fn a_text_file_in_the_inbox_is_told_until_an_agent_has_read_it_and_then_ne
     kill_nine(recorded(&turns)[0].pid);
     eventually("the second turn", || recorded(&turns).len() == 2).await;
     // Used, and killed afterwards.
-    std::fs::write(stage.path().join("go-on"), "").expect("writable");
+    std::fs::write(fixture.path().join("go-on"), "").expect("writable");
     let aside = folder.join("taken/0000000001.text");
     eventually("that it was told", || aside.exists()).await;
     kill_nine(recorded(&turns)[1].pid);
@@ -188,9 +190,9 @@ async fn a_text_file_in_the_inbox_is_told_until_an_agent_has_read_it_and_then_ne
 async fn every_instruction_is_in_one_turn_however_often_the_process_is_killed() {
     const ROUNDS: u64 = 25;
     const INSTRUCTIONS: u64 = 2 * ROUNDS + 1;
-    let stage = Stage::new();
-    let manager = Arc::new(stage.manager().restarts(1000));
-    let turns = stage.path().join("turns");
+    let fixture = Fixture::new();
+    let manager = Arc::new(fixture.manager().restarts(1000));
+    let turns = fixture.path().join("turns");
     let input = json!({"turns": turns, "count": INSTRUCTIONS});
     let handle = manager
         .spawn(order("a", "turns", input))
@@ -213,7 +215,7 @@ async fn every_instruction_is_in_one_turn_however_often_the_process_is_killed() 
         killed = next;
         send(2 * round + 1).await;
         send(2 * round + 2).await;
-        // At any moment of what it does about them, the same ones each time.
+        // At any moment of its processing, the same moments in each run of the test.
         tokio::time::sleep(Duration::from_micros(round * 7_919 % 23_000)).await;
         kill_nine(killed.expect("it lives"));
     }
@@ -236,5 +238,5 @@ async fn every_instruction_is_in_one_turn_however_often_the_process_is_killed() 
         .map(|number| format!("line {number}"))
         .collect();
     assert_eq!(texts, expected);
-    assert!(stage.nothing_is_left_of("a"));
+    assert!(fixture.is_gone("a"));
 }

@@ -1,29 +1,30 @@
-//! Intervals of zero, which would keep a processor busy.
+//! Tests of poll intervals of zero, which are refused because they would keep a processor busy.
 
 use std::time::Duration;
 
-use autonoe_core::{Engine, EngineError, Placement};
-use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
-use autonoe_harness::{FolderError, HarnessHandle, HarnessManager, ProcessHandle, Serving};
+use autonoe_core::engine::{Engine, EngineError, Placement};
+use autonoe_harness::folder::FolderError;
+use autonoe_harness::{MemberHandle, MemberManager, MemberServer};
 use serde_json::json;
 
-use crate::handles::stage::{Stage, order};
+use crate::handles::fixture::{Fixture, order};
+use crate::handles::job::{HANDLE_JOB, HandleJob};
 
 const CALL: &str = ".every(0): ";
 
 #[tokio::test]
 async fn an_interval_of_zero_is_refused_by_the_name_of_its_call() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let run = order("a", HANDLE_JOB, json!({"does": "hold"}));
-    let folder = stage.folder("a");
+    let folder = fixture.folder("a");
     folder.submit(&run).expect("writable");
 
-    let serving =
-        Serving::new(folder.clone(), HandleJob::in_folders(stage.root())).every(Duration::ZERO);
+    let serving = MemberServer::new(folder.clone(), HandleJob::in_folders(fixture.root()))
+        .every(Duration::ZERO);
     let served = serving.run().await.expect_err("no interval");
-    let handle = ProcessHandle::open(folder).expect("it is there");
+    let handle = MemberHandle::open(folder).expect("it is there");
     let waited = handle.every(Duration::ZERO).wait().await;
-    let manager = HarnessManager::in_process(stage.root(), HandleJob::in_folders(stage.root()))
+    let manager = MemberManager::in_process(fixture.root(), HandleJob::in_folders(fixture.root()))
         .every(Duration::ZERO);
     let submitted = manager.submit(run, Placement::anywhere()).await;
 

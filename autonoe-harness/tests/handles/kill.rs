@@ -1,31 +1,36 @@
-//! A kill ends everything.
+//! Tests of killing a member with its whole process tree.
 
 use std::time::Duration;
 
-use autonoe_core::{Engine, RunEnding, RunId};
-use autonoe_harness::{HarnessHandle, HarnessStatus};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, RunEnding};
+use autonoe_harness::MemberHandle;
+use autonoe_harness::folder::MemberStatus;
+use autonoe_testkit::VirtualClock;
 use serde_json::json;
+use tokio::time::Instant;
 
-use crate::handles::stage::{Stage, eventually, kill_nine, lives, order, signal, within};
+use crate::handles::fixture::{Fixture, eventually, kill_nine, lives, order, signal, within};
+use crate::handles::job::HANDLE_JOB;
 
-async fn pids(stage: &Stage) -> Vec<u32> {
+async fn pids(fixture: &Fixture) -> Vec<u32> {
     let mut pids = Vec::new();
     for name in ["child", "detached", "orphan"] {
-        pids.push(stage.told_in(name).await.parse().expect("a number"));
+        pids.push(fixture.wait_for_file(name).await.parse().expect("a number"));
     }
     pids
 }
 
 #[tokio::test]
 async fn upstream_8_a_kill_ends_the_whole_tree_and_not_one_process() {
-    let stage = Stage::new();
-    let manager = stage.manager();
-    let input = json!({"folder": stage.path(), "stubborn": true});
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
+    let input = json!({"folder": fixture.path(), "stubborn": true});
     let handle = manager
         .spawn(order("a", "tree", input))
         .await
         .expect("it starts");
-    let mut pids = pids(&stage).await;
+    let mut pids = pids(&fixture).await;
     pids.extend(handle.refresh().await.expect("readable").pid);
     assert!(pids.len() == 4 && pids.iter().all(|pid| lives(*pid)));
 
@@ -39,8 +44,8 @@ async fn upstream_8_a_kill_ends_the_whole_tree_and_not_one_process() {
         reason: "killed".into(),
     };
     assert_eq!(outcome.ending, killed);
-    assert_eq!(handle.status(), HarnessStatus::Stopped);
-    assert!(stage.nothing_is_left_of("a"));
+    assert_eq!(handle.status(), MemberStatus::Stopped);
+    assert!(fixture.is_gone("a"));
     assert_eq!(
         within(manager.wait(&RunId::new("a")))
             .await
@@ -49,16 +54,35 @@ async fn upstream_8_a_kill_ends_the_whole_tree_and_not_one_process() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_forced_kill_waits_30_seconds_for_an_orderly_end() {
+    let fixture = Fixture::new();
+    let folder = fixture.folder("a");
+    folder
+        .submit(&order("a", HANDLE_JOB, json!({"does": "hold"})))
+        .expect("writable");
+    let handle = MemberHandle::open(folder).expect("it is there");
+    let handle = handle.clock(VirtualClock::new());
+    let started = Instant::now();
+
+    // Nothing runs the member, so it never ends by itself.
+    let outcome = handle.force_kill().await.expect("it ends");
+
+    assert_eq!(started.elapsed().as_secs(), 30);
+    let reason = "killed".to_owned();
+    assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
+}
+
 #[tokio::test]
 async fn a_run_that_is_stopped_has_ended_only_when_its_tools_have() {
-    let stage = Stage::new();
-    let manager = stage.manager();
-    let input = json!({"folder": stage.path()});
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
+    let input = json!({"folder": fixture.path()});
     manager
         .spawn(order("a", "tree", input))
         .await
         .expect("it starts");
-    let pids = pids(&stage).await;
+    let pids = pids(&fixture).await;
 
     manager
         .cancel(&RunId::new("a"), "enough")
@@ -79,17 +103,17 @@ async fn a_run_that_is_stopped_has_ended_only_when_its_tools_have() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_leaves_is_ended_before_the_next_begins() {
-    let stage = Stage::new();
-    let manager = stage.manager().restarts(1);
-    let input = json!({"folder": stage.path(), "stubborn": true});
+async fn remains_of_a_killed_process_are_killed_before_the_next_starts() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager().restarts(1);
+    let input = json!({"folder": fixture.path(), "stubborn": true});
     let handle = manager
         .spawn(order("a", "tree", input))
         .await
         .expect("it starts");
-    let first = pids(&stage).await;
+    let first = pids(&fixture).await;
     for name in ["child", "detached", "orphan"] {
-        std::fs::remove_file(stage.path().join(name)).expect("there");
+        std::fs::remove_file(fixture.path().join(name)).expect("there");
     }
 
     kill_nine(
@@ -100,7 +124,7 @@ async fn what_a_killed_process_leaves_is_ended_before_the_next_begins() {
             .pid
             .expect("it lives"),
     );
-    let second = pids(&stage).await;
+    let second = pids(&fixture).await;
 
     assert!(first.iter().all(|pid| !lives(*pid)), "{first:?}");
     assert!(second.iter().all(|pid| lives(*pid)), "{second:?}");
@@ -109,18 +133,18 @@ async fn what_a_killed_process_leaves_is_ended_before_the_next_begins() {
 }
 
 #[tokio::test]
-async fn one_that_is_asked_to_end_and_does_not_listen_is_killed_after_a_time() {
-    let stage = Stage::new();
-    let manager = stage.manager().kill_after(Duration::from_millis(300));
-    let input = json!({"folder": stage.path(), "stubborn": true});
+async fn a_member_that_ignores_a_stop_request_is_killed_after_a_timeout() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager().kill_after(Duration::from_millis(300));
+    let input = json!({"folder": fixture.path(), "stubborn": true});
     let handle = manager
         .spawn(order("a", "tree", input))
         .await
         .expect("it starts");
-    let mut pids = pids(&stage).await;
+    let mut pids = pids(&fixture).await;
     let serving = handle.refresh().await.expect("readable").pid;
     pids.extend(serving);
-    // It cannot even look whether it is to end.
+    // It cannot even read the stop request.
     signal("-STOP", serving.expect("it lives"));
 
     let run = RunId::new("a");

@@ -1,15 +1,16 @@
-//! Who looks after sub-harnesses: starts them, finds them, starts them again.
+//! Tests of the manager: starting, finding and restarting members.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    Engine, EngineError, Epoch, Placement, RunEnding, RunId, RunInstruction, RunPhase,
-};
-use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
-use autonoe_harness::{HarnessFact, HarnessHandle, HarnessManager, SubHarnessProgram};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, EngineError, Placement, RunEnding, RunInstruction, RunPhase};
+use autonoe_core::time::Epoch;
+use autonoe_harness::folder::MemberFact;
+use autonoe_harness::{MemberCommand, MemberManager};
 use serde_json::json;
 
-use crate::handles::stage::{OFTEN, Stage, eventually, kill_nine, order, program, within};
+use crate::handles::fixture::{Fixture, OFTEN, eventually, kill_nine, order, program, within};
+use crate::handles::job::{HANDLE_JOB, HandleJob};
 
 fn a() -> RunId {
     RunId::new("a")
@@ -17,8 +18,8 @@ fn a() -> RunId {
 
 #[tokio::test]
 async fn one_run_for_an_id_however_often_it_is_submitted() {
-    let stage = Stage::new();
-    let manager = stage.manager();
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
     let run = order("a", HANDLE_JOB, json!({"does": "give", "value": 7}));
 
     for _ in 0..3 {
@@ -37,19 +38,19 @@ async fn one_run_for_an_id_however_often_it_is_submitted() {
     assert!(again.is_ok());
     assert_eq!(outcome.output, json!(7));
     assert_eq!(manager.wait(&a()).await.expect("it ended"), outcome);
-    assert_eq!(servings(&stage), 1);
+    assert_eq!(servings(&fixture), 1);
 }
 
-fn servings(stage: &Stage) -> usize {
-    let journal = stage.folder("a").journal().expect("readable");
-    let serving = |fact: &HarnessFact| matches!(fact, HarnessFact::Serving { .. });
+fn servings(fixture: &Fixture) -> usize {
+    let journal = fixture.folder("a").journal().expect("readable");
+    let serving = |fact: &MemberFact| matches!(fact, MemberFact::Serving { .. });
     journal.iter().filter(|entry| serving(&entry.fact)).count()
 }
 
 #[tokio::test]
 async fn ids_that_would_leave_the_folder_and_other_hosts_are_refused() {
-    let stage = Stage::new();
-    let manager = stage.manager();
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
 
     for id in ["..", "../a", "a/b", "shared", ""] {
         let refused = manager.submit(order(id, HANDLE_JOB, json!({})), Placement::anywhere());
@@ -66,17 +67,17 @@ async fn ids_that_would_leave_the_folder_and_other_hosts_are_refused() {
     }
     let elsewhere = manager.submit(order("a", HANDLE_JOB, json!({})), Placement::on("mars"));
     assert!(matches!(elsewhere.await, Err(EngineError::Refused { .. })));
-    assert!(!stage.root().exists());
+    assert!(!fixture.root().exists());
 }
 
 #[tokio::test]
-async fn upstream_1_work_in_progress_at_a_crash_is_taken_up_again_once() {
-    let stage = Stage::new();
-    let manager = stage.manager();
+async fn upstream_1_work_in_progress_at_a_crash_is_resumed_once() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
     let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
     let handle = manager.spawn(run).await.expect("it starts");
     eventually("its start", || {
-        stage
+        fixture
             .folder("a")
             .view()
             .is_ok_and(|view| view.pid.is_some())
@@ -92,20 +93,20 @@ async fn upstream_1_work_in_progress_at_a_crash_is_taken_up_again_once() {
             .expect("it lives"),
     );
     manager
-        .instruct(&a(), RunInstruction::Say("go on".into()))
+        .instruct(&a(), RunInstruction::Message("go on".into()))
         .await
         .expect("it listens");
     let outcome = within(manager.wait(&a())).await.expect("it ends");
 
     assert_eq!(outcome.output, json!(["go on"]));
-    assert_eq!(servings(&stage), 2);
-    assert!(stage.nothing_is_left_of("a"));
+    assert_eq!(servings(&fixture), 2);
+    assert!(fixture.is_gone("a"));
 }
 
 #[tokio::test]
-async fn one_that_is_lost_more_often_than_it_may_be_has_failed() {
-    let stage = Stage::new();
-    let manager = stage.manager().restarts(2);
+async fn a_member_that_is_lost_too_often_has_failed() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager().restarts(2);
 
     manager
         .spawn(order("a", "crash", json!({})))
@@ -117,16 +118,16 @@ async fn one_that_is_lost_more_often_than_it_may_be_has_failed() {
         panic!("{outcome:?}");
     };
     assert_eq!(failure.code, "harness_lost");
-    assert_eq!(servings(&stage), 3);
-    let log = stage.folder("a").log(100).expect("readable").join("\n");
-    assert!(log.contains("ended by signal 6"), "{log}");
+    assert_eq!(servings(&fixture), 3);
+    let log = fixture.folder("a").log(100).expect("readable").join("\n");
+    assert!(log.contains("killed by signal 6"), "{log}");
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_a_failure_that_says_so() {
-    let stage = Stage::new();
-    let program = SubHarnessProgram::new(stage.path().join("nothing"));
-    let manager = HarnessManager::new(stage.root(), program);
+async fn a_missing_program_is_a_clear_failure() {
+    let fixture = Fixture::new();
+    let program = MemberCommand::new(fixture.path().join("nothing"));
+    let manager = MemberManager::new(fixture.root(), program);
 
     manager
         .spawn(order("a", HANDLE_JOB, json!({})))
@@ -142,21 +143,21 @@ async fn a_program_that_is_not_there_is_a_failure_that_says_so() {
 
 #[tokio::test]
 async fn two_managers_of_one_folder_start_one_process_at_a_time() {
-    let stage = Stage::new();
-    let (one, other) = (stage.manager().restarts(9), stage.manager().restarts(9));
+    let fixture = Fixture::new();
+    let (one, other) = (fixture.manager().restarts(9), fixture.manager().restarts(9));
     let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
     let (first, second) = tokio::join!(one.spawn(run.clone()), other.spawn(run));
     let handle = first.expect("it starts");
     second.expect("it is the same");
 
     for epoch in 1..=4 {
-        let served = || stage.folder("a").view().expect("readable");
+        let served = || fixture.folder("a").view().expect("readable");
         eventually("the next process", || {
             served().epoch == Epoch(epoch) && served().pid.is_some()
         })
         .await;
         kill_nine(served().pid.expect("it lives"));
-        // Both are waited for, so both see it go.
+        // Both managers wait for it, so both see its end.
         let (_, _) = (one.status(&a()).await, other.status(&a()).await);
     }
     handle.send_instruction("end").await.expect("it listens");
@@ -167,18 +168,18 @@ async fn two_managers_of_one_folder_start_one_process_at_a_time() {
     .await;
 
     assert_eq!(by_one.expect("it ends"), by_other.expect("it ends"));
-    assert_eq!(servings(&stage), 5);
-    assert!(stage.nothing_is_left_of("a"));
+    assert_eq!(servings(&fixture), 5);
+    assert!(fixture.is_gone("a"));
 }
 
 #[tokio::test]
-async fn one_whose_manager_is_gone_waits_until_somebody_starts_it_again() {
-    let stage = Stage::new();
+async fn a_member_without_a_manager_waits_until_it_is_restarted() {
+    let fixture = Fixture::new();
     let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
-    let first = stage.manager().restarts(0);
+    let first = fixture.manager().restarts(0);
     let handle = first.spawn(run).await.expect("it starts");
     eventually("its start", || {
-        stage
+        fixture
             .folder("a")
             .view()
             .is_ok_and(|view| view.pid.is_some())
@@ -195,11 +196,11 @@ async fn one_whose_manager_is_gone_waits_until_somebody_starts_it_again() {
         matches!(served, Err(EngineError::Refused { .. })),
         "{served:?}"
     );
-    // A manager that is gone starts nothing again.
+    // A dropped manager restarts nothing.
     drop(first);
     kill_nine_if_it_lives(pid);
-    eventually("its end", || !crate::handles::stage::lives(pid)).await;
-    let second = stage.manager().restarts(0);
+    eventually("its end", || !crate::handles::fixture::lives(pid)).await;
+    let second = fixture.manager().restarts(0);
 
     let listed = second.list().expect("readable");
     let found = listed
@@ -230,52 +231,55 @@ fn kill_nine_if_it_lives(pid: u32) {
 }
 
 #[tokio::test]
-async fn dropping_the_manager_ends_its_sub_harnesses() {
-    let stage = Stage::new();
-    let manager = stage.manager();
+async fn dropping_the_manager_ends_its_members() {
+    let fixture = Fixture::new();
+    let manager = fixture.manager();
     let run = order("a", HANDLE_JOB, json!({"does": "stubborn"}));
     manager.spawn(run).await.expect("it starts");
-    eventually("its start", || !stage.nothing_is_left_of("a")).await;
+    eventually("its start", || !fixture.is_gone("a")).await;
 
     drop(manager);
 
-    eventually("its end", || stage.nothing_is_left_of("a")).await;
+    eventually("its end", || fixture.is_gone("a")).await;
 }
 
 #[tokio::test]
-async fn what_a_manager_of_this_process_leaves_is_taken_up_by_another() {
-    let stage = Stage::new();
+async fn members_of_a_dropped_in_process_manager_are_resumed_by_another() {
+    let fixture = Fixture::new();
     let in_process = || {
-        HarnessManager::in_process(stage.root(), Arc::new(HandleJob::in_folders(stage.root())))
-            .every(OFTEN)
+        MemberManager::in_process(
+            fixture.root(),
+            Arc::new(HandleJob::in_folders(fixture.root())),
+        )
+        .every(OFTEN)
     };
     let first = in_process();
     let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
     let handle = first.spawn(run).await.expect("it starts");
     eventually("its start", || {
-        let view = stage.folder("a").view();
+        let view = fixture.folder("a").view();
         view.is_ok_and(|view| view.pid.is_some())
     })
     .await;
 
     drop(first);
 
-    // This process lives, and its task does not.
+    // This process is alive, but its task is not.
     eventually("its loss", || {
-        stage.folder("a").view().is_ok_and(|view| view.is_lost)
+        fixture.folder("a").view().is_ok_and(|view| view.is_lost)
     })
     .await;
     let second = in_process();
     handle.send_instruction("end").await.expect("it listens");
     let outcome = within(second.wait(&a())).await.expect("it ends");
     assert_eq!(outcome.output, json!(["end"]));
-    assert_eq!(servings(&stage), 2);
+    assert_eq!(servings(&fixture), 2);
 }
 
 #[tokio::test]
 async fn many_at_once_all_end() {
-    let stage = Stage::new();
-    let manager = Arc::new(stage.manager());
+    let fixture = Fixture::new();
+    let manager = Arc::new(fixture.manager());
     let ids: Vec<_> = (0..12).map(|number| format!("m-{number}")).collect();
     for id in &ids {
         let run = order(id, HANDLE_JOB, json!({"does": "give", "value": id}));
@@ -296,56 +300,56 @@ async fn many_at_once_all_end() {
     assert_eq!(listed.len(), ids.len());
     // A process writes its outcome before it ends.
     eventually("the end of all processes", || {
-        ids.iter().all(|id| stage.nothing_is_left_of(id))
+        ids.iter().all(|id| fixture.is_gone(id))
     })
     .await;
 }
 
 #[tokio::test]
-async fn each_sub_harness_gets_the_variables_of_its_own_order() {
-    let stage = Stage::new();
+async fn each_member_gets_the_variables_of_its_own_order() {
+    let fixture = Fixture::new();
     let program = program().env("SECRET", "everybody's").env_for(|order| {
         let secret = order.input["secret"].as_str();
         let secret = secret.map(|secret| ("SECRET".into(), secret.into()));
         secret.into_iter().collect()
     });
-    let manager = HarnessManager::new(stage.root(), program).every(OFTEN);
+    let manager = MemberManager::new(fixture.root(), program).every(OFTEN);
 
-    let mut told = Vec::new();
+    let mut outputs = Vec::new();
     for (id, input) in [("a", json!({"secret": "of a"})), ("b", json!({}))] {
         manager
             .spawn(order(id, "secret", input))
             .await
             .expect("it starts");
         let outcome = within(manager.wait(&RunId::new(id))).await;
-        told.push(outcome.expect("it ends").output);
+        outputs.push(outcome.expect("it ends").output);
     }
 
-    assert_eq!(told, [json!("of a"), json!("everybody's")]);
+    assert_eq!(outputs, [json!("of a"), json!("everybody's")]);
 }
 
-/// This program in the role of a sub-harness, started by Bash after `first`.
-fn program_after(bash: &std::path::Path, first: &str) -> SubHarnessProgram {
+/// This program in the role of a member, started by Bash after `first`.
+fn program_after(bash: &std::path::Path, first: &str) -> MemberCommand {
     let script = format!("{first}; exec \"$@\"");
     let own = std::env::current_exe().expect("this program");
     let own = own.to_str().expect("plain").to_owned();
-    let role = ["handles::roles::sub_harness", "--exact", "--nocapture"].map(str::to_owned);
-    SubHarnessProgram::new(bash)
+    let role = ["handles::roles::member", "--exact", "--nocapture"].map(str::to_owned);
+    MemberCommand::new(bash)
         .args(["-c".to_owned(), script, "bash".to_owned(), own])
         .args(role)
-        .env(crate::handles::roles::SUB_HARNESS, "yes")
+        .env(crate::handles::roles::IS_MEMBER, "yes")
         .env("PATH", std::env::var_os("PATH").expect("set"))
 }
 
 #[tokio::test]
-async fn what_was_done_is_not_done_again_because_the_journal_is_full() {
-    let stage = Stage::new();
+async fn finished_work_is_not_repeated_because_the_journal_is_full() {
+    let fixture = Fixture::new();
     // A file that is larger than 64 KiB cannot grow.
     let program = program_after("/bin/bash".as_ref(), "trap '' XFSZ; ulimit -f 64");
-    let manager = HarnessManager::new(stage.root(), program)
+    let manager = MemberManager::new(fixture.root(), program)
         .every(OFTEN)
         .restarts(0);
-    let file = stage.path().join("go-on");
+    let file = fixture.path().join("go-on");
     let handle = manager
         .spawn(order("a", "until", json!({"file": file})))
         .await
@@ -354,7 +358,7 @@ async fn what_was_done_is_not_done_again_because_the_journal_is_full() {
         handle.folder().view().is_ok_and(|view| view.pid.is_some())
     })
     .await;
-    let journal = handle.folder().path().join("journal.jsonl");
+    let journal = handle.folder().path().join("work.jsonl");
     let mut text = std::fs::read(&journal).expect("there");
     text.extend(vec![b'\n'; 70 * 1024]);
     std::fs::write(&journal, text).expect("writable");
@@ -368,19 +372,21 @@ async fn what_was_done_is_not_done_again_because_the_journal_is_full() {
 
 #[tokio::test]
 async fn a_program_that_cannot_be_started_for_a_moment_is_tried_again() {
-    let stage = Stage::new();
-    let bash = stage.path().join("bash");
+    let fixture = Fixture::new();
+    let bash = fixture.path().join("bash");
     std::fs::copy("/bin/bash", &bash).expect("a program");
-    // Nobody can execute what somebody writes.
+    // A file that is open for writing cannot be executed.
     let writing = std::fs::File::options().append(true).open(&bash);
     let writing = writing.expect("ours");
-    let manager = HarnessManager::new(stage.root(), program_after(&bash, ":")).every(OFTEN);
+    let manager = MemberManager::new(fixture.root(), program_after(&bash, ":")).every(OFTEN);
     let input = json!({"does": "give", "value": 1});
     let handle = manager.spawn(order("a", HANDLE_JOB, input)).await;
     let handle = handle.expect("it is taken");
     eventually("a refusal", || {
         let lines = handle.folder().log(10).unwrap_or_default();
-        lines.iter().any(|line| line.contains("started again"))
+        lines
+            .iter()
+            .any(|line| line.contains("starting the process again"))
     })
     .await;
 

@@ -1,23 +1,26 @@
-//! A manager that is killed, and the one that comes after it.
+//! Tests of a killed manager and its successor.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use autonoe_core::{Engine, Epoch, Placement, RunId};
-use autonoe_harness::conformance::HANDLE_JOB;
-use autonoe_harness::{HarnessHandle, HarnessStatus, Survival};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, Placement};
+use autonoe_core::time::Epoch;
+use autonoe_harness::folder::MemberStatus;
+use autonoe_harness::manager::Survival;
 use serde_json::{Value, json};
 
-use crate::handles::stage::{Stage, eventually, lives, manager, order, within};
+use crate::handles::fixture::{Fixture, eventually, lives, manager, order, within};
+use crate::handles::job::HANDLE_JOB;
 
-/// Says to this program that it is a manager, and of which folder.
+/// Makes this program the manager of a folder.
 const MANAGER: &str = "AUTONOE_TEST_MANAGER";
 
-/// Says what becomes of its sub-harnesses.
+/// Sets whether its members outlive it.
 const SURVIVAL: &str = "AUTONOE_TEST_SURVIVAL";
 
-/// Says what they do.
+/// Sets the job of the members.
 const JOB: &str = "AUTONOE_TEST_JOB";
 
 #[test]
@@ -28,14 +31,15 @@ fn manager_that_dies() {
         .build()
         .expect("a runtime");
     let Some(root) = std::env::var_os(MANAGER) else {
-        // Not started as one: a folder that is not there has no sub-harnesses.
+        // Not started as a manager: a missing folder has no members.
         let found = manager(Path::new("/nowhere"), Survival::default()).list();
         assert_eq!(found.expect("nothing is wrong with it").len(), 0);
         return;
     };
-    let survival = match std::env::var_os(SURVIVAL).is_some() {
-        true => Survival::Outlives,
-        false => Survival::DiesWithManager,
+    let survival = if std::env::var_os(SURVIVAL).is_some() {
+        Survival::Outlives
+    } else {
+        Survival::DiesWithManager
     };
     runtime.block_on(async {
         let manager = manager(Path::new(&root), survival);
@@ -51,11 +55,11 @@ fn manager_that_dies() {
     });
 }
 
-/// A manager in a process of its own, killed at the latest when it is dropped.
+/// A manager in a process of its own, killed on drop at the latest.
 struct Host(Child);
 
 impl Host {
-    fn start(stage: &Stage, survival: Survival, job: &Value) -> Self {
+    fn start(fixture: &Fixture, survival: Survival, job: &Value) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command
             .args([
@@ -63,7 +67,7 @@ impl Host {
                 "--exact",
                 "--nocapture",
             ])
-            .env(MANAGER, stage.root())
+            .env(MANAGER, fixture.root())
             .env(JOB, job.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -82,7 +86,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // It may have ended already, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -90,15 +94,15 @@ impl Drop for Host {
 
 #[tokio::test]
 async fn a_manager_that_is_killed_leaves_no_process() {
-    let stage = Stage::new();
-    let input = json!({"folder": stage.path()});
+    let fixture = Fixture::new();
+    let input = json!({"folder": fixture.path()});
     let job = json!({"job": "tree", "input": input});
-    let mut host = Host::start(&stage, Survival::DiesWithManager, &job);
+    let mut host = Host::start(&fixture, Survival::DiesWithManager, &job);
     let mut pids = Vec::new();
     for name in ["child", "detached", "orphan"] {
-        pids.push(stage.told_in(name).await.parse().expect("a number"));
+        pids.push(fixture.wait_for_file(name).await.parse().expect("a number"));
     }
-    pids.extend(stage.folder("a").view().expect("readable").pid);
+    pids.extend(fixture.folder("a").view().expect("readable").pid);
     assert!(pids.len() == 4 && pids.iter().all(|pid| lives(*pid)));
 
     host.kill();
@@ -107,26 +111,26 @@ async fn a_manager_that_is_killed_leaves_no_process() {
         pids.iter().all(|pid| !lives(*pid))
     })
     .await;
-    assert!(stage.nothing_is_left_of("a"));
-    // It was told to leave, so it can be gone on with.
-    let view = stage.folder("a").view().expect("readable");
-    assert_eq!((view.status, view.is_lost), (HarnessStatus::Pending, false));
+    assert!(fixture.is_gone("a"));
+    // It received SIGINT, so it can be resumed.
+    let view = fixture.folder("a").view().expect("readable");
+    assert_eq!((view.status, view.is_lost), (MemberStatus::Pending, false));
 }
 
 #[tokio::test]
-async fn after_a_full_restart_runs_are_gone_on_with_and_nothing_that_was_sent_is_lost() {
-    let stage = Stage::new();
+async fn after_a_full_restart_runs_resume_and_no_instruction_is_lost() {
+    let fixture = Fixture::new();
     let input = json!({"does": "collect", "count": 2});
     let job = json!({"job": HANDLE_JOB, "input": input});
-    let mut host = Host::start(&stage, Survival::DiesWithManager, &job);
+    let mut host = Host::start(&fixture, Survival::DiesWithManager, &job);
     eventually("its start", || {
-        stage
+        fixture
             .folder("a")
             .view()
             .is_ok_and(|view| view.pid.is_some())
     })
     .await;
-    let pid = stage
+    let pid = fixture
         .folder("a")
         .view()
         .expect("readable")
@@ -134,10 +138,10 @@ async fn after_a_full_restart_runs_are_gone_on_with_and_nothing_that_was_sent_is
         .expect("it lives");
 
     host.kill();
-    eventually("the end of the sub-harness", || !lives(pid)).await;
-    let manager = stage.manager();
+    eventually("the end of the member", || !lives(pid)).await;
+    let manager = fixture.manager();
     let handle = manager
-        .handle(&autonoe_harness::HarnessId::new("a"))
+        .handle(&autonoe_harness::strategy::MemberId::new("a"))
         .expect("it is found");
     for text in ["one", "two"] {
         handle.send_instruction(text).await.expect("it is not over");
@@ -154,13 +158,13 @@ async fn after_a_full_restart_runs_are_gone_on_with_and_nothing_that_was_sent_is
 }
 
 #[tokio::test]
-async fn sub_harnesses_that_outlive_their_manager_are_found_and_led_by_the_next() {
-    let stage = Stage::new();
+async fn members_that_outlive_their_manager_are_found_by_the_next() {
+    let fixture = Fixture::new();
     let input = json!({"does": "collect", "count": 1});
     let job = json!({"job": HANDLE_JOB, "input": input});
-    let mut host = Host::start(&stage, Survival::Outlives, &job);
+    let mut host = Host::start(&fixture, Survival::Outlives, &job);
     eventually("its start", || {
-        stage
+        fixture
             .folder("a")
             .view()
             .is_ok_and(|view| view.pid.is_some())
@@ -168,7 +172,7 @@ async fn sub_harnesses_that_outlive_their_manager_are_found_and_led_by_the_next(
     .await;
 
     host.kill();
-    let manager = manager(&stage.root(), Survival::Outlives);
+    let manager = manager(&fixture.root(), Survival::Outlives);
     let listed = manager.list().expect("readable");
     let view = listed[0].1.as_ref().expect("readable").clone();
     let pid = view.pid.expect("it lives on");
@@ -178,7 +182,7 @@ async fn sub_harnesses_that_outlive_their_manager_are_found_and_led_by_the_next(
         .await
         .expect("it ends");
 
-    assert_eq!(view.status, HarnessStatus::Running);
+    assert_eq!(view.status, MemberStatus::Running);
     assert_eq!(outcome.output, json!(["end"]));
     assert_eq!(handle.refresh().await.expect("readable").epoch, Epoch(1));
     eventually("the end of its process", || !lives(pid)).await;

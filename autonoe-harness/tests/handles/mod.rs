@@ -1,18 +1,20 @@
-//! Sub-harnesses: their folders, their processes, their handles and who looks after them.
+//! Tests of members: their folders, their processes, their handles and their manager.
 //!
-//! Tests with processes start this program again, in the role of a sub-harness or of a manager that
-//! is killed. Each of them looks at its end whether a process is left.
+//! Tests with processes start this program again, in the role of a member or of a manager that is
+//! killed. Each of them checks at its end that no process is left.
 
 #![cfg(target_os = "linux")]
 
+mod checks;
 mod conformance;
 mod corrupt;
+mod fixture;
 mod instructions;
 mod intervals;
+mod job;
 mod kill;
 mod managers;
 mod managers_that_die;
 mod roles;
-mod serving;
+mod serve;
 mod spending;
-mod stage;

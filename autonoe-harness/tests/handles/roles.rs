@@ -1,4 +1,4 @@
-//! What this program does when a test starts it again.
+//! Roles of this program when a test starts it again.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -7,62 +7,67 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{JobRunner, RunDesk, RunMessage, RunOutcome, RunRequest, RunSpec};
-use autonoe_harness::conformance::{HANDLE_JOB, HandleJob};
-use autonoe_harness::{FolderError, HarnessFolder, Serving};
-use autonoe_process::Commands;
+use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_core::run::{RunMessage, RunRequest};
+use autonoe_harness::MemberServer;
+use autonoe_harness::folder::{FolderError, MemberFolder};
+use autonoe_process::ProcessRunner;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::handles::stage::{DEADLINE, OFTEN};
+use crate::handles::fixture::{DEADLINE, OFTEN};
+use crate::handles::job::{HANDLE_JOB, HandleJob};
 
-/// Says to this program that it is a sub-harness, whose folder is its last argument.
-pub(crate) const SUB_HARNESS: &str = "AUTONOE_TEST_SUB_HARNESS";
+/// Makes this program a member, whose folder is its last argument.
+pub(crate) const IS_MEMBER: &str = "AUTONOE_TEST_MEMBER";
 
 #[test]
-fn sub_harness() {
+fn member() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .expect("a runtime");
-    let Some(_) = std::env::var_os(SUB_HARNESS) else {
-        // Not started as one: there is nothing to serve, and that is an error.
+    let Some(_) = std::env::var_os(IS_MEMBER) else {
+        // Not started as a member: there is nothing to serve, and that is an error.
         let nowhere = tempfile::tempdir().expect("a folder");
-        let folder = HarnessFolder::at(&nowhere.path().join("a")).expect("an id");
-        let served = runtime.block_on(Serving::new(folder, Arc::new(Jobs)).run());
+        let folder = MemberFolder::from_path(&nowhere.path().join("a")).expect("an id");
+        let served = runtime.block_on(MemberServer::new(folder, Arc::new(Jobs)).run());
         assert!(matches!(served, Err(FolderError::NoOrder { .. })));
         return;
     };
     let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
-    let folder = HarnessFolder::at(&folder).expect("an id");
+    let folder = MemberFolder::from_path(&folder).expect("an id");
     let served = runtime.block_on(async {
         let mut interrupted = signal(SignalKind::interrupt()).expect("a handler");
         let leave = async move {
             interrupted.recv().await;
         };
-        let serving = Serving::new(folder, Arc::new(Jobs)).every(OFTEN);
-        serving.until(leave, Duration::from_secs(5)).run().await
+        let serving = MemberServer::new(folder, Arc::new(Jobs)).every(OFTEN);
+        serving
+            .shutdown_signal(leave, Duration::from_secs(5))
+            .run()
+            .await
     });
     served.expect("it can be served");
 }
 
-/// All that sub-harnesses of the tests do.
+/// All jobs of the members in the tests.
 pub(crate) struct Jobs;
 
 #[async_trait]
 impl JobRunner for Jobs {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
         match run.job.as_str() {
             HANDLE_JOB => {
                 let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
                 let root = folder.parent().expect("a folder of folders");
-                HandleJob::in_folders(root).run(run, desk).await
+                HandleJob::in_folders(root).run(run, context).await
             }
-            "turns" => turns(run, desk).await,
-            "careless" => careless(run, desk).await,
-            "tree" => tree(run, desk).await,
+            "turns" => turns(run, context).await,
+            "careless" => careless(run, context).await,
+            "tree" => tree(run, context).await,
             "until" => until(run).await,
             "secret" => RunOutcome::succeeded(json!(std::env::var("SECRET").ok())),
             "crash" => std::process::abort(),
@@ -71,7 +76,7 @@ impl JobRunner for Jobs {
     }
 }
 
-/// One turn, as it is recorded.
+/// A recorded turn.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub(crate) pid: u32,
@@ -79,7 +84,7 @@ pub(crate) struct Turn {
     pub(crate) text: String,
 }
 
-/// Returns the turns that were recorded in `path`; what a kill left of a line is none.
+/// Returns the turns recorded in `path`, without a partial line left by a kill.
 pub(crate) fn recorded(path: &Path) -> Vec<Turn> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
@@ -100,16 +105,17 @@ fn record(path: &Path, turn: &Turn) {
     file.sync_data().expect("writable");
 }
 
-async fn next_message(desk: &RunDesk) -> RunMessage {
+async fn next_message(context: &JobContext) -> RunMessage {
     loop {
-        if let RunRequest::Say(message) = desk.control().next_request().await {
+        if let RunRequest::Instruct(message) = context.control().next_request().await {
             return message;
         }
     }
 }
 
-/// A turn for each instruction, recorded with its id before it is settled, until there were enough.
-async fn turns(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+/// Runs a turn for each instruction, recorded with its ID before it is settled, until there were
+/// enough.
+async fn turns(run: &RunSpec, context: &JobContext) -> RunOutcome {
     let path = PathBuf::from(run.input["turns"].as_str().expect("a path"));
     let count = run.input["count"].as_u64().expect("a number");
     loop {
@@ -118,40 +124,40 @@ async fn turns(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
             return RunOutcome::succeeded(json!(before.len()));
         }
         tokio::select! {
-            () = desk.control().cancelled() => return RunOutcome::cancelled("cancelled"),
-            message = next_message(desk) => {
+            () = context.control().cancelled() => return RunOutcome::cancelled("cancelled"),
+            message = next_message(context) => {
                 let id = message.id().map(str::to_owned);
                 if !before.iter().any(|turn| turn.id == id) {
                     let text = message.text().to_owned();
                     record(&path, &Turn { pid: std::process::id(), id, text });
                 }
-                message.settle();
+                message.acknowledge();
             }
         }
     }
 }
 
-/// Records each instruction as soon as it has it, and settles it when the file `go-on` is there.
-async fn careless(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+/// Records each instruction at once, and settles it when the file `go-on` exists.
+async fn careless(run: &RunSpec, context: &JobContext) -> RunOutcome {
     let folder = PathBuf::from(run.input["folder"].as_str().expect("a path"));
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     loop {
-        let message = next_message(desk).await;
+        let message = next_message(context).await;
         let (pid, id) = (std::process::id(), message.id().map(str::to_owned));
         let text = message.text().to_owned();
         record(&folder.join("turns"), &Turn { pid, id, text });
         while !folder.join("go-on").exists() {
             tokio::time::sleep(OFTEN).await;
         }
-        told.push(message.text().to_owned());
-        message.settle();
-        if told.last().is_some_and(|text| text == "end") {
-            return RunOutcome::succeeded(json!(told));
+        received.push(message.text().to_owned());
+        message.acknowledge();
+        if received.last().is_some_and(|text| text == "end") {
+            return RunOutcome::succeeded(json!(received));
         }
     }
 }
 
-/// Waits until there is a file.
+/// Waits until a file exists.
 async fn until(run: &RunSpec) -> RunOutcome {
     let path = PathBuf::from(run.input["file"].as_str().expect("a path"));
     while !path.exists() {
@@ -160,8 +166,8 @@ async fn until(run: &RunSpec) -> RunOutcome {
     RunOutcome::succeeded(json!("it is there"))
 }
 
-/// Starts tools that do not listen to signals and go away from their parents, and waits.
-async fn tree(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+/// Starts tools that ignore signals and detach from their parents, and waits.
+async fn tree(run: &RunSpec, context: &JobContext) -> RunOutcome {
     let folder = PathBuf::from(run.input["folder"].as_str().expect("a path"));
     let script = r#"
         trap "" TERM INT HUP
@@ -170,9 +176,9 @@ async fn tree(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         echo $$ >child.new; mv child.new child
         while :; do sleep 1; done
     "#;
-    // As everything in production is started: with an environment of its own.
+    // With an environment of its own, like every process in production.
     let path = std::env::var_os("PATH").expect("set");
-    let commands = Commands::unconfined(folder).env("PATH", path);
+    let commands = ProcessRunner::unconfined(folder).env("PATH", path);
     let command = ["bash", "-c", script].map(str::to_owned);
     let working = commands.run(&command, DEADLINE);
     if run.input["stubborn"] == json!(true) {
@@ -181,6 +187,6 @@ async fn tree(run: &RunSpec, desk: &RunDesk) -> RunOutcome {
     }
     tokio::select! {
         ended = working => panic!("it does not end by itself: {ended:?}"),
-        () = desk.control().cancelled() => RunOutcome::cancelled("cancelled"),
+        () = context.control().cancelled() => RunOutcome::cancelled("cancelled"),
     }
 }

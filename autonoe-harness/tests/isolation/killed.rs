@@ -1,4 +1,4 @@
-//! Processes that are killed in the middle of making, merging and removing worktrees.
+//! Tests of processes that are killed while they create, merge and remove worktrees.
 
 use std::env;
 use std::fs;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use autonoe_harness::Worktrees;
 
-use crate::isolation::setting::{Repo, author, commands, pass};
+use crate::isolation::fixture::{Repo, author, commands, pass};
 
-/// Tells a process that it is to live and be killed, and where.
+/// Makes this program a process that is killed, in this folder.
 const FOLDER: &str = "AUTONOE_ISOLATION_KILLED";
-/// How often a process is killed; the torture sets it.
+/// Number of kills, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 const THIS: &str = "isolation::killed::nothing_that_was_committed_is_lost_by_a_kill";
-/// How long a process may take for its first worktree.
+/// Time limit of a process for its first worktree.
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
     let repo = Repo::new();
     let (mut committed, mut told) = (Vec::new(), 0);
     let mut base = repo.git(&["rev-parse", "main"]);
-    // How long a worktree takes from its first to its last step, which depends on the machine.
+    // Time of a worktree from its first to its last step, which depends on the machine.
     let mut life = None;
     for round in 0..rounds {
         let (mut child, said) = start(&repo, round);
@@ -57,7 +57,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
         after_a_kill(&repo, &committed).await;
         told += committed.len();
         committed.clear();
-        // What was in the base stays there, so each round looks for what is new.
+        // Commits in the base stay there, so each round checks for new ones.
         repo.git(&["merge-base", "--is-ancestor", &base, "main"]);
         base = repo.git(&["rev-parse", "main"]);
     }
@@ -65,7 +65,7 @@ async fn nothing_that_was_committed_is_lost_by_a_kill() {
     assert!(told > 0);
 }
 
-/// Waits until the process says `word`, and returns what it said before.
+/// Waits until the process prints `word`, and returns its output before that.
 fn wait_for(word: &str, said: &Receiver<String>) -> Vec<String> {
     let lines = std::iter::repeat_with(|| said.recv_timeout(LIMIT).expect("it goes on"));
     lines.take_while(|line| !line.contains(word)).collect()
@@ -76,10 +76,10 @@ fn commit_in(line: &str) -> Option<String> {
     Some(commit.to_owned())
 }
 
-/// Sees that nothing is lost, and takes up what was left.
+/// Checks that nothing is lost, and resumes the worktrees that were left.
 async fn after_a_kill(repo: &Repo, committed: &[String]) {
     let worktrees = repo.worktrees().await;
-    let swept = worktrees.sweep().await.expect("it can be mended");
+    let swept = worktrees.clean_up().await.expect("it can be mended");
     for commit in committed {
         let on = repo.git(&["branch", "--contains", commit, "--format=%(refname)"]);
         assert!(!on.is_empty(), "{commit} is on no branch");
@@ -90,13 +90,16 @@ async fn after_a_kill(repo: &Repo, committed: &[String]) {
     for kept in &swept.kept {
         let name = kept.place.folder.file_name().expect("a name");
         let name = name.to_str().expect("it is plain");
-        let worktree = worktrees.take_up(name).await.expect("nobody has it");
+        let worktree = worktrees.open_existing(name).await.expect("nobody has it");
         let worktree = worktree.expect("it is there");
-        worktree.finish(&author(), "Left").await.expect("committed");
+        worktree
+            .commit_all(&author(), "Left")
+            .await
+            .expect("committed");
         worktree.merge_if(&author(), pass).await.expect("merged");
         worktree.remove().await.expect("nothing is lost");
     }
-    // Each commit of which we were told is in the base now, and nothing else is left.
+    // Each reported commit is in the base now, and nothing else is left.
     for commit in committed {
         repo.git(&["merge-base", "--is-ancestor", commit, "main"]);
     }
@@ -134,7 +137,7 @@ fn start(repo: &Repo, round: u32) -> (Child, Receiver<String>) {
     (child, told)
 }
 
-/// Makes worktrees, works in them, merges and removes them, without end.
+/// Creates worktrees, works in them, merges and removes them, in an endless loop.
 async fn work_until_killed(folder: &Path) {
     let round = env::var("AUTONOE_ISOLATION_ROUND").expect("who sets one variable sets all");
     let (repo, trees) = (folder.join("repo"), folder.join("trees"));
@@ -143,20 +146,23 @@ async fn work_until_killed(folder: &Path) {
     for number in 0.. {
         let name = format!("r{round}n{number}");
         let worktree = worktrees.create(&name, "main").await.expect("it is made");
-        say("made");
+        print_line("made");
         for part in 0..20 {
             let file = worktree.folder().join(format!("{part}.txt"));
             fs::write(file, format!("{name}\n")).expect("a file");
         }
         fs::write(worktree.folder().join(&name), "new\n").expect("a file");
-        let commit = worktree.finish(&author(), &name).await.expect("committed");
-        say(&format!("committed {commit}"));
+        let commit = worktree
+            .commit_all(&author(), &name)
+            .await
+            .expect("committed");
+        print_line(&format!("committed {commit}"));
         worktree.merge_if(&author(), pass).await.expect("merged");
         worktree.remove().await.expect("nothing is lost");
     }
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")
         .and_then(|()| out.flush())

@@ -1,10 +1,10 @@
-//! Worktrees, with a real git.
+//! Tests of worktrees, with a real git.
 
-mod foreign;
-mod isolating;
+mod abandoned;
+mod create;
+mod fixture;
+mod hostile;
 mod killed;
-mod left;
-mod leftovers;
-mod merging;
-mod removing;
-mod setting;
+mod merge;
+mod remaining;
+mod remove;

@@ -1,19 +1,25 @@
-//! Plugins of a user who depends on this crate alone: everything is named through it.
+//! Plugins of a user who depends on this crate alone: all types are reachable through it.
 
 use std::sync::Arc;
 
+use autonoe_harness::autonoe_core::agent::AgentErrorKind;
+use autonoe_harness::autonoe_core::engine::{
+    JobContext, JobRunner, LocalEngine, RunOutcome, RunSpec,
+};
 use autonoe_harness::autonoe_core::schemars::JsonSchema;
 use autonoe_harness::autonoe_core::serde::{Deserialize, Serialize};
 use autonoe_harness::autonoe_core::serde_json::{from_value, json};
 use autonoe_harness::autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, JobRunner,
-    LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec, SessionSpec, async_trait, typetag,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, RunControl, SessionSpec,
+    async_trait, typetag,
 };
-use autonoe_harness::autonoe_process::Commands;
+use autonoe_harness::autonoe_process::ProcessRunner;
+use autonoe_harness::coordinate::{MemberSpec, StrategyRun};
+use autonoe_harness::executor::{Verification, VerificationContext};
+use autonoe_harness::strategy::{Decision, Fleet, MemberId, Order};
 use autonoe_harness::{
-    AgentExecutor, Coordinator, Criterion, Decision, Execution, Executors, Fleet, FleetEvent,
-    HarnessId, MemberSpec, Order, Strategy, StrategyRun, SuccessCriteria, Task, Verification,
-    Verifying,
+    AgentExecutor, Coordinator, Criterion, Execution, Executors, FleetEvent, Strategy,
+    SuccessCriteria, Task,
 };
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -28,10 +34,11 @@ impl Criterion for NothingDenied {
         "no tool call is refused".to_owned()
     }
 
-    async fn verify(&self, look: &Verifying<'_>) -> Verification {
-        match look.result.denied.is_empty() {
-            true => Verification::passed("nothing was refused"),
-            false => Verification::failed("something was refused"),
+    async fn verify(&self, look: &VerificationContext<'_>) -> Verification {
+        if look.result.denied.is_empty() {
+            Verification::passed("nothing was refused")
+        } else {
+            Verification::failed("something was refused")
         }
     }
 }
@@ -70,7 +77,7 @@ struct Echo;
 
 #[async_trait]
 impl JobRunner for Echo {
-    async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
         RunOutcome::succeeded(run.input.clone())
     }
 }
@@ -81,16 +88,16 @@ async fn every_type_of_a_plugin_is_named_through_harness() {
     let criteria: SuccessCriteria = from_value(criteria).expect("it is known");
     let task = Task::new("T-1", "Tidy up.")
         .expect("an id")
-        .success(criteria);
-    let commands = Commands::unconfined("/");
+        .success_criteria(criteria);
+    let commands = ProcessRunner::unconfined("/");
     let executor = AgentExecutor::new("absent", Absent, std::env::temp_dir()).commands(commands);
     let result = Executors::default()
-        .with(executor)
+        .executor(executor)
         .run(&task, &Execution::default())
         .await;
     assert!(!result.expect("the task is right").is_success());
 
-    let member = MemberSpec::new(HarnessId::new("a"), "echo", json!("done"));
+    let member = MemberSpec::new(MemberId::new("a"), "echo", json!("done"));
     let report = Coordinator::new("fleet", LocalEngine::new(Echo), GiveUp {})
         .members([member])
         .observer(|_: &FleetEvent| {})

@@ -1,16 +1,16 @@
-//! Tasks on Claude Code.
+//! Tests of tasks on Claude Code.
 
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder};
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
+use crate::fixture::{Fixture, does_a_task, installed, is_stopped_in_time};
 
-pub(crate) fn agents(place: &Place, url: &str) -> Arc<ClaudeAgents> {
+pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<ClaudeBackend> {
     let environment = place.environment([
         ("ANTHROPIC_BASE_URL", url.into()),
         ("ANTHROPIC_API_KEY", "dummy".into()),
@@ -19,14 +19,14 @@ pub(crate) fn agents(place: &Place, url: &str) -> Arc<ClaudeAgents> {
     // Kept, so that a later session can resume a conversation.
     let kept = place.path().join("claude");
     fs::create_dir_all(&kept).expect("it can be made");
-    options.config = ConfigFolder::Kept(kept);
-    options.temporary = place.temporary();
-    Arc::new(ClaudeAgents::new(options))
+    options.config = ConfigFolder::Persistent(kept);
+    options.program.temporary = place.temporary();
+    Arc::new(ClaudeBackend::new(options))
 }
 
 #[tokio::test]
 async fn a_task_is_done_and_verified() {
-    let place = Place::new();
+    let place = Fixture::new();
     let file = place.project().join("hello.txt");
     let server = AnthropicServer::start(Script::new([
         Turn::tool("Write", json!({"file_path": file, "content": "hello\n"})),
@@ -40,7 +40,7 @@ async fn a_task_is_done_and_verified() {
 
 #[tokio::test]
 async fn a_task_that_takes_too_long_is_stopped() {
-    let place = Place::new();
+    let place = Fixture::new();
     let server = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
     let agents = agents(&place, &server.url());
 

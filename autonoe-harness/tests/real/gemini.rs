@@ -1,16 +1,16 @@
-//! Tasks on Gemini CLI.
+//! Tests of tasks on Gemini CLI.
 
 use std::sync::Arc;
 
-use autonoe_acp::{AcpAgents, AcpOptions};
+use autonoe_acp::{AcpBackend, AcpOptions};
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
 
-use crate::setting::{Place, does_a_task, installed, is_stopped_in_time};
+use crate::fixture::{Fixture, does_a_task, installed, is_stopped_in_time};
 
-pub(crate) fn agents(place: &Place, url: &str) -> Arc<AcpAgents> {
+pub(crate) fn agents(place: &Fixture, url: &str) -> Arc<AcpBackend> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let node = find_program("node", &path).expect("Node.js is installed");
     let environment = place.environment([
@@ -18,15 +18,15 @@ pub(crate) fn agents(place: &Place, url: &str) -> Arc<AcpAgents> {
         ("GOOGLE_GEMINI_BASE_URL", url.into()),
     ]);
     let script = installed("gemini-cli-0.61.0/bundle/gemini.js");
-    let options = AcpOptions::gemini(node, script, environment)
-        .with_model("gemini-2.5-flash")
-        .with_temporary(place.temporary());
-    Arc::new(AcpAgents::new(options))
+    let mut options = AcpOptions::gemini(node, script, environment);
+    options.program.model = Some("gemini-2.5-flash".into());
+    options.program.temporary = place.temporary();
+    Arc::new(AcpBackend::new(options))
 }
 
 #[tokio::test]
 async fn a_task_is_done_and_verified() {
-    let place = Place::new();
+    let place = Fixture::new();
     let server = GeminiServer::start(Script::new([
         Turn::tool(
             "write_file",
@@ -42,7 +42,7 @@ async fn a_task_is_done_and_verified() {
 
 #[tokio::test]
 async fn a_task_that_takes_too_long_is_stopped() {
-    let place = Place::new();
+    let place = Fixture::new();
     let server = GeminiServer::start(Script::new([Turn::hang()])).unverified();
     let agents = agents(&place, &server.url());
 

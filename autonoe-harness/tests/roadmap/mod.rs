@@ -1,5 +1,5 @@
-//! Roadmaps, read from files as people write them.
+//! Tests of parsing roadmaps.
 
-mod mistakes;
-mod reading;
+mod findings;
+mod parse;
 mod upstream;

@@ -1,8 +1,8 @@
-//! Roadmaps written for um-agent-coder.
+//! Tests of roadmaps written for um-agent-coder.
 
 use std::path::Path;
 
-use autonoe_harness::{Arrangement, FleetOrder, Roadmap, SuccessCriteria};
+use autonoe_harness::{FleetOrder, Graph, Parallel, Roadmap, SuccessCriteria};
 
 fn read(text: &str) -> Roadmap {
     Roadmap::parse(Path::new("roadmap.md"), text).expect("a roadmap")
@@ -66,7 +66,7 @@ Nothing is planned for it yet.
 ";
 
 #[test]
-fn phases_follow_each_other_unless_a_task_says_what_it_depends_on() {
+fn phases_follow_each_other_unless_a_task_has_dependencies() {
     let roadmap = read(PHASES);
 
     assert_eq!(
@@ -88,7 +88,7 @@ fn phases_follow_each_other_unless_a_task_says_what_it_depends_on() {
         warnings(&roadmap),
         [(
             36,
-            "no tasks are added when all are done: this section has no effect"
+            "this section has no effect: no tasks are added when all are done"
         )]
     );
 }
@@ -97,7 +97,7 @@ fn phases_follow_each_other_unless_a_task_says_what_it_depends_on() {
 fn tasks_of_phases_cannot_all_be_done_at_once() {
     let roadmap = read(PHASES);
 
-    let refused = FleetOrder::of_tasks("album", &roadmap, Arrangement::AllAtOnce);
+    let refused = FleetOrder::from_tasks("album", &roadmap, Parallel {});
 
     let message = refused.expect_err("page-001 has to wait").to_string();
     assert!(message.contains("page-001"), "{message}");
@@ -147,7 +147,7 @@ A file without an objective.
 ";
 
 #[test]
-fn a_template_of_the_autonomous_loop_is_read_and_what_has_no_effect_is_listed() {
+fn a_template_of_the_autonomous_loop_is_parsed_with_warnings() {
     let roadmap = read(AUTONOMOUS);
     let [first, second, third] = roadmap.tasks.as_slice() else {
         panic!("{:?}", roadmap.tasks)
@@ -182,7 +182,7 @@ fn a_template_of_the_autonomous_loop_is_read_and_what_has_no_effect_is_listed() 
         [
             (
                 8,
-                "ralph has no effect: every task is tried again until it is verified; see \
+                "ralph has no effect: every task is retried until it is verified; see \
                  max_iterations"
             ),
             (10, "max_time has no effect: write `timeout`"),
@@ -192,8 +192,8 @@ fn a_template_of_the_autonomous_loop_is_read_and_what_has_no_effect_is_listed() 
             ),
             (
                 14,
-                "completion_promise has no effect: the agent's own word does not complete a \
-                 task; write `success`"
+                "completion_promise has no effect: an agent cannot complete a task by saying so; \
+                 write `success`"
             ),
             (
                 15,
@@ -262,10 +262,10 @@ fn every_key_of_the_upstream_format_is_accepted_or_listed() {
 }
 
 #[test]
-fn agents_of_a_roadmap_without_objective_are_not_told_of_one() {
+fn prompts_without_an_objective_do_not_mention_one() {
     let roadmap = read("## Tasks\n- [ ] **a**: One.\n");
 
-    let order = FleetOrder::of_tasks("x", &roadmap, Arrangement::AsTheyDepend).expect("an order");
+    let order = FleetOrder::from_tasks("x", &roadmap, Graph::default()).expect("an order");
 
     assert_eq!(order.objective, "");
     assert_eq!(order.members[0].work.tasks[0].task.context, None);

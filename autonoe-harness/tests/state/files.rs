@@ -1,18 +1,15 @@
-//! Files that are damaged, somebody else's, older or newer.
+//! Tests of database files that are damaged, foreign, older or newer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_harness::{
-    Cursor, HarnessId, HarnessPlan, NewHarnessEvent, ProgressSample, ProgressSignal, SqliteMeta,
-    SqliteState, StateError, StateStore, Task, TaskPlan, TaskStatus,
-};
+use autonoe_harness::Task;
+use autonoe_harness::roadmap::PlannedTask;
+use autonoe_harness::shared::SharedContext;
+use autonoe_harness::state::{MemberPlan, SqliteMeta, SqliteState, StateError, StateStore};
+use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use tempfile::TempDir;
-
-/// A file of version 1, made by the code of that version: a harness with a task that is completed,
-/// one in progress and one that waits, an execution and an event.
-const VERSION_1: &[u8] = include_bytes!("../fixtures/state-version-1.db");
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -21,20 +18,19 @@ fn folder() -> TempDir {
 async fn file_with_a_task(dir: &Path) -> PathBuf {
     let path = dir.join("state.db");
     let state = SqliteState::open(&path).await.expect("it opens");
-    let task = TaskPlan::new(Task::new("a", "Do it.").expect("an id"));
-    let plan = HarnessPlan::new(HarnessId::new("h"), [task]);
+    let task = |number| {
+        let task = Task::new(&format!("t{number}"), "x".repeat(100));
+        PlannedTask::new(task.expect("an id"))
+    };
+    let plan = MemberPlan::new(MemberId::new("m"), (0..200).map(task));
     let now = Timestamp::UNIX_EPOCH;
-    state.init_harness(&plan, now).await.expect("it is kept");
-    for _ in 0..200 {
-        let event = NewHarnessEvent::new("spawn", now).with_details("x".repeat(100).into());
-        state.append_event(&event).await.expect("it is kept");
-    }
+    state.init_member(&plan, now).await.expect("it is kept");
     drop(state);
     wait_until_closed(&path);
     path
 }
 
-/// Who closes a file last writes the log of changes back and removes it.
+/// The last connection that closes a file writes the write-ahead log back and removes it.
 fn wait_until_closed(path: &Path) {
     let log = path.with_extension("db-wal");
     let begun = std::time::Instant::now();
@@ -44,7 +40,7 @@ fn wait_until_closed(path: &Path) {
     }
 }
 
-/// Opens a file that must be refused and left as it is.
+/// Opens a file that must be refused and left unchanged.
 async fn refused(path: &Path) -> StateError {
     let before = fs::read(path).expect("readable");
 
@@ -80,9 +76,9 @@ async fn a_database_of_something_else_is_refused_and_kept() {
 
     for path in [path, other] {
         let error = refused(&path).await;
-        let said = error.to_string();
-        let expected = "is a database of something else, not the state of a harness";
-        assert!(said.contains(expected), "{said}");
+        let message = error.to_string();
+        let expected = "is a database of another program, not the state of a member";
+        assert!(message.contains(expected), "{message}");
     }
 }
 
@@ -107,26 +103,59 @@ async fn a_damaged_database_is_refused_and_kept() {
 }
 
 #[tokio::test]
-async fn a_newer_version_is_refused_and_kept() {
-    let dir = folder();
-    let path = file_with_a_task(dir.path()).await;
-    let newer = rusqlite::Connection::open(&path).expect("a database");
-    newer
-        .pragma_update(None, "user_version", 99)
-        .expect("writable");
-    newer.close().expect("it closes");
+async fn another_version_is_refused_and_kept() {
+    for version in [1, 99] {
+        let dir = folder();
+        let path = file_with_a_task(dir.path()).await;
+        let other = rusqlite::Connection::open(&path).expect("a database");
+        other
+            .pragma_update(None, "user_version", version)
+            .expect("writable");
+        other.close().expect("it closes");
 
-    let error = refused(&path).await;
+        let error = refused(&path).await;
 
-    let said = error.to_string();
-    assert!(
-        said.contains("is of version 99, and this program knows versions up to 3"),
-        "{said}"
-    );
+        let message = error.to_string();
+        let expected = format!("has version {version}, and this program reads version 4");
+        assert!(message.contains(&expected), "{message}");
+    }
 }
 
 #[tokio::test]
-async fn who_has_a_file_open_stops_writing_when_it_is_made_newer() {
+async fn another_version_of_the_coordinator_or_the_shared_context_is_refused_and_kept() {
+    let dir = folder();
+    let meta = dir.path().join("meta_state.db");
+    drop(SqliteMeta::open(&meta).await.expect("it opens"));
+    let shared = dir.path().join("context.db");
+    drop(SharedContext::open(dir.path()).await.expect("it opens"));
+    for (path, known) in [(&meta, 1), (&shared, 4)] {
+        wait_until_closed(path);
+        for version in [known - 1, known + 1, 99] {
+            let other = rusqlite::Connection::open(path).expect("a database");
+            other
+                .pragma_update(None, "user_version", version)
+                .expect("writable");
+            other.close().expect("it closes");
+            let before = fs::read(path).expect("readable");
+
+            let message = if path == &meta {
+                let error = SqliteMeta::open(path).await.expect_err("it is refused");
+                error.to_string()
+            } else {
+                let opened = SharedContext::open(dir.path()).await;
+                opened.expect_err("it is refused").to_string()
+            };
+
+            let expected =
+                format!("{path:?} has version {version}, and this program reads version {known}");
+            assert!(message.starts_with(&expected), "{message}");
+            assert!(fs::read(path).expect("readable") == before, "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_open_store_stops_writing_when_the_file_gets_a_newer_version() {
     let dir = folder();
     let path = dir.path().join("state.db");
     let state = SqliteState::open(&path).await.expect("it opens");
@@ -135,18 +164,18 @@ async fn who_has_a_file_open_stops_writing_when_it_is_made_newer() {
         .pragma_update(None, "user_version", 99)
         .expect("writable");
 
-    let event = NewHarnessEvent::new("spawn", Timestamp::UNIX_EPOCH);
-    let told = state.append_event(&event).await;
+    let task = PlannedTask::new(Task::new("a", "Do it.").expect("an id"));
+    let saved = state.save_task(&task, Timestamp::UNIX_EPOCH).await;
 
     assert!(
-        matches!(told, Err(StateError::NewerVersion { found: 99, .. })),
-        "{told:?}"
+        matches!(saved, Err(StateError::OtherVersion { found: 99, .. })),
+        "{saved:?}"
     );
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_is_no_file_is_refused() {
+async fn a_path_that_is_no_file_is_refused() {
     let dir = folder();
     let path = file_with_a_task(dir.path()).await;
     let link = dir.path().join("link.db");
@@ -159,7 +188,7 @@ async fn what_is_no_file_is_refused() {
 }
 
 #[tokio::test]
-async fn an_empty_file_is_what_a_kill_leaves_and_is_used() {
+async fn an_empty_file_left_by_a_kill_is_used() {
     let dir = folder();
     let path = dir.path().join("state.db");
     fs::write(&path, "").expect("writable");
@@ -167,42 +196,4 @@ async fn an_empty_file_is_what_a_kill_leaves_and_is_used() {
     let state = SqliteState::open(&path).await.expect("it opens");
 
     assert_eq!(state.tasks().await.expect("it is read"), []);
-}
-
-#[tokio::test]
-async fn a_file_of_version_1_is_brought_up_to_date() {
-    let dir = folder();
-    let path = dir.path().join("state.db");
-    fs::write(&path, VERSION_1).expect("writable");
-
-    let state = SqliteState::open(&path).await.expect("it opens");
-
-    state.integrity_check().await.expect("it is whole");
-    let harness = state.harness().await.expect("it is read").expect("its own");
-    assert_eq!(harness.id, HarnessId::new("first"));
-    let tasks = state.tasks().await.expect("it is read");
-    let stand: Vec<_> = tasks
-        .iter()
-        .map(|task| (task.task.id.as_str(), task.status))
-        .collect();
-    let expected = [
-        ("parser", TaskStatus::Completed),
-        ("shell", TaskStatus::InProgress),
-        ("docs", TaskStatus::Pending),
-    ];
-    assert_eq!(stand, expected);
-    let shell = &tasks[1].task.id;
-    assert_eq!(tasks[1].depends, [tasks[0].task.id.clone()]);
-    assert_eq!(state.attempts(shell).await.expect("it is read").len(), 1);
-    let parser = &tasks[0].task.id;
-    assert_eq!(state.executions(parser).await.expect("it is read").len(), 1);
-    let events = state.events_since(Cursor::START, 9).await;
-    assert_eq!(events.expect("it is read").len(), 1);
-    let (now, signal) = (Timestamp::UNIX_EPOCH, ProgressSignal::default());
-    let sample = ProgressSample::new(shell.clone(), 1, 0.5, signal, now);
-    state.save_progress(&sample).await.expect("it is new");
-    assert_eq!(
-        state.progress_of(shell).await.expect("it is read"),
-        [sample]
-    );
 }

@@ -1,10 +1,8 @@
-//! State and shared things that survive: by its contract, as files, among processes that are killed.
+//! Tests of durable state and shared context: contracts, files, and killed processes.
 
-mod contract;
+mod conformance;
 mod faulty;
 mod files;
-mod killed;
-mod model;
 mod opened_twice;
 mod shared;
 mod shared_killed;

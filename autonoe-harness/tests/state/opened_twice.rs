@@ -1,39 +1,40 @@
-//! One file that is open several times in one process, while others come and go.
+//! Test of a file that is open several times in one process, while other processes open and close
+//! it.
 
-use autonoe_harness::{NewHarnessEvent, SqliteState, StateStore};
+use autonoe_harness::shared::{NewMemberEvent, SharedContext};
 use jiff::Timestamp;
 
-use crate::state::worker::{Worker, orders, tell};
+use crate::state::worker::{Worker, report, worker_config};
 
 const LOOKS_AT_EVENTS: &str = "state::opened_twice::looks_at_events_when_it_is_told_to";
 
-/// Runs in a process of its own: opens the file, counts what is there, and closes it again.
+/// Runs in a process of its own: opens the file, counts its events, and closes it again.
 #[test]
 fn looks_at_events_when_it_is_told_to() {
-    let Some((file, _)) = orders() else {
+    let Some((file, _)) = worker_config() else {
         return;
     };
     let db = rusqlite::Connection::open(file).expect("it opens");
     let count = db.query_row("SELECT count(*) FROM events", [], |row| row.get(0));
     let count: i64 = count.expect("read");
-    tell(&format!("{count} events"));
-    // Who closes a file last removes the log of changes.
+    report(&format!("{count} events"));
+    // The last connection that closes a file removes the write-ahead log.
     db.close().expect("it closes");
 }
 
-async fn spawned(state: &SqliteState) {
-    let event = NewHarnessEvent::new("spawn", Timestamp::UNIX_EPOCH);
-    state.append_event(&event).await.expect("it is kept");
+async fn spawned(shared: &SharedContext) {
+    let event = NewMemberEvent::new("spawn", Timestamp::UNIX_EPOCH);
+    shared.emit_event(&event).await.expect("it is kept");
 }
 
 #[tokio::test]
-async fn who_opens_a_file_twice_loses_nothing_when_another_process_closes_it() {
+async fn a_file_opened_twice_loses_nothing_when_another_process_closes_it() {
     let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("state.db");
-    let first = SqliteState::open(&path).await.expect("it opens");
+    let path = dir.path().join("context.db");
+    let first = SharedContext::open(dir.path()).await.expect("it opens");
     spawned(&first).await;
 
-    let second = SqliteState::open(&path).await.expect("it opens");
+    let second = SharedContext::open(dir.path()).await.expect("it opens");
     let before = Worker::start(LOOKS_AT_EVENTS, &path, "before".to_owned()).wait();
     drop(second);
     let between = Worker::start(LOOKS_AT_EVENTS, &path, "between".to_owned()).wait();

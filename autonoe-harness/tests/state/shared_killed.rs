@@ -1,22 +1,23 @@
-//! Processes that share things and are killed in the middle.
+//! Test of processes that are killed while they share values, files and events.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, Scope, SharedContext};
+use autonoe_harness::shared::{Cursor, NewMemberEvent, Scope, SharedContext};
+use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::state::worker::{Worker, orders, tell};
+use crate::state::worker::{Worker, report, worker_config};
 
 const SHARES_THINGS: &str = "state::shared_killed::shares_things_when_it_is_told_to";
 const WORKERS: usize = 3;
 const KILLS: usize = 20;
 
-/// Runs in a process of its own: shares one thing after another until it is killed.
+/// Runs in a process of its own: shares one item after another until it is killed.
 #[test]
 fn shares_things_when_it_is_told_to() {
-    let Some((folder, name)) = orders() else {
+    let Some((folder, name)) = worker_config() else {
         return;
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -27,33 +28,34 @@ fn shares_things_when_it_is_told_to() {
 
 async fn share(folder: &Path, name: &str) {
     let shared = SharedContext::open(folder).await.expect("it opens");
-    let own = Scope::Harness(HarnessId::new(name));
+    let own = Scope::Member(MemberId::new(name));
     let file = folder.join(format!("{name}.txt"));
     for number in 0_u64.. {
-        // Whoever started this is gone, and its folder with it.
+        // The parent process is gone, and its folder with it.
         if !folder.exists() {
             return;
         }
         let now = Timestamp::now();
         let value = json!(number);
         shared.set(&own, "number", &value, now).await.expect("kept");
-        tell(&format!("value {number}"));
-        let event = NewHarnessEvent::new("progress", now)
-            .about(HarnessId::new(name))
-            .with_details(value);
+        report(&format!("value {number}"));
+        let event = NewMemberEvent::new("progress", now)
+            .member(MemberId::new(name))
+            .details(value);
         let cursor = shared.emit_event(&event).await.expect("kept");
-        tell(&format!("event {number} {cursor}"));
+        report(&format!("event {number} {cursor}"));
         std::fs::write(&file, number.to_string()).expect("writable");
         let artifact = format!("{name}.out").parse().expect("a name");
-        let harness = HarnessId::new(name);
+        let harness = MemberId::new(name);
         let published = shared.publish_artifact(&artifact, &file, &harness, &Value::Null, now);
         published.await.expect("it is published");
-        tell(&format!("artifact {number}"));
+        report(&format!("artifact {number}"));
     }
 }
 
+// Shows: fleets/shared/sync
 #[tokio::test]
-async fn what_was_acknowledged_to_who_was_killed_is_there() {
+async fn acknowledged_writes_of_killed_processes_survive() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("shared");
     let shared = SharedContext::open(&folder).await.expect("it opens");
@@ -66,7 +68,7 @@ async fn what_was_acknowledged_to_who_was_killed_is_there() {
             last_kill.elapsed() < Duration::from_secs(120),
             "nobody shares anything"
         );
-        let has_worked = |worker: &Worker| worker.told() > 4 + ended.len() % 5;
+        let has_worked = |worker: &Worker| worker.reported() > 4 + ended.len() % 5;
         let Some(victim) = workers.iter().position(has_worked) else {
             tokio::time::sleep(Duration::from_micros(300)).await;
             continue;
@@ -84,13 +86,13 @@ async fn what_was_acknowledged_to_who_was_killed_is_there() {
     let events = shared.events_since(Cursor::START, usize::MAX).await;
     let events = events.expect("read");
     assert!(events.is_sorted_by(|one, other| one.cursor < other.cursor));
-    for (name, told) in ended {
+    for (name, output) in ended {
         let last = |what: &str| {
-            let told = told.iter().rev();
-            let mut told = told.filter_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
-            told.next().map(str::to_owned)
+            let output = output.iter().rev();
+            let mut output = output.filter_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
+            output.next().map(str::to_owned)
         };
-        let own = Scope::Harness(HarnessId::new(&name));
+        let own = Scope::Member(MemberId::new(&name));
         let value = shared.get(&own, "number").await.expect("read");
         let value = value.and_then(|value| value.as_u64());
         let told_value = last("value").map(|number| number.parse::<u64>().expect("a number"));
@@ -98,11 +100,11 @@ async fn what_was_acknowledged_to_who_was_killed_is_there() {
             value >= told_value,
             "{name}: {value:?} after {told_value:?}"
         );
-        for line in told.iter().filter_map(|line| line.strip_prefix("event ")) {
+        for line in output.iter().filter_map(|line| line.strip_prefix("event ")) {
             let (number, cursor) = line.split_once(' ').expect("two numbers");
-            let is_it = |read: &&autonoe_harness::HarnessEvent| {
+            let is_it = |read: &&autonoe_harness::shared::MemberEvent| {
                 read.cursor.to_string() == cursor
-                    && read.event.harness == Some(HarnessId::new(&name))
+                    && read.event.member == Some(MemberId::new(&name))
                     && read.event.details.as_u64() == number.parse().ok()
             };
             assert_eq!(events.iter().filter(is_it).count(), 1, "{name}: {line}");

@@ -1,4 +1,4 @@
-//! Workers in processes of their own, which tell what was acknowledged to them.
+//! Fixture: workers in processes of their own, which report acknowledged writes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -7,72 +7,23 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use autonoe_harness::{Claimant, NewHarnessEvent, SqliteState, StateStore, TaskEnd};
-use jiff::Timestamp;
-
 /// The environment variables that turn this test program into a worker.
 const FILE: &str = "AUTONOE_TEST_STATE_FILE";
 const NAME: &str = "AUTONOE_TEST_STATE_WORKER";
 
-/// How long a worker may be silent.
-const LEASE: Duration = Duration::from_secs(2);
-
-/// What a worker does, by the name of the test that does it.
-pub(crate) const WORKS_ON_TASKS: &str = "state::worker::works_on_tasks_when_it_is_told_to";
-
-/// Runs in a process of its own: works on tasks until none is left.
-#[test]
-fn works_on_tasks_when_it_is_told_to() {
-    let Some((file, name)) = orders() else {
-        return;
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(work(&file, &name));
-}
-
-/// Returns the file and the name, in a process that is to work.
-pub(crate) fn orders() -> Option<(PathBuf, String)> {
+/// Returns the file and the name, in a worker process.
+pub(crate) fn worker_config() -> Option<(PathBuf, String)> {
     let (file, name) = (std::env::var_os(FILE)?, std::env::var(NAME).ok()?);
     Some((file.into(), name))
 }
 
-async fn work(file: &Path, name: &str) {
-    let state = SqliteState::open(file).await.expect("it opens");
-    let me = Claimant::new(name).with_lease(LEASE);
-    loop {
-        let claimed = state.claim_next(&me, Timestamp::now()).await;
-        let Some(claim) = claimed.expect("it is asked") else {
-            let left = state.get_incomplete_tasks().await.expect("it is read");
-            if left.is_empty() {
-                return;
-            }
-            // What is left is somebody else's for now.
-            tokio::time::sleep(Duration::from_millis(3)).await;
-            continue;
-        };
-        tell(&format!("begun {} {}", claim.id(), claim.epoch));
-        for _ in 0..3 {
-            let event = NewHarnessEvent::new("progress", Timestamp::now());
-            state.append_event(&event).await.expect("it is kept");
-        }
-        let end = TaskEnd::completed(name);
-        match state.finish(&claim, &end, Timestamp::now()).await {
-            Ok(()) => tell(&format!("done {} {}", claim.id(), claim.epoch)),
-            Err(_) => tell(&format!("fenced {} {}", claim.id(), claim.epoch)),
-        }
-    }
-}
-
-pub(crate) fn tell(what: &str) {
+pub(crate) fn report(what: &str) {
     let mut out = std::io::stdout().lock();
-    // Who started this may be gone; then nobody needs to know.
+    // The parent may be gone; then nothing reads the output.
     let _ = writeln!(out, "worker: {what}").and_then(|()| out.flush());
 }
 
-/// A worker, and what it told so far.
+/// A worker, and its output so far.
 pub(crate) struct Worker {
     pub(crate) name: String,
     child: Child,
@@ -81,7 +32,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts a process that does `what`, which is the name of a test, with a file under a name.
+    /// Starts a process that runs the test `what`, with a file and a name.
     pub(crate) fn start(what: &str, file: &Path, name: String) -> Self {
         let mut child = Command::new(std::env::current_exe().expect("this program"))
             .args([what, "--exact", "--nocapture"])
@@ -92,11 +43,11 @@ impl Worker {
             .expect("it starts");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&told);
+        let sender = Arc::clone(&told);
         let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if let Some((_, what)) = line.split_once("worker: ") {
-                    heard.lock().expect("not poisoned").push(what.to_owned());
+                    sender.lock().expect("not poisoned").push(what.to_owned());
                 }
             }
         });
@@ -108,18 +59,18 @@ impl Worker {
         }
     }
 
-    /// Returns how much it told.
-    pub(crate) fn told(&self) -> usize {
+    /// Returns the number of its output lines.
+    pub(crate) fn reported(&self) -> usize {
         self.told.lock().expect("not poisoned").len()
     }
 
-    /// Kills it and returns what it told.
+    /// Kills it and returns its output.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("ours");
         self.end()
     }
 
-    /// Waits for its end and returns what it told.
+    /// Waits for its end and returns its output.
     pub(crate) fn wait(mut self) -> Vec<String> {
         let begun = Instant::now();
         while self.child.try_wait().expect("ours").is_none() {

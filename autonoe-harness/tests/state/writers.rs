@@ -1,46 +1,47 @@
-//! Many who write at once.
+//! Tests of many concurrent writers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autonoe_harness::{Cursor, HarnessId, NewHarnessEvent, SqliteState, StateError, StateStore};
+use autonoe_harness::shared::{Cursor, NewMemberEvent, SharedContext, SharedError};
+use autonoe_harness::strategy::MemberId;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 const WRITERS: usize = 64;
 
-async fn write(state: &SqliteState, writer: usize, events: usize) -> Result<(), StateError> {
+async fn write(shared: &SharedContext, writer: usize, events: usize) -> Result<(), SharedError> {
     for number in 0..events {
-        let event = NewHarnessEvent::new("progress", Timestamp::UNIX_EPOCH)
-            .about(HarnessId::new(writer.to_string()))
-            .with_details(json!(number));
-        state.append_event(&event).await?;
+        let event = NewMemberEvent::new("progress", Timestamp::UNIX_EPOCH)
+            .member(MemberId::new(writer.to_string()))
+            .details(json!(number));
+        shared.emit_event(&event).await?;
     }
     Ok(())
 }
 
-async fn assert_all_there(state: &SqliteState, events: usize) {
+async fn assert_all_there(shared: &SharedContext, events: usize) {
     let expected: Vec<u64> = (0..events as u64).collect();
-    let events = state.events_since(Cursor::START, usize::MAX).await;
+    let events = shared.events_since(Cursor::START, usize::MAX).await;
     let mut by_writer: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for read in events.expect("it is read") {
         let details = read.event.details.as_u64().expect("a number");
         by_writer
-            .entry(read.event.harness)
+            .entry(read.event.member)
             .or_default()
             .push(details);
     }
     assert_eq!(by_writer.len(), WRITERS);
     assert!(by_writer.values().all(|own| *own == expected));
-    state.integrity_check().await.expect("it is whole");
+    shared.integrity_check().await.expect("it is whole");
 }
 
 #[tokio::test]
 async fn sixty_four_writers_share_one_connection() {
     const EVENTS: usize = 10;
     let dir = tempfile::tempdir().expect("a folder");
-    let state = SqliteState::open(&dir.path().join("state.db")).await;
+    let state = SharedContext::open(dir.path()).await;
     let state = Arc::new(state.expect("it opens"));
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
@@ -60,12 +61,12 @@ async fn sixty_four_writers_have_a_connection_each() {
     // A connection waits for the others for a limited time, in which all of them must have written.
     const EVENTS: usize = 2;
     let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("state.db");
+    let path = dir.path().to_owned();
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
         let path = path.clone();
         writers.spawn(async move {
-            let state = SqliteState::open(&path).await?;
+            let state = SharedContext::open(&path).await?;
             write(&state, writer, EVENTS).await
         });
     }
@@ -74,6 +75,6 @@ async fn sixty_four_writers_have_a_connection_each() {
         done.expect("it is kept");
     }
 
-    let state = SqliteState::open(&path).await.expect("it opens");
+    let state = SharedContext::open(&path).await.expect("it opens");
     assert_all_there(&state, EVENTS).await;
 }

@@ -1,9 +1,10 @@
-//! The suite finds what is wrong with strategies that are.
+//! Tests that the conformance suite detects faulty strategies.
 
-use autonoe_harness::{Decision, Fleet, Order, Strategy, conformance};
+use autonoe_harness::strategy::{Decision, Fleet, Order};
+use autonoe_harness::{Strategy, conformance};
 use serde::{Deserialize, Serialize};
 
-/// Declares a strategy that decides by a function.
+/// Declares a strategy from a function.
 macro_rules! strategy {
     ($name:ident, $tag:literal, $decide:expr) => {
         #[derive(Debug, Serialize, Deserialize)]
@@ -28,18 +29,25 @@ fn finish(decision: Decision) -> Vec<Order> {
 }
 
 strategy!(Idle, "test-idle", |_| Vec::new());
-strategy!(Hasty, "test-hasty", |fleet| match fleet.is_at_work() {
-    true => finish(Decision::failed()),
-    false => match start_all(fleet) {
-        orders if orders.is_empty() => finish(Decision::failed()),
-        orders => orders,
-    },
-});
+strategy!(
+    Hasty,
+    "test-hasty",
+    |fleet| if fleet.has_running_members() {
+        finish(Decision::failed())
+    } else {
+        match start_all(fleet) {
+            orders if orders.is_empty() => finish(Decision::failed()),
+            orders => orders,
+        }
+    }
+);
 strategy!(Lenient, "test-lenient", |fleet| {
-    // Whoever ends first wins, as in a race that a failure can win.
-    match fleet.ended_in_order().next() {
-        Some(first) if !fleet.is_at_work() => finish(Decision::won_by(first)),
-        _ if fleet.is_at_work() => fleet.running().map(|id| Order::stop(id, "over")).collect(),
+    // The first member that ends wins, as in a race that a failure can win.
+    match fleet.results_by_end().next() {
+        Some(first) if !fleet.has_running_members() => finish(Decision::won_by(first)),
+        _ if fleet.has_running_members() => {
+            fleet.running().map(|id| Order::stop(id, "over")).collect()
+        }
         _ => match start_all(fleet) {
             orders if orders.is_empty() => finish(Decision::failed()),
             orders => orders,
@@ -47,7 +55,7 @@ strategy!(Lenient, "test-lenient", |fleet| {
     }
 });
 strategy!(Optimist, "test-optimist", |fleet| {
-    if fleet.is_at_work() || fleet.waiting().next().is_some() {
+    if fleet.has_running_members() || fleet.waiting().next().is_some() {
         return start_all(fleet);
     }
     finish(Decision {
@@ -61,20 +69,21 @@ strategy!(Again, "test-again", |fleet| {
         .members()
         .iter()
         .map(|member| Order::start(&member.id));
-    match fleet.results().count() == fleet.members().len() {
-        true => finish(Decision::failed()),
-        false => all.collect(),
+    if fleet.results().count() == fleet.members().len() {
+        finish(Decision::failed())
+    } else {
+        all.collect()
     }
 });
 
 #[test]
-fn the_suite_finds_what_is_wrong() {
+fn the_suite_finds_each_fault() {
     let faulty: [(&dyn Strategy, &str); 5] = [
-        (&Idle {}, "it waits, and nothing is at work"),
-        (&Hasty {}, "it finishes while members are at work"),
-        (&Lenient {}, "failed and wins"),
-        (&Optimist {}, "it succeeds, and nobody did"),
-        (&Again {}, "it starts"),
+        (&Idle {}, "the strategy waits, and no member is running"),
+        (&Hasty {}, "the strategy finishes while members are running"),
+        (&Lenient {}, "failed, but is the winner"),
+        (&Optimist {}, "the fleet succeeds, but no member did"),
+        (&Again {}, "the strategy starts"),
     ];
     for (strategy, what) in faulty {
         let report = conformance::strategy(strategy);

@@ -1,5 +1,5 @@
-//! Strategies, by the words of the specification and by their contract.
+//! Tests of strategies: the table of the specification, and the conformance suite.
 
-mod contract;
+mod conformance;
 mod faulty;
-mod words;
+mod specification;

@@ -1,11 +1,11 @@
-//! What agents commit in a project that travels.
+//! Tests of commits that agents make in a synchronised project.
 
 use std::fs;
 
-use autonoe_core::Epoch;
+use autonoe_core::time::Epoch;
 use autonoe_testkit::program::names_in;
 
-use crate::travel::setting::{Host, Stage, git};
+use crate::travel::fixture::{Fixture, Host, git};
 
 fn commit(host: &Host, file: &str) -> String {
     host.write(file, "committed\n");
@@ -24,8 +24,8 @@ fn log(host: &Host) -> String {
 
 #[tokio::test]
 async fn an_agent_finds_the_commits_and_the_changes_of_the_one_before() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     commit(&one, "b.txt");
     one.write("a.txt", "changed\n");
@@ -38,20 +38,20 @@ async fn an_agent_finds_the_commits_and_the_changes_of_the_one_before() {
     assert_eq!(log(&two), "Add b.txt\nfirst");
     let there = git(&two.file(""), &["status", "--porcelain"]);
     assert_eq!(there, format!("{status}\n?? session-3.txt"));
-    // And goes on.
+    // It continues from there.
     let made = commit(&two, "c.txt");
     two.attach(4, Epoch(2)).await.expect("it runs");
     one.attach(5, Epoch(3)).await.expect("it runs");
     assert_eq!(log(&one), "Add c.txt\nAdd b.txt\nfirst");
     assert_eq!(git(&one.file(""), &["rev-parse", "HEAD"]), made);
-    stage.on_remote(&["merge-base", "--is-ancestor", &made, "autonoe/shop"]);
-    stage.on_remote(&["fsck", "--strict"]);
+    fixture.on_remote(&["merge-base", "--is-ancestor", &made, "autonoe/shop"]);
+    fixture.on_remote(&["fsck", "--strict"]);
 }
 
 #[tokio::test]
 async fn history_that_an_agent_wrote_anew_takes_nothing_from_the_branch() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     let before = commit(&one, "b.txt");
     one.attach(2, Epoch(1)).await.expect("it runs");
@@ -62,22 +62,22 @@ async fn history_that_an_agent_wrote_anew_takes_nothing_from_the_branch() {
     two.attach(4, Epoch(2)).await.expect("it runs");
 
     assert_eq!(log(&two), "Again\nfirst");
-    stage.on_remote(&["merge-base", "--is-ancestor", &before, "autonoe/shop"]);
+    fixture.on_remote(&["merge-base", "--is-ancestor", &before, "autonoe/shop"]);
 }
 
 #[tokio::test]
 async fn commits_that_were_not_published_are_kept() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     let made = commit(&one, "b.txt");
     two.attach(2, Epoch(2)).await.expect("it runs");
 
-    one.travels().arrive().await.expect("it arrives");
+    one.travels().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
     let kept = one.travels().kept().await.expect("it is listed");
-    let courier = stage.path("one/courier.git");
+    let courier = fixture.path("one/courier.git");
     git(
         &courier,
         &["merge-base", "--is-ancestor", &made, &kept[0].name],
@@ -86,8 +86,8 @@ async fn commits_that_were_not_published_are_kept() {
 
 #[tokio::test]
 async fn a_repository_that_an_agent_broke_is_no_obstacle() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     for (number, what) in (1..).zip(["gone", "broken", "empty", "new"]) {
         one.attach(number, Epoch(1)).await.expect("it runs");
         let dir = one.file(".git");
@@ -111,15 +111,15 @@ async fn a_repository_that_an_agent_broke_is_no_obstacle() {
     assert_eq!(log(&two), "Add new.txt");
 }
 
-/// Returns what is left of repositories that agents had on a host.
-fn aside(stage: &Stage, host: &str) -> Vec<String> {
-    names_in(&stage.path(host).join("repositories-of-agents"))
+/// Returns the quarantined repositories of agents on a host.
+fn aside(fixture: &Fixture, host: &str) -> Vec<String> {
+    names_in(&fixture.path(host).join("repositories-of-agents"))
 }
 
 #[tokio::test]
-async fn repositories_that_were_put_aside_go_and_what_only_they_had_is_kept() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     let folder = one.file("");
     git(&folder, &["switch", "--quiet", "--create", "attempt"]);
@@ -134,7 +134,7 @@ async fn repositories_that_were_put_aside_go_and_what_only_they_had_is_kept() {
         two.attach(number, Epoch(epoch)).await.expect("it runs");
         let next = (number + 1, Epoch(epoch + 1));
         one.attach(next.0, next.1).await.expect("it runs");
-        assert_eq!(aside(&stage, "one"), [""; 0]);
+        assert_eq!(aside(&fixture, "one"), [""; 0]);
     }
 
     let kept = one.travels().kept().await.expect("it is listed");
@@ -143,19 +143,19 @@ async fn repositories_that_were_put_aside_go_and_what_only_they_had_is_kept() {
     let mut expected = vec![attempt.clone(), stash.clone()];
     expected.sort();
     assert_eq!(kept, expected);
-    let courier = stage.path("one/courier.git");
+    let courier = fixture.path("one/courier.git");
     let show = |file: String| git(&courier, &["show", &file]);
     assert_eq!(show(format!("{attempt}:attempt.txt")), "committed");
     assert_eq!(show(format!("{stash}:a.txt")), "stashed");
-    // Nothing is left of the search.
+    // No ref of the search is left.
     assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
     git(&courier, &["fsck", "--strict"]);
 }
 
 #[tokio::test]
-async fn a_repository_that_was_put_aside_stays_if_it_cannot_be_read_or_has_more_stashes() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+async fn a_quarantined_repository_stays_if_it_is_unreadable_or_has_more_stashes() {
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     for text in ["first\n", "second\n"] {
         one.write("a.txt", text);
@@ -163,25 +163,25 @@ async fn a_repository_that_was_put_aside_stays_if_it_cannot_be_read_or_has_more_
     }
     two.attach(2, Epoch(2)).await.expect("it runs");
     one.attach(3, Epoch(3)).await.expect("it runs");
-    assert_eq!(aside(&stage, "one"), ["1"]);
+    assert_eq!(aside(&fixture, "one"), ["1"]);
     fs::remove_file(one.file(".git/config")).expect("it is there");
     two.attach(4, Epoch(4)).await.expect("it runs");
 
     one.attach(5, Epoch(5)).await.expect("it runs");
 
-    assert_eq!(aside(&stage, "one"), ["1", "2"]);
-    let first = stage.path("one/repositories-of-agents/1");
+    assert_eq!(aside(&fixture, "one"), ["1", "2"]);
+    let first = fixture.path("one/repositories-of-agents/1");
     assert_eq!(git(&first, &["show", "stash@{1}:a.txt"]), "first");
 }
 
 #[tokio::test]
-async fn a_repository_that_was_put_aside_stays_if_a_name_leads_to_no_commit() {
+async fn a_quarantined_repository_stays_if_a_ref_points_to_no_commit() {
     for tag in [
         &["tag", "-m", "words of its own", "done"][..],
         &["tag", "folder", "HEAD^{tree}"],
     ] {
-        let stage = Stage::new();
-        let (one, two) = (stage.host("one"), stage.host("two"));
+        let fixture = Fixture::new();
+        let (one, two) = (fixture.host("one"), fixture.host("two"));
         one.attach(1, Epoch(1)).await.expect("it runs");
         let named = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
         git(&one.file(""), &[&named[..], tag].concat());
@@ -189,8 +189,8 @@ async fn a_repository_that_was_put_aside_stays_if_a_name_leads_to_no_commit() {
 
         one.attach(3, Epoch(3)).await.expect("it runs");
 
-        assert_eq!(aside(&stage, "one"), ["1"]);
-        let courier = stage.path("one/courier.git");
+        assert_eq!(aside(&fixture, "one"), ["1"]);
+        let courier = fixture.path("one/courier.git");
         assert_eq!(git(&courier, &["for-each-ref", "refs/travel/aside/"]), "");
     }
 }

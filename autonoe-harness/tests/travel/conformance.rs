@@ -1,28 +1,28 @@
-//! A host of a project that travels does what every session host must do.
+//! Conformance test of the session host for synchronised projects.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::ProjectSessionHost;
-use autonoe_harness::{TravelRemote, TravellingHost, TravellingProject};
-use autonoe_testkit::conformance::{HostGround, session_host};
+use autonoe_core::project::ProjectSessionHost;
+use autonoe_harness::git_sync::{SyncRemote, SyncedProject, SyncedSessionHost};
+use autonoe_testkit::conformance::{HostProject, session_host};
 
-use crate::travel::setting::{commands, git};
+use crate::travel::fixture::{commands, git};
 
-/// Opens the place that all hosts of a ground share, as several processes on one machine would.
-fn open(ground: &HostGround) -> TravellingProject {
+/// Opens the folder that all hosts of a ground share, like several processes on one machine.
+fn open(ground: &HostProject) -> SyncedProject {
     let remote = ground.project().join("remote.git");
     if !remote.exists() {
         make(ground.project(), &remote);
     }
-    let remote = TravelRemote::new(remote.to_str().expect("plain")).expect("a path");
+    let remote = SyncRemote::new(remote.to_str().expect("plain")).expect("a path");
     let home = ground.project().join("home");
-    let opened = TravellingProject::open(&home, remote, "main", &ground.run(), commands());
+    let opened = SyncedProject::open(&home, remote, "main", &ground.run(), commands());
     opened.expect("it can be opened")
 }
 
-/// Makes a remote with one commit.
+/// Creates a remote with one commit.
 fn make(folder: &Path, remote: &Path) {
     let name = remote.to_str().expect("plain");
     git(
@@ -39,8 +39,8 @@ async fn a_travelling_host_conforms() {
     let report = session_host(async |ground| {
         let travels = open(ground);
         let sessions = ProjectSessionHost::new(travels.project().clone(), ground.agents());
-        let host = TravellingHost::new(travels, sessions);
-        Arc::new(host.watch_every(Duration::from_secs(1))) as Arc<_>
+        let host = SyncedSessionHost::new(travels, sessions);
+        Arc::new(host.takeover_check_interval(Duration::from_secs(1))) as Arc<_>
     })
     .await;
 

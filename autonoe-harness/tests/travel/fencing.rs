@@ -1,20 +1,21 @@
-//! Hosts that were overtaken.
+//! Tests of hosts that were overtaken.
 
 use std::time::Duration;
 
-use autonoe_core::{Epoch, SessionHostError};
-use autonoe_harness::TravelError;
+use autonoe_core::engine::SessionHostError;
+use autonoe_core::time::Epoch;
+use autonoe_harness::git_sync::SyncError;
 use autonoe_testkit::SessionScript;
 
-use crate::travel::setting::{Host, Stage, recorded};
+use crate::travel::fixture::{Fixture, Host, recorded};
 
 #[tokio::test]
 async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
-    let stage = Stage::new();
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     two.attach(2, Epoch(2)).await.expect("it runs");
-    let before = stage.names();
+    let before = fixture.names();
     one.write("late.txt", "too late\n");
 
     let published = one.travels().publish(Epoch(1), Some(2)).await;
@@ -22,16 +23,22 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
 
     let overtaken = matches!(
         published,
-        Err(TravelError::Overtaken {
+        Err(SyncError::Overtaken {
             latest: Epoch(2),
             ..
         })
     );
     assert!(overtaken, "{published:?}");
     let (asked, latest) = (Epoch(1), Epoch(2));
-    assert_eq!(attached, Err(SessionHostError::Fenced { asked, latest }));
-    assert_eq!(stage.names(), before);
-    // What it has stays there, until it takes the run again: then it is kept.
+    assert_eq!(
+        attached,
+        Err(SessionHostError::Fenced {
+            requested: asked,
+            latest
+        })
+    );
+    assert_eq!(fixture.names(), before);
+    // Its work stays there until it takes over the run again: then it is kept.
     assert_eq!(one.read("late.txt"), "too late\n");
     one.attach(3, Epoch(3)).await.expect("it runs");
     assert_eq!(one.read("late.txt"), "");
@@ -40,53 +47,53 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
         panic!("{kept:?}");
     };
     let show = format!("{}:late.txt", kept.commit);
-    let courier = stage.path("one/courier.git");
+    let courier = fixture.path("one/courier.git");
     assert_eq!(
-        crate::travel::setting::git(&courier, &["show", &show]),
+        crate::travel::fixture::git(&courier, &["show", &show]),
         "too late"
     );
     assert_eq!(recorded(&one), [1, 2, 3]);
 }
 
 #[tokio::test]
-async fn of_two_hosts_with_one_epoch_one_comes_through() {
-    let stage = Stage::new();
-    let (one, two) = (stage.travels("one"), stage.travels("two"));
+async fn of_two_hosts_with_the_same_epoch_one_succeeds() {
+    let fixture = Fixture::new();
+    let (one, two) = (fixture.travels("one"), fixture.travels("two"));
 
-    let (first, second) = tokio::join!(one.take(Epoch(5)), two.take(Epoch(5)));
+    let (first, second) = tokio::join!(one.take_over(Epoch(5)), two.take_over(Epoch(5)));
 
     assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
     let error = first.and(second).expect_err("one was first");
     assert!(matches!(
         error,
-        TravelError::Overtaken {
+        SyncError::Overtaken {
             latest: Epoch(5),
             ..
         }
     ));
-    // And it stays like that.
-    let (first, second) = (one.take(Epoch(5)).await, two.take(Epoch(5)).await);
+    // The result does not change.
+    let (first, second) = (one.take_over(Epoch(5)).await, two.take_over(Epoch(5)).await);
     assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
     assert_eq!(
-        stage.on_remote(&["rev-list", "--count", "main..autonoe/shop"]),
+        fixture.on_remote(&["rev-list", "--count", "main..autonoe/shop"]),
         "1"
     );
 }
 
 #[tokio::test]
 async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     // A host tries five times, and each of the four others can push before the last one once.
     let hosts: Vec<_> = (1..=5)
-        .map(|number| stage.travels(&number.to_string()))
+        .map(|number| fixture.travels(&number.to_string()))
         .collect();
     let taking = hosts.iter().zip(1..);
-    let taking = taking.map(|(host, epoch)| host.take(Epoch(epoch)));
+    let taking = taking.map(|(host, epoch)| host.take_over(Epoch(epoch)));
 
     let taken = futures::future::join_all(taking).await;
 
     assert!(taken[4].is_ok(), "{taken:?}");
-    let epochs = stage.on_remote(&[
+    let epochs = fixture.on_remote(&[
         "log",
         "--reverse",
         "--format=%(trailers:key=Autonoe-Epoch,valueonly,separator=)",
@@ -103,16 +110,16 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
         let published = host.publish(Epoch(epoch), None).await;
         assert_eq!(published.is_ok(), epoch == 5, "{published:?}");
     }
-    assert_eq!(stage.published("b.txt"), "5");
+    assert_eq!(fixture.published("b.txt"), "5");
 }
 
 #[tokio::test]
 async fn a_session_whose_host_is_overtaken_is_dropped() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let hangs = SessionScript::new("hangs").says("I begin.").hangs();
-    let mut one = Host::with(stage.travels("one"), [hangs]);
-    one.host = one.host.watch_every(Duration::from_millis(50));
-    let two = stage.host("two");
+    let mut one = Host::with(fixture.travels("one"), [hangs]);
+    one.host = one.host.takeover_check_interval(Duration::from_millis(50));
+    let two = fixture.host("two");
     let overtaking = async {
         while one.played.received().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -123,7 +130,13 @@ async fn a_session_whose_host_is_overtaken_is_dropped() {
     let (first, second) = tokio::join!(one.attach(1, Epoch(1)), overtaking);
 
     let (asked, latest) = (Epoch(1), Epoch(2));
-    assert_eq!(first, Err(SessionHostError::Fenced { asked, latest }));
+    assert_eq!(
+        first,
+        Err(SessionHostError::Fenced {
+            requested: asked,
+            latest
+        })
+    );
     assert!(second.expect("it runs").result.end.is_completed());
     assert_eq!((one.played.alive(), recorded(&two)), (0, vec![1]));
 }

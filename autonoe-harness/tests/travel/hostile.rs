@@ -1,22 +1,22 @@
-//! What an agent can leave in a project. Nothing of it runs.
+//! Tests of hostile projects: nothing that an agent leaves there is executed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::Epoch;
+use autonoe_core::time::Epoch;
 
-use crate::travel::setting::{Host, Stage, git};
+use crate::travel::fixture::{Fixture, Host, git};
 
-/// A program that leaves the file `ran` when it is run.
+/// A program that creates the file `ran` when it is run.
 struct Trap {
     program: PathBuf,
     ran: PathBuf,
 }
 
 impl Trap {
-    fn new(stage: &Stage) -> Self {
-        let (program, ran) = (stage.path("trap"), stage.path("ran"));
+    fn new(fixture: &Fixture) -> Self {
+        let (program, ran) = (fixture.path("trap"), fixture.path("ran"));
         let script = format!("#!/bin/sh\necho \"$@\" >>'{}'\nexec cat\n", ran.display());
         fs::write(&program, script).expect("a file");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
@@ -32,7 +32,7 @@ impl Trap {
     }
 }
 
-/// Has the repository of agents lead to another.
+/// Redirects the repository of agents to another one.
 type Lead = fn(&Host, &Path);
 
 fn set_traps(host: &Host, trap: &Trap) {
@@ -86,9 +86,9 @@ fn set_traps(host: &Host, trap: &Trap) {
 
 #[tokio::test]
 async fn nothing_that_an_agent_has_set_up_runs() {
-    let stage = Stage::new();
-    let trap = Trap::new(&stage);
-    let (one, two) = (stage.host("one"), stage.host("two"));
+    let fixture = Fixture::new();
+    let trap = Trap::new(&fixture);
+    let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     set_traps(&one, &trap);
 
@@ -99,8 +99,8 @@ async fn nothing_that_an_agent_has_set_up_runs() {
     one.attach(4, Epoch(3)).await.expect("it runs");
 
     trap.not_run();
-    assert_eq!(stage.published("b.txt"), "new");
-    // What was there is put aside, and agents have a repository without all that.
+    assert_eq!(fixture.published("b.txt"), "new");
+    // The old repository is quarantined, and agents have a new one without the traps.
     assert_eq!(
         git(&one.file(""), &["config", "--get-regexp", "^core[.]"])
             .lines()
@@ -111,12 +111,12 @@ async fn nothing_that_an_agent_has_set_up_runs() {
 }
 
 #[tokio::test]
-async fn a_courier_with_other_settings_is_mended() {
-    let stage = Stage::new();
-    let trap = Trap::new(&stage);
-    let one = stage.host("one");
+async fn a_sync_repository_with_other_settings_is_repaired() {
+    let fixture = Fixture::new();
+    let trap = Trap::new(&fixture);
+    let one = fixture.host("one");
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let courier = stage.path("one/courier.git");
+    let courier = fixture.path("one/courier.git");
     for key in [
         "core.sshCommand",
         "filter.trap.clean",
@@ -130,14 +130,14 @@ async fn a_courier_with_other_settings_is_mended() {
     one.attach(2, Epoch(1)).await.expect("it runs");
 
     trap.not_run();
-    assert_eq!(stage.published("session-2.txt"), "worked");
+    assert_eq!(fixture.published("session-2.txt"), "worked");
 }
 
 #[tokio::test]
 async fn a_repository_that_leads_elsewhere_is_not_followed() {
-    let stage = Stage::new();
-    let one = stage.host("one");
-    let secret = stage.path("secret");
+    let fixture = Fixture::new();
+    let one = fixture.host("one");
+    let secret = fixture.path("secret");
     fs::create_dir(&secret).expect("a folder");
     git(&secret, &["init", "--quiet"]);
     fs::write(secret.join("secret.txt"), "secret\n").expect("a file");
@@ -170,11 +170,11 @@ async fn a_repository_that_leads_elsewhere_is_not_followed() {
             .await
             .expect("it is published");
 
-        let all = stage.on_remote(&["rev-list", "--all"]);
+        let all = fixture.on_remote(&["rev-list", "--all"]);
         assert!(!all.contains(&hidden), "{what}");
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
     }
-    let two = stage.host("two");
+    let two = fixture.host("two");
     two.attach(9, Epoch(2)).await.expect("it runs");
     assert_eq!(git(&two.file(""), &["log", "--format=%s"]), "first");
 }

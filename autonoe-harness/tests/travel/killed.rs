@@ -1,4 +1,4 @@
-//! Hosts that are killed at each step, and others that go on.
+//! Tests of hosts that are killed at each step, and others that resume the run.
 
 use std::env;
 use std::fs;
@@ -7,23 +7,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use autonoe_core::Epoch;
-use autonoe_process::Commands;
+use autonoe_core::time::Epoch;
+use autonoe_process::ProcessRunner;
 
-use crate::travel::setting::{Host, PATH, Stage, open, recorded};
+use crate::travel::fixture::{Fixture, Host, PATH, open, recorded};
 
-/// Tells a process that it is a host, and where.
+/// Makes this program a host, with this home folder.
 const HOME: &str = "AUTONOE_TRAVEL_HOME";
 const REMOTE: &str = "AUTONOE_TRAVEL_REMOTE";
 const PROGRAMS: &str = "AUTONOE_TRAVEL_PROGRAMS";
 const NUMBER: &str = "AUTONOE_TRAVEL_NUMBER";
 const EPOCH: &str = "AUTONOE_TRAVEL_EPOCH";
 const KILL: &str = "AUTONOE_TRAVEL_KILL";
-/// How often a host is killed; the torture sets it.
+/// Number of kills, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 const THIS: &str = "travel::killed::whatever_a_host_is_killed_at_another_goes_on";
 
-/// Counts how often git is run, and kills the host before or after the one that is named.
+/// Counts the runs of git, and kills the host before or after the given one.
 const KILLING_GIT: &str = r#"#!/bin/sh
 count=$(cat "$COUNT" 2>/dev/null || echo 0)
 count=$((count + 1))
@@ -43,31 +43,31 @@ async fn whatever_a_host_is_killed_at_another_goes_on() {
     }
     let rounds = env::var(ROUNDS).ok().and_then(|rounds| rounds.parse().ok());
     let rounds = rounds.unwrap_or(8_u32);
-    let stage = Stage::new();
-    let base = stage.on_remote(&["rev-parse", "main"]);
-    killing_git(&stage);
+    let fixture = Fixture::new();
+    let base = fixture.on_remote(&["rev-parse", "main"]);
+    killing_git(&fixture);
     let (mut number, mut epoch, mut killed) = (1, 0, 0);
     for round in 0..rounds {
         let home = ["one", "two"][(round / 2 % 2) as usize];
-        // Each step of a host comes in its turn; there are some hundred.
+        // The rounds cover each step of a host in turn; there are some hundred.
         let when = ["before", "after"][(round % 2) as usize];
         let kill = format!("{when} {}", 1 + round * 29 % 131);
 
-        let told = host(&stage, home, (number, epoch), &kill);
+        let told = host(&fixture, home, (number, epoch), &kill);
 
         killed += u32::from(told.is_none());
         epoch += 1;
         number += u32::from(told.is_some());
-        assert_eq!(stage.on_remote(&["rev-parse", "main"]), base, "{kill}");
-        stage.on_remote(&["fsck", "--strict", "--no-dangling"]);
+        assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base, "{kill}");
+        fixture.on_remote(&["fsck", "--strict", "--no-dangling"]);
     }
-    let told = host(&stage, "three", (number, epoch), "never");
+    let told = host(&fixture, "three", (number, epoch), "never");
     assert_eq!(told, Some(number));
 
     let last = Host::on(open(
-        &stage.path("four"),
-        &stage.remote(),
-        crate::travel::setting::commands(),
+        &fixture.path("four"),
+        &fixture.remote(),
+        crate::travel::fixture::commands(),
     ));
     last.claim().await;
     let all: Vec<u32> = (1..=number).collect();
@@ -79,24 +79,24 @@ async fn whatever_a_host_is_killed_at_another_goes_on() {
     assert!(number > 1);
 }
 
-/// Puts a git into the stage that kills.
-fn killing_git(stage: &Stage) {
-    let programs = stage.path("programs");
+/// Installs the killing git into the fixture.
+fn killing_git(fixture: &Fixture) {
+    let programs = fixture.path("programs");
     fs::create_dir(&programs).expect("a folder");
     let program = programs.join("git");
     fs::write(&program, KILLING_GIT).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
 }
 
-/// Has a host carry out a session, and returns the number of it if its outcome was told.
-fn host(stage: &Stage, home: &str, (number, epoch): (u32, u64), kill: &str) -> Option<u32> {
-    let count = stage.path("programs/count");
+/// Lets a host execute a session, and returns its number if its outcome was reported.
+fn host(fixture: &Fixture, home: &str, (number, epoch): (u32, u64), kill: &str) -> Option<u32> {
+    let count = fixture.path("programs/count");
     let _ = fs::remove_file(&count);
     let mut child = Command::new(env::current_exe().expect("this program"))
         .args([THIS, "--exact", "--nocapture"])
-        .env(HOME, stage.path(home))
-        .env(REMOTE, stage.remote())
-        .env(PROGRAMS, stage.path("programs"))
+        .env(HOME, fixture.path(home))
+        .env(REMOTE, fixture.remote())
+        .env(PROGRAMS, fixture.path("programs"))
         .env(NUMBER, number.to_string())
         .env(EPOCH, epoch.to_string())
         .env(KILL, kill)
@@ -120,12 +120,12 @@ fn host(stage: &Stage, home: &str, (number, epoch): (u32, u64), kill: &str) -> O
     told
 }
 
-/// Claims the run, carries out one session, and tells its outcome.
+/// Claims the run, executes one session, and reports its outcome.
 async fn be_a_host() {
     let given = |name: &str| env::var(name).expect("who sets one variable sets all");
     let programs = PathBuf::from(given(PROGRAMS));
     let path = format!("{}:{PATH}", programs.display());
-    let commands = Commands::unconfined("/")
+    let commands = ProcessRunner::unconfined("/")
         .env("PATH", path)
         .env("REAL", PATH)
         .env("COUNT", programs.join("count"))
@@ -138,7 +138,7 @@ async fn be_a_host() {
     ));
     let number: u32 = given(NUMBER).parse().expect("a number");
     let last: u64 = given(EPOCH).parse().expect("a number");
-    // As an engine does it that knows the epochs that it gave.
+    // Like an engine that knows the epochs that it has assigned.
     let epoch = host.claim().await.max(Epoch(last + 1));
     let outcome = host.attach(number, epoch).await.expect("it runs");
     assert!(outcome.result.end.is_completed());

@@ -1,13 +1,13 @@
-//! Projects that travel between hosts, with a real git.
+//! Tests of git sync between hosts, with a real git.
 
 mod agents_git;
-mod away;
 mod conformance;
 mod fencing;
-mod foreign;
+mod fixture;
+mod foreign_commits;
+mod host_changes;
 mod hostile;
 mod killed;
-mod moving;
-mod setting;
-mod trees;
-mod vanishing;
+mod lost_remote;
+mod synced_files;
+mod unreachable_remote;

@@ -1,23 +1,26 @@
-//! Turns that continue the conversation of the turn before.
+//! Tests of turns that continue the conversation of the previous turn.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentSessionId, Failure, JobRunner, RunControl, RunDesk, RunId, RunOutcome, RunSpec,
+use autonoe_core::engine::{JobContext, JobRunner, RunOutcome, RunSpec};
+use autonoe_core::event::Failure;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{RunControl, RunId};
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::executor::{
+    ExecuteError, ExecutionOutcome, FileCriterion, Verification, follow_up_prompt, task_prompt,
 };
-use autonoe_harness::{
-    BackendModel, Escalation, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor,
-    Executors, FileCriterion, Isolation, Ladder, PromptMutation, Task, TaskLoop, Verification,
-    WorkOrder, follow_up_prompt, task_prompt,
-};
+use autonoe_harness::recovery::{BackendModel, Escalation, Ladder, PromptMutation};
+use autonoe_harness::work::{Isolation, WorkOrder};
+use autonoe_harness::{Execution, ExecutionReport, Executor, Executors, Task, TaskLoop};
 use autonoe_testkit::VirtualClock;
 use proptest::prelude::*;
 
-use crate::work::lives::{Kill, Lives, Turn};
-use crate::work::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::crashing_process::{CrashingRun, Kill, Turn};
+use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
 
 /// The conversation of each scripted turn.
 fn scripted() -> Option<AgentSessionId> {
@@ -27,17 +30,17 @@ fn scripted() -> Option<AgentSessionId> {
 #[tokio::test(start_paused = true)]
 async fn a_member_continues_its_conversation_after_a_failed_check() {
     let turns = Turns::resuming([says("I think."), says("Still."), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1").context("It is a shop.")]);
     order.input = Some("The stage before said this.".to_owned());
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     let (prompts, task) = (turns.prompts(), &order.tasks[0].task);
     let before = "Result of the previous stage:\nThe stage before said this.";
     assert_eq!(prompts[0], task_prompt(task, Some(before)));
-    let problem = "The last attempt failed: the file out.txt is not there";
+    let problem = "The last attempt failed: the file out.txt does not exist";
     let follow_up = follow_up_prompt(task, Some(problem));
     assert_eq!(prompts[1..], [follow_up.clone(), follow_up]);
     assert_eq!(turns.resumed(), [None, scripted(), scripted()]);
@@ -46,13 +49,13 @@ async fn a_member_continues_its_conversation_after_a_failed_check() {
 #[tokio::test(start_paused = true)]
 async fn a_member_whose_backend_cannot_resume_gets_the_whole_task_again() {
     let turns = Turns::new([says("I think."), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let order = order([task("T-1")]);
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    let problem = "The last attempt failed: the file out.txt is not there";
+    let problem = "The last attempt failed: the file out.txt does not exist";
     let whole = task_prompt(&order.tasks[0].task, Some(problem));
     assert_eq!(turns.prompts()[1], whole);
     assert_eq!(turns.resumed(), [None, None]);
@@ -61,7 +64,7 @@ async fn a_member_whose_backend_cannot_resume_gets_the_whole_task_again() {
 #[tokio::test(start_paused = true)]
 async fn another_task_another_prompt_and_another_backend_start_a_conversation() {
     let other = Task::new("T-0", "Write zero.txt.").expect("an id");
-    let other = other.success(FileCriterion::new("zero.txt"));
+    let other = other.success_criteria(FileCriterion::new("zero.txt"));
     let zero = autonoe_testkit::SessionScript::new("turn")
         .does(|folder| std::fs::write(folder.join("zero.txt"), "0\n").expect("a file"))
         .says("Zero.")
@@ -70,17 +73,17 @@ async fn another_task_another_prompt_and_another_backend_start_a_conversation() 
     let same = (0..4).map(|_| says("Same."));
     let usual = Turns::resuming([zero].into_iter().chain(same));
     let strong = Turns::resuming([does_it()]);
-    let stage = Stage::of([("usual", &usual), ("strong", &strong)]);
+    let fixture = Fixture::with_backends([("usual", &usual), ("strong", &strong)]);
     let mut order = order([other, task("T-1")]);
     let mutation: PromptMutation = serde_json::from_str(r#"{"uses": 1}"#).expect("a strategy");
     order.ladder = Ladder::none()
         .then(mutation)
         .then(Escalation::new([BackendModel::new("strong")]));
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert_eq!(stage.recoveries(), ["rephrase", "strong"]);
+    assert_eq!(fixture.recoveries(), ["rephrase", "strong"]);
     assert_eq!(
         usual.resumed(),
         [None, None, scripted(), scripted(), None],
@@ -96,7 +99,7 @@ async fn a_member_continues_its_conversation_after_a_kill() {
         let turns = vec![Turn::Says("One."), Turn::Says("Two."), Turn::Does("Three.")];
         let tasks = [Task::new("T-1", "Do it.").expect("an id")];
         let order = WorkOrder::new(tasks, Isolation::Shared);
-        Lives::new(order, [("T-1", turns)])
+        CrashingRun::new(order, [("T-1", turns)])
     };
     let first = Some("T-1/1");
     // Its journal: opened, began, first turn began and ended, second turn began and ended.
@@ -104,7 +107,7 @@ async fn a_member_continues_its_conversation_after_a_kill() {
         (Kill::Never, [None, first, Some("T-1/2")].to_vec()),
         (Kill::After(2), [None, first, Some("T-1/2")].to_vec()),
         (Kill::After(3), [None, first, Some("T-1/2")].to_vec()),
-        // The second turn is lost, and had again after the first.
+        // The second turn is lost, and repeated after the first.
         (Kill::After(4), [None, first, Some("T-1/2")].to_vec()),
         (Kill::Before(5), [None, first, first].to_vec()),
         (Kill::After(5), [None, first, Some("T-1/2")].to_vec()),
@@ -120,7 +123,7 @@ async fn a_member_continues_its_conversation_after_a_kill() {
     }
 }
 
-/// A turn: how it ends, and whether its conversation has a name.
+/// A turn: its end, and whether its conversation has an ID.
 #[derive(Clone, Copy, Debug)]
 struct Had {
     end: u8,
@@ -130,11 +133,11 @@ struct Had {
 /// Backend, model and conversation to continue, of each turn.
 type AllTurns = Arc<Mutex<Vec<(String, Option<AgentSessionId>)>>>;
 
-/// Has turns on one backend, and remembers what they were to continue.
+/// Runs turns on one backend, and records the conversations to continue.
 struct Talker {
     name: &'static str,
     turns: Vec<Had>,
-    /// Of all turns on all backends.
+    /// Turns on all backends.
     all: AllTurns,
 }
 
@@ -152,7 +155,7 @@ impl Executor for Talker {
         &self,
         task: &Task,
         execution: &Execution,
-    ) -> Result<ExecutionResult, ExecuteError> {
+    ) -> Result<ExecutionReport, ExecuteError> {
         tokio::time::sleep(Duration::from_secs(60)).await;
         let model = task.model.as_deref().unwrap_or("usual");
         let with = format!("{}/{model}/", self.name);
@@ -162,24 +165,29 @@ impl Executor for Talker {
         all.push((with, execution.resume.clone()));
         drop(all);
         let end = match turn.end {
-            0 => ExecutionEnd::Failed {
+            0 => ExecutionOutcome::Failed {
                 error: Failure::permanent("authentication", "no login"),
             },
-            1 => ExecutionEnd::MaxTurns,
-            2 => ExecutionEnd::QuotaExceeded {
+            1 => ExecutionOutcome::MaxTurns,
+            2 => ExecutionOutcome::QuotaExceeded {
                 message: "spent".to_owned(),
                 resets_at: None,
             },
-            _ => ExecutionEnd::Completed,
+            _ => ExecutionOutcome::Completed,
         };
-        let mut result = ExecutionResult::new(task, self.name, end);
+        let mut result = ExecutionReport::new(task, self.name, end);
         result.model = Some(model.to_owned());
         result.output = "Same.".to_owned();
         result.conversation = turn.is_named.then(|| AgentSessionId::new(id));
         Ok(result)
     }
 
-    async fn verify_success(&self, _: &Task, _: &ExecutionResult) -> Verification {
+    async fn verify_success(
+        &self,
+        _: &Task,
+        _: &ExecutionReport,
+        _: &VerificationBudget,
+    ) -> Verification {
         Verification::failed("it is not there")
     }
 }
@@ -200,7 +208,7 @@ proptest! {
         let folder = tempfile::tempdir().expect("a folder");
         let workshop = move |_: &Path| {
             let [one, two] = talkers.clone();
-            Executors::default().with(one).with(two)
+            Executors::default().executor(one).executor(two)
         };
         let work = TaskLoop::new(folder.path(), workshop).clock(VirtualClock::new());
         let mut order = WorkOrder::new([Task::new("T-1", "Do it.").expect("an id")], Isolation::Shared);
@@ -233,5 +241,5 @@ fn run(work: &TaskLoop, order: &WorkOrder) -> RunOutcome {
         .expect("a runtime");
     let input = serde_json::to_value(order).expect("it serialises");
     let run = RunSpec::new(RunId::new("member"), "work", input);
-    runtime.block_on(work.run(&run, &RunDesk::new(RunControl::new(), |_| {})))
+    runtime.block_on(work.run(&run, &JobContext::new(RunControl::new(), |_| {})))
 }

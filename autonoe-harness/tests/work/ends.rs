@@ -1,23 +1,26 @@
-//! How the work of a member ends.
+//! Tests of how the work of a member ends.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{RunEnding, SessionOutcome};
-use autonoe_harness::{
-    Criterion, Ladder, PlannedTask, Task, Verification, Verifying, WorkEvent, WorkOrder,
-};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::engine::RunEnding;
+use autonoe_harness::executor::{Verification, VerificationContext};
+use autonoe_harness::recovery::Ladder;
+use autonoe_harness::roadmap::PlannedTask;
+use autonoe_harness::work::{WorkEvent, WorkOrder};
+use autonoe_harness::{Criterion, Task};
 use autonoe_testkit::SessionScript;
 use serde::{Deserialize, Serialize};
 
-use crate::work::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
 
 #[tokio::test(start_paused = true)]
 async fn a_task_is_done_when_it_is_verified() {
     let turns = Turns::new([says("I think about it."), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
 
-    let (outcome, result) = stage.run(&order([task("T-1")])).await;
+    let (outcome, result) = fixture.run(&order([task("T-1")])).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.id.as_str(), "member");
@@ -27,9 +30,9 @@ async fn a_task_is_done_when_it_is_verified() {
     assert_eq!(outcome.spent.time, Duration::from_secs(120));
     let second = &turns.prompts()[1];
     assert!(second.contains("The last attempt failed"), "{second}");
-    let reports = stage.reports.lock().expect("a lock").clone();
+    let reports = fixture.reports.lock().expect("a lock").clone();
     assert_eq!(reports[0].task.as_deref(), Some("T-1"));
-    // A turn is told when it begins and when it has ended.
+    // A turn is reported when it starts and when it has ended.
     let iterations = reports.iter().map(|report| report.iteration);
     assert_eq!(iterations.take(5).collect::<Vec<_>>(), [0, 1, 1, 2, 2]);
     assert_eq!(reports.last().map(|report| report.progress), Some(1.0));
@@ -48,7 +51,7 @@ impl Criterion for Counted {
         "tests pass".to_owned()
     }
 
-    async fn verify(&self, _: &Verifying<'_>) -> Verification {
+    async fn verify(&self, _: &VerificationContext<'_>) -> Verification {
         Verification::passed_tests("they pass", self.tests)
     }
 }
@@ -56,14 +59,14 @@ impl Criterion for Counted {
 #[tokio::test(start_paused = true)]
 async fn the_tests_that_were_counted_last_are_in_the_result() {
     let turns = Turns::new([does_it(), does_it(), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let counted = |id, tests| {
         let task = Task::new(id, "Have tests.").expect("an id");
-        task.success(Counted { tests })
+        task.success_criteria(Counted { tests })
     };
 
     let order = order([counted("T-1", 2), counted("T-2", 5), task("T-3")]);
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.tests_passed, Some(5));
@@ -76,9 +79,9 @@ async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
         .says("error: failed: Traceback, fatal: no")
         .ends();
     let turns = Turns::new([says("yes. All done. Success!"), done]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
 
-    let (outcome, result) = stage.run(&order([task("T-1")])).await;
+    let (outcome, result) = fixture.run(&order([task("T-1")])).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.failures, 1);
@@ -88,36 +91,39 @@ async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
 async fn lesson_3_a_task_has_only_its_time() {
     let hangs = || SessionScript::new("turn").says("I begin.").hangs();
     let turns = Turns::new([says("One minute."), hangs()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let order = order([task("T-1").timeout(Duration::from_secs(90))]);
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
     assert_eq!(result.duration, Duration::from_secs(90));
     let error = result.error.expect("it failed");
-    assert!(error.contains("its 90 seconds were over"), "{error}");
+    assert!(error.contains("it timed out after 90 seconds"), "{error}");
     assert_eq!(turns.alive(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_can_have_more_or_fewer_iterations_than_the_order_says() {
+async fn a_task_can_override_the_maximum_number_of_iterations() {
     let turns = Turns::new(["a1", "a2", "a3", "b1"].map(says));
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = order([task("a"), task("b")]);
     order.max_iterations = 1;
     order.tasks[0].max_iterations = Some(3);
     order.thresholds.stuck_after = 9;
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(!outcome.is_success(), "{outcome:?}");
-    let ended = stage.events().into_iter().filter_map(|event| match event {
-        WorkEvent::Ended {
-            task, iterations, ..
-        } => Some((task.to_string(), iterations)),
-        _ => None,
-    });
+    let ended = fixture
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            WorkEvent::Ended {
+                task, iterations, ..
+            } => Some((task.to_string(), iterations)),
+            _ => None,
+        });
     assert_eq!(
         ended.collect::<Vec<_>>(),
         [("a".to_owned(), 3), ("b".to_owned(), 1)]
@@ -125,7 +131,7 @@ async fn a_task_can_have_more_or_fewer_iterations_than_the_order_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
+async fn dependents_of_a_failed_task_do_not_start_and_the_others_do() {
     let quick = |id: &str| Task::new(id, "Say it.").expect("an id");
     let planned = |task: Task, depends: &[&str]| PlannedTask {
         depends: depends
@@ -135,7 +141,7 @@ async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
         ..PlannedTask::new(task)
     };
     let turns = Turns::new([says("No."), says("free"), says("after")]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = order([]);
     order.tasks = vec![
         planned(quick("after"), &["free", "ticked"]),
@@ -149,24 +155,24 @@ async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
     ];
     order.max_iterations = 1;
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
     assert_eq!(result.progress, 0.6);
     assert_eq!(result.output, "after");
     let error = result.error.expect("it failed");
     assert!(error.contains("the task fails failed"), "{error}");
-    assert!(error.contains("what they depend on: never"), "{error}");
+    assert!(error.contains("they depend on failed: never"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_cancelled_ends_at_once_with_its_agent() {
     let turns = Turns::new([SessionScript::new("turn").says("I begin.").hangs()]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     let order = order([task("T-1")]);
 
-    let ((outcome, result), ()) = tokio::join!(stage.run(&order), async {
+    let ((outcome, result), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(5)).await;
         control.cancel();
     });
@@ -189,31 +195,31 @@ async fn a_quota_that_comes_back_is_waited_for_and_is_no_iteration() {
             .hits_quota(Some(back))
     };
     let turns = Turns::new([spent(), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);
     order.max_iterations = 1;
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.duration, Duration::from_secs(5 * 3600 + 60));
     let waited =
-        |event: &WorkEvent| matches!(event, WorkEvent::Waited { until, .. } if *until == back);
-    assert!(stage.events().iter().any(waited));
+        |event: &WorkEvent| matches!(event, WorkEvent::Waiting { until, .. } if *until == back);
+    assert!(fixture.events().iter().any(waited));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_the_backend_broke_off_is_tried_again() {
+async fn a_turn_that_the_backend_interrupted_is_retried() {
     let outcome = SessionOutcome::ExecutionError {
         messages: vec!["it crashed".to_owned()],
     };
     let broken = SessionScript::new("turn").says("I").ends_with(outcome);
     let turns = Turns::new([broken, does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order: WorkOrder = order([task("T-1")]);
     order.ladder = Ladder::none();
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
 }

@@ -1,14 +1,16 @@
-//! What persons say.
+//! Tests of messages, pauses and questions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, RunMessage};
-use autonoe_harness::{Attendance, WorkEvent, WorkJournal};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::run::RunMessage;
+use autonoe_harness::recovery::Attendance;
+use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_testkit::SessionScript;
 
-use crate::work::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
 
 fn count(prompts: &[String], text: &str) -> Vec<usize> {
     prompts
@@ -18,15 +20,15 @@ fn count(prompts: &[String], text: &str) -> Vec<usize> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lesson_2_what_a_person_says_reaches_the_next_turn_exactly_once() {
+async fn lesson_2_a_message_reaches_the_next_turn_exactly_once() {
     let turns = Turns::new([says("One."), says("Two."), says("Three."), does_it()]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     control.instruct("Use tabs.");
     let order = order([task("T-1")]);
 
-    let ((outcome, _), ()) = tokio::join!(stage.run(&order), async {
-        // In the middle of the second turn, which cannot take it.
+    let ((outcome, _), ()) = tokio::join!(fixture.run(&order), async {
+        // During the second turn, which cannot receive it.
         tokio::time::sleep(Duration::from_secs(90)).await;
         control.instruct("Use spaces.");
     });
@@ -36,48 +38,51 @@ async fn lesson_2_what_a_person_says_reaches_the_next_turn_exactly_once() {
     assert_eq!(count(&prompts, "Use tabs."), [1, 0, 0, 0]);
     assert_eq!(count(&prompts, "Use spaces."), [0, 0, 1, 0]);
     let told = [(1, "Use tabs.".to_owned()), (3, "Use spaces.".to_owned())];
-    assert_eq!(stage.told(), told);
+    assert_eq!(fixture.delivered(), told);
 }
 
 #[tokio::test(start_paused = true)]
-async fn lesson_2_what_nobody_read_is_told_again() {
+async fn lesson_2_an_unread_message_is_delivered_again() {
     let broken = SessionScript::new("turn").fails(AgentErrorKind::Overloaded, "no answer");
     let turns = Turns::new([broken, says("Two."), does_it()]);
-    let stage = Stage::new(&turns);
-    stage.control.instruct("Use tabs.");
+    let fixture = Fixture::new(&turns);
+    fixture.control.instruct("Use tabs.");
 
-    let (outcome, _) = stage.run(&order([task("T-1")])).await;
+    let (outcome, _) = fixture.run(&order([task("T-1")])).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert_eq!(stage.told(), [(2, "Use tabs.".to_owned())]);
+    assert_eq!(fixture.delivered(), [(2, "Use tabs.".to_owned())]);
     assert_eq!(count(&turns.prompts()[1..], "Use tabs."), [1, 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_too_late_is_not_forgotten_silently() {
+async fn a_message_that_arrives_too_late_is_reported() {
     let turns = Turns::new([does_it()]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     let order = order([task("T-1")]);
 
-    let ((outcome, _), ()) = tokio::join!(stage.run(&order), async {
+    let ((outcome, _), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(30)).await;
         control.instruct("Use tabs.");
     });
 
     assert!(outcome.is_success(), "{outcome:?}");
-    let untold = vec!["Use tabs.".to_owned()];
-    assert_eq!(stage.events().last(), Some(&WorkEvent::Closed { untold }));
+    let undelivered = vec!["Use tabs.".to_owned()];
+    assert_eq!(
+        fixture.events().last(),
+        Some(&WorkEvent::Closed { undelivered })
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_in_a_turn_holds_the_next_one() {
     let turns = Turns::new([says("One."), does_it()]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     let order = order([task("T-1")]);
 
-    let ((outcome, result), ()) = tokio::join!(stage.run(&order), async {
+    let ((outcome, result), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(10)).await;
         control.pause();
         tokio::time::sleep(Duration::from_secs(3590)).await;
@@ -92,36 +97,36 @@ async fn a_pause_in_a_turn_holds_the_next_one() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_paused_can_be_cancelled() {
     let turns = Turns::new([]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     control.pause();
     let order = order([task("T-1")]);
 
-    let ((outcome, _), ()) = tokio::join!(stage.run(&order), async {
+    let ((outcome, _), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(10)).await;
         control.cancel();
     });
 
     assert!(!outcome.is_success());
-    assert_eq!(stage.elapsed(), Duration::from_secs(10));
+    assert_eq!(fixture.elapsed(), Duration::from_secs(10));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_task_does_not_run_while_it_asks_a_person() {
     let same = || says("Same.");
     let turns = Turns::new([same(), same(), same(), does_it()]);
-    let stage = Stage::new(&turns);
-    let control = stage.control.clone();
+    let fixture = Fixture::new(&turns);
+    let control = fixture.control.clone();
     let mut order = order([task("T-1")]);
     order.attendance = Attendance::Attended;
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
 
     let asked = || {
-        let reports = stage.reports.lock().expect("a lock");
+        let reports = fixture.reports.lock().expect("a lock");
         reports.last().and_then(|at| at.question.clone())
     };
 
-    let ((outcome, result), ()) = tokio::join!(stage.run(&order), async {
+    let ((outcome, result), ()) = tokio::join!(fixture.run(&order), async {
         tokio::time::sleep(Duration::from_secs(7200)).await;
         assert_eq!(turns.prompts().len(), 3);
         let question = asked().expect("it asks");
@@ -139,8 +144,11 @@ async fn the_time_of_a_task_does_not_run_while_it_asks_a_person() {
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.duration, Duration::from_secs(7260));
-    assert_eq!(stage.recoveries(), ["person 1"]);
-    assert_eq!(stage.told(), [(4, "It belongs into the root.".to_owned())]);
+    assert_eq!(fixture.recoveries(), ["person 1"]);
+    assert_eq!(
+        fixture.delivered(),
+        [(4, "It belongs into the root.".to_owned())]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -152,25 +160,26 @@ async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
     let mut questions = Vec::new();
     for is_killed in [true, false] {
-        let turns = match is_killed {
-            true => Turns::new((0..3).map(|_| says("Same."))),
-            false => Turns::new([does_it()]),
+        let turns = if is_killed {
+            Turns::new((0..3).map(|_| says("Same.")))
+        } else {
+            Turns::new([does_it()])
         };
-        let mut stage = Stage::new(&turns);
+        let mut fixture = Fixture::new(&turns);
         let journal = WorkJournal::open(&path).expect("a journal");
-        stage.work = stage.work.observed_by(Arc::new(journal));
+        fixture.work = fixture.work.observer(Arc::new(journal));
 
-        let running = tokio::time::timeout(Duration::from_secs(7200), stage.run(&order));
+        let running = tokio::time::timeout(Duration::from_secs(7200), fixture.run(&order));
         let (ended, ()) = tokio::join!(running, async {
             tokio::time::sleep(Duration::from_secs(3600)).await;
-            let reports = stage.reports.lock().expect("a lock").clone();
+            let reports = fixture.reports.lock().expect("a lock").clone();
             questions.extend(reports.last().and_then(|at| at.question.clone()));
             if !is_killed {
-                stage.control.instruct("Into the root.");
+                fixture.control.instruct("Into the root.");
             }
         });
 
-        // Dropping the run is what a kill leaves of it.
+        // Dropping the run is equivalent to a kill.
         assert_eq!(ended.is_err(), is_killed);
         if let Ok((outcome, _)) = ended {
             assert!(outcome.is_success(), "{outcome:?}");
@@ -182,23 +191,26 @@ async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stuck_task_that_nobody_attends_fails_and_says_so() {
+async fn a_stuck_unattended_task_fails_with_the_reason() {
     let turns = Turns::new((0..3).map(|_| says("Same.")));
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
     let error = result.error.expect("it failed");
-    assert!(error.contains("person: nobody looks after it"), "{error}");
-    let reports = stage.reports.lock().expect("a lock");
+    assert!(
+        error.contains("person: nobody is available to answer"),
+        "{error}"
+    );
+    let reports = fixture.reports.lock().expect("a lock");
     assert!(reports.iter().all(|at| at.question.is_none()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn lesson_2_what_was_told_before_a_restart_is_settled_and_not_told_again() {
+async fn lesson_2_a_message_delivered_before_a_restart_is_not_delivered_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.jsonl");
     let receipts = Arc::new(AtomicUsize::new(0));
@@ -212,12 +224,12 @@ async fn lesson_2_what_was_told_before_a_restart_is_settled_and_not_told_again()
     let mut told = Vec::new();
     for id in ["T-1", "T-2"] {
         let turns = Turns::new([does_it()]);
-        let mut stage = Stage::new(&turns);
+        let mut fixture = Fixture::new(&turns);
         let journal = WorkJournal::open(&path).expect("a journal");
-        stage.work = stage.work.observed_by(Arc::new(journal));
-        stage.control.tell(message());
+        fixture.work = fixture.work.observer(Arc::new(journal));
+        fixture.control.send_message(message());
 
-        let (outcome, _) = stage.run(&order([task(id)])).await;
+        let (outcome, _) = fixture.run(&order([task(id)])).await;
 
         assert!(outcome.is_success(), "{outcome:?}");
         told.extend(count(&turns.prompts(), "Use tabs."));
@@ -226,7 +238,6 @@ async fn lesson_2_what_was_told_before_a_restart_is_settled_and_not_told_again()
     assert_eq!(told, [1, 0]);
     assert_eq!(receipts.load(Ordering::SeqCst), 2);
     let events = WorkJournal::read(&path).expect("a journal");
-    let with_it =
-        |event: &&WorkEvent| matches!(event, WorkEvent::Iterated { told, .. } if !told.is_empty());
+    let with_it = |event: &&WorkEvent| matches!(event, WorkEvent::IterationEnded { messages, .. } if !messages.is_empty());
     assert_eq!(events.iter().filter(with_it).count(), 1);
 }

@@ -1,16 +1,16 @@
-//! The task loop, through its public interface.
+//! Tests of the task loop, through its public interface.
 
 mod budgets;
 mod conversations;
+mod crashing_process;
 mod ends;
-mod judged;
-mod lives;
+mod fixture;
+mod judge_costs;
 mod messages;
 mod orders;
 mod progress;
 mod properties;
-mod recovering;
-mod served_again;
-mod setting;
-mod waiting;
+mod recovery;
+mod resume;
+mod waits;
 mod worktrees;

@@ -1,13 +1,15 @@
-//! Orders that cannot be carried out, and notes that cannot be taken.
+//! Tests of invalid orders, and of events that cannot be recorded.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{Failure, RunEnding};
-use autonoe_harness::{Isolation, Task, WhenDone, WorkEvent, WorkObserver, WorkOrder};
+use autonoe_core::engine::RunEnding;
+use autonoe_core::event::Failure;
+use autonoe_harness::Task;
+use autonoe_harness::work::{Isolation, WhenDone, WorkEvent, WorkObserver, WorkOrder};
 use serde_json::json;
 
-use crate::work::setting::{Stage, Turns, order, says, task};
+use crate::work::fixture::{Fixture, Turns, order, says, task};
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_order_begins_nothing() {
@@ -30,19 +32,19 @@ async fn a_wrong_order_begins_nothing() {
         (with("unheardOf", json!(1)), "unknown field"),
         (with("maxIterations", json!(0)), "maxIterations"),
         (without_isolation, "missing field `isolation`"),
-        (twice, "two tasks T-1"),
+        (twice, "two tasks have the id T-1"),
         (depends, "depends on T-9"),
     ] {
-        let stage = Stage::new(&Turns::new([]));
+        let fixture = Fixture::new(&Turns::new([]));
 
-        let outcome = stage.run_raw(input).await;
+        let outcome = fixture.run_raw(input).await;
 
         let RunEnding::Failed { failure } = outcome.ending else {
             panic!("{outcome:?}");
         };
         assert_eq!(failure.code, "work_order");
         assert!(failure.message.contains(why), "{failure}");
-        assert!(stage.events().is_empty());
+        assert!(fixture.events().is_empty());
     }
 }
 
@@ -54,9 +56,9 @@ async fn lesson_7_an_order_that_asks_for_a_worktree_never_works_without() {
         when_done: WhenDone::Keep,
     };
     let order = WorkOrder::new([task("T-1")], isolation);
-    let stage = Stage::new(&Turns::new([]));
+    let fixture = Fixture::new(&Turns::new([]));
 
-    let outcome = stage
+    let outcome = fixture
         .run_raw(serde_json::to_value(&order).expect("it serialises"))
         .await;
 
@@ -66,7 +68,7 @@ async fn lesson_7_an_order_that_asks_for_a_worktree_never_works_without() {
     assert_eq!(failure.code, "not_isolated");
 }
 
-/// Can write so many notes down, and no more.
+/// Can record this many events, and no more.
 struct FullDisk(std::sync::atomic::AtomicUsize);
 
 #[async_trait]
@@ -82,16 +84,17 @@ impl WorkObserver for FullDisk {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_of_which_nobody_can_take_note_fails() {
-    // What cannot be noted as begun does not begin; what cannot be noted as done is not done.
+async fn work_that_cannot_be_recorded_fails() {
+    // A turn whose start cannot be recorded does not start; a success that cannot be recorded does
+    // not count.
     for (notes, turns) in [(2, vec![]), (3, vec![says("Done.")])] {
         let turns = Turns::new(turns);
-        let mut stage = Stage::new(&turns);
+        let mut fixture = Fixture::new(&turns);
         let full = Arc::new(FullDisk(notes.into()));
-        stage.work = stage.work.observed_by(full);
+        fixture.work = fixture.work.observer(full);
         let done = Task::new("T-1", "Say it.").expect("an id");
 
-        let (outcome, result) = stage.run(&order([done])).await;
+        let (outcome, result) = fixture.run(&order([done])).await;
 
         let RunEnding::Failed { failure } = outcome.ending else {
             panic!("{outcome:?}");

@@ -1,17 +1,19 @@
-//! What counts as progress, and what does not.
+//! Tests of what counts as progress.
 
 use std::path::Path;
 use std::process::Command;
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableRepository, DeliverableStatus, Epoch, Fence,
-    FileDeliverableRepository, LedgerState,
-};
-use autonoe_harness::{Ladder, StuckReason, WorkEvent, WorkOrder};
+use autonoe_core::ledger::{DeliverableId, Fence, LedgerState};
+use autonoe_core::project::FileDeliverableRepository;
+use autonoe_core::time::Epoch;
+use autonoe_core::{Deliverable, DeliverableRepository, DeliverableStatus};
+use autonoe_harness::recovery::Ladder;
+use autonoe_harness::stuck::StuckReason;
+use autonoe_harness::work::{WorkEvent, WorkOrder};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::work::setting::{Stage, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
@@ -53,26 +55,26 @@ async fn lesson_10_commits_and_untracked_files_are_progress() {
     };
     for commits in [true, false] {
         let turns = Turns::new((0..5).map(works(commits)).chain([does_it()]));
-        let stage = Stage::new(&turns);
-        git(stage.folder.path(), &["init", "--quiet"]);
+        let fixture = Fixture::new(&turns);
+        git(fixture.folder.path(), &["init", "--quiet"]);
 
-        let (outcome, _) = stage.run(&only_files()).await;
+        let (outcome, _) = fixture.run(&only_files()).await;
 
         assert!(outcome.is_success(), "{outcome:?}");
         assert!(
-            stage.scores()[..5].iter().all(|score| *score > 0.15),
+            fixture.scores()[..5].iter().all(|score| *score > 0.15),
             "{:?}",
-            stage.scores()
+            fixture.scores()
         );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_changes_nothing_is_stuck_after_three_turns() {
+async fn an_agent_without_changes_is_stuck_after_three_turns() {
     let turns = Turns::new([says("Same."), says("Same."), says("Same.")]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
 
-    let (outcome, result) = stage.run(&only_files()).await;
+    let (outcome, result) = fixture.run(&only_files()).await;
 
     assert!(!outcome.is_success());
     let error = result.error.expect("it failed");
@@ -86,22 +88,25 @@ async fn repeated_markers_and_check_lists_count_in_each_signal_and_do_not_hide_a
         says(&format!("Turn {number}: {half}"))
     };
     let turns = Turns::new((1..=4).map(claims));
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
 
-    let (outcome, result) = stage.run(&only_files()).await;
+    let (outcome, result) = fixture.run(&only_files()).await;
 
-    let signals = stage.events().into_iter().filter_map(|event| match event {
-        WorkEvent::Iterated { signal, .. } => {
-            Some((signal.explicit_markers, signal.checklist_progress))
-        }
-        _ => None,
-    });
+    let signals = fixture
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            WorkEvent::IterationEnded { signal, .. } => {
+                Some((signal.explicit_markers, signal.checklist_progress))
+            }
+            _ => None,
+        });
     let signals: Vec<_> = signals.collect();
     let expected = (vec!["a".to_owned(), "b".to_owned()], 0.5);
     assert_eq!(signals, vec![expected; 4]);
     // 0.25 for two markers, and half of 0.15.
     assert!(
-        stage
+        fixture
             .scores()
             .iter()
             .all(|score| (score - 0.325).abs() < 1e-9)
@@ -125,24 +130,27 @@ async fn denied_calls_are_counted_apart() {
             .ends()
     };
     let turns = Turns::new([denied("a"), denied("b"), denied("c"), does_it()]);
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = only_files();
     order.ladder = Ladder::default();
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert_eq!(stage.recoveries(), ["constrain"]);
-    let denials = stage.events().into_iter().filter_map(|event| match event {
-        WorkEvent::Iterated { denied, stuck, .. } => Some((denied, stuck.reasons)),
-        _ => None,
-    });
+    assert_eq!(fixture.recoveries(), ["constrain"]);
+    let denials = fixture
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            WorkEvent::IterationEnded { denied, stuck, .. } => Some((denied, stuck.reasons)),
+            _ => None,
+        });
     let denials: Vec<_> = denials.collect();
     assert_eq!(denials[2], (1, vec![StuckReason::Denied(3)]));
     assert_eq!(denials[3].0, 0);
 }
 
-/// Returns a ledger of two deliverables, of which so many passed, as it stands in its file.
+/// Returns a ledger of two deliverables, of which this many passed, in its file format.
 async fn ledger_with(passed: usize) -> Vec<u8> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("status.json");
@@ -168,8 +176,9 @@ async fn ledger_with(passed: usize) -> Vec<u8> {
     std::fs::read(path).expect("there")
 }
 
+// Shows: fleets/progress/ledger
 #[tokio::test(start_paused = true)]
-async fn deliverables_that_come_to_pass_are_progress() {
+async fn passed_deliverables_are_progress() {
     let writes = |ledger: Vec<u8>| {
         SessionScript::new("turn")
             .does(move |folder| {
@@ -186,12 +195,12 @@ async fn deliverables_that_come_to_pass_are_progress() {
         ledger_with(1).await,
     ];
     let turns = Turns::new(ledgers.into_iter().map(writes).chain([does_it()]));
-    let stage = Stage::new(&turns);
+    let fixture = Fixture::new(&turns);
     let mut order = only_files();
     order.weights.file_changes = 0.0;
 
-    let (outcome, _) = stage.run(&order).await;
+    let (outcome, _) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    assert_eq!(stage.scores()[..3], [0.0, 0.5, 0.0]);
+    assert_eq!(fixture.scores()[..3], [0.0, 0.5, 0.0]);
 }

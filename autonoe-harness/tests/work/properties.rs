@@ -1,4 +1,4 @@
-//! What holds of every loop, whatever its agent does.
+//! Property tests of the task loop with arbitrary agents.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,23 +7,26 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Budget, CostTotal, CostUsd, Failure, JobRunner, RunControl, RunDesk, RunId, RunMessage,
-    RunRequest, RunSpec,
-};
-use autonoe_harness::{
-    Allowance, Attendance, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor,
-    Executors, HarnessResult, Isolation, Task, TaskLoop, Verification, WorkEvent, WorkOrder,
-};
+use autonoe_core::agent::CostTotal;
+use autonoe_core::engine::{JobContext, JobRunner, RunSpec};
+use autonoe_core::event::Failure;
+use autonoe_core::run::{RunMessage, RunRequest};
+use autonoe_core::{Budget, CostUsd, RunControl, RunId};
+use autonoe_harness::budget::VerificationBudget;
+use autonoe_harness::executor::{ExecuteError, ExecutionOutcome, Verification};
+use autonoe_harness::recovery::Attendance;
+use autonoe_harness::strategy::MemberReport;
+use autonoe_harness::work::{Isolation, WorkEvent, WorkOrder};
+use autonoe_harness::{Allowance, Execution, ExecutionReport, Executor, Executors, Task, TaskLoop};
 use autonoe_testkit::VirtualClock;
 use proptest::prelude::*;
 
-use crate::work::setting::Recorder;
+use crate::work::fixture::Recorder;
 
-/// What an agent does in a turn.
+/// Behaviour of an agent in a turn.
 #[derive(Clone, Debug)]
 struct Turn {
-    /// Whether it reads what it is told.
+    /// Whether it reads its messages.
     reads: bool,
     ends: End,
     is_done: bool,
@@ -39,7 +42,7 @@ enum End {
     Useless,
 }
 
-/// Does in its turns what it was made for, and nothing after them.
+/// Runs scripted turns, and nothing after them.
 struct Puppet {
     turns: Vec<Turn>,
     had: AtomicUsize,
@@ -61,33 +64,33 @@ impl Executor for Puppet {
         &self,
         task: &Task,
         execution: &Execution,
-    ) -> Result<ExecutionResult, ExecuteError> {
+    ) -> Result<ExecutionReport, ExecuteError> {
         let turn = self.had.fetch_add(1, Ordering::SeqCst);
         let turn = &self.turns[turn % self.turns.len()];
         tokio::time::sleep(Duration::from_secs(60)).await;
-        while let Some(request) = execution.control.waiting_request() {
+        while let Some(request) = execution.control.try_next_request() {
             match request {
-                RunRequest::Say(message) if turn.reads => {
+                RunRequest::Instruct(message) if turn.reads => {
                     self.read
                         .lock()
                         .expect("a lock")
                         .push(message.text().to_owned());
-                    message.settle();
+                    message.acknowledge();
                 }
-                // It leaves the rest where it is.
+                // It leaves the rest in the queue.
                 _ => {}
             }
         }
         let end = match turn.ends {
-            End::Completed => ExecutionEnd::Completed,
-            End::Broken => ExecutionEnd::Failed {
+            End::Completed => ExecutionOutcome::Completed,
+            End::Broken => ExecutionOutcome::Failed {
                 error: Failure::retryable("network", "no answer"),
             },
-            End::Useless => ExecutionEnd::Failed {
+            End::Useless => ExecutionOutcome::Failed {
                 error: Failure::permanent("authentication", "no login"),
             },
         };
-        let mut result = ExecutionResult::new(task, "puppet", end);
+        let mut result = ExecutionReport::new(task, "puppet", end);
         result.output = turn.says.to_string();
         result.duration = Duration::from_secs(60);
         result.cost = match turn.cents {
@@ -103,13 +106,17 @@ impl Executor for Puppet {
         Ok(result)
     }
 
-    async fn verify_success(&self, _: &Task, result: &ExecutionResult) -> Verification {
-        match result.is_success() && result.answer == "done" {
-            true => {
-                self.verified.fetch_add(1, Ordering::SeqCst);
-                Verification::passed("it is there")
-            }
-            false => Verification::failed("it is not there"),
+    async fn verify_success(
+        &self,
+        _: &Task,
+        result: &ExecutionReport,
+        _: &VerificationBudget,
+    ) -> Verification {
+        if result.is_success() && result.answer == "done" {
+            self.verified.fetch_add(1, Ordering::SeqCst);
+            Verification::passed("it is there")
+        } else {
+            Verification::failed("it is not there")
         }
     }
 }
@@ -152,7 +159,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_loop_ends_pays_for_all_and_tells_everything_once(
+    fn a_loop_ends_pays_for_everything_and_delivers_each_message_once(
         turns in prop::collection::vec(any_turn(), 1..12),
         tasks in 1_usize..4,
         max_iterations in 1_u32..12,
@@ -177,10 +184,10 @@ proptest! {
             let folder = tempfile::tempdir().expect("a folder");
             let recorder = Arc::new(Recorder::default());
             let executor = puppet.clone();
-            let workshop = move |_: &Path| Executors::default().with(executor.clone());
+            let workshop = move |_: &Path| Executors::default().executor(executor.clone());
             let work = TaskLoop::new(folder.path(), workshop)
                 .clock(Arc::new(VirtualClock::new()))
-                .observed_by(recorder.clone());
+                .observer(recorder.clone());
             let ids = (0..tasks).map(|number| Task::new(&format!("T-{number}"), "Do it."));
             let mut order = WorkOrder::new(ids.map(|task| task.expect("an id")), Isolation::Shared);
             order.max_iterations = max_iterations;
@@ -196,7 +203,7 @@ proptest! {
             let control = RunControl::new();
             let input = serde_json::to_value(&order).expect("it serialises");
             let run = RunSpec::new(RunId::new("member"), "work", input);
-            let desk = RunDesk::new(control.clone(), |_| {});
+            let context = JobContext::new(control.clone(), |_| {});
             let speaking = async {
                 let mut said_at = said_at.clone();
                 said_at.sort_unstable();
@@ -204,16 +211,16 @@ proptest! {
                 for (number, at) in said_at.into_iter().enumerate() {
                     tokio::time::sleep(Duration::from_secs(at - now)).await;
                     now = at;
-                    control.tell(RunMessage::new(format!("message {number}")));
+                    control.send_message(RunMessage::new(format!("message {number}")));
                 }
             };
             let cancelling = async {
-                // A person who is asked and says nothing gives up in the end.
+                // A person who is asked and does not answer gives up in the end.
                 let at = cancelled_at.unwrap_or(1_000_000);
                 tokio::time::sleep(Duration::from_secs(at)).await;
                 control.cancel();
             };
-            let carried_out = work.run(&run, &desk);
+            let carried_out = work.run(&run, &context);
             tokio::pin!(carried_out);
             let together = async { tokio::join!(speaking, cancelling) };
             tokio::pin!(together);
@@ -221,16 +228,16 @@ proptest! {
                 outcome = &mut carried_out => outcome,
                 _ = &mut together => carried_out.await,
             };
-            let result: HarnessResult =
+            let result: MemberReport =
                 serde_json::from_value(outcome.output.clone()).expect("a result");
 
             // Success is what was verified, and nothing else.
             let had = puppet.had.load(Ordering::SeqCst);
             prop_assert_eq!(outcome.is_success(), puppet.verified.load(Ordering::SeqCst) == tasks);
             prop_assert_eq!(outcome.is_success(), result.success);
-            // It ends, and begins nothing that cannot be paid.
+            // It ends, and starts nothing that cannot be paid.
             let events = recorder.events();
-            let waited = |event: &&WorkEvent| matches!(event, WorkEvent::Waited { .. });
+            let waited = |event: &&WorkEvent| matches!(event, WorkEvent::Waiting { .. });
             let waited = events.iter().filter(waited).count();
             prop_assert!(had <= tasks * max_iterations as usize + waited);
             prop_assert!(sessions.is_none_or(|sessions| had as u64 <= sessions));
@@ -241,25 +248,25 @@ proptest! {
                 prop_assert!(known < limit + dearest || had == 0, "{known} of {limit}");
                 prop_assert!(result.cost.unknown_parts <= 1);
             }
-            // What was said was told once, or is there for the next.
+            // Each message was delivered once, or is left for the next receiver.
             let told = events.iter().filter_map(|event| match event {
-                WorkEvent::Iterated { told, .. } => Some(told),
+                WorkEvent::IterationEnded { messages, .. } => Some(messages),
                 _ => None,
             });
             let told = told.flatten().map(|message| message.text.clone());
             let told = counted(told);
             prop_assert!(told.values().all(|times| *times == 1), "{told:?}");
             prop_assert_eq!(&told, &counted(puppet.read.lock().expect("a lock").clone()));
-            let Some(WorkEvent::Closed { untold }) = events.last() else {
+            let Some(WorkEvent::Closed { undelivered }) = events.last() else {
                 return Err(TestCaseError::fail("it is not closed"));
             };
             let mut left = Vec::new();
-            while let Some(request) = control.waiting_request() {
-                if let RunRequest::Say(message) = request {
+            while let Some(request) = control.try_next_request() {
+                if let RunRequest::Instruct(message) = request {
                     left.push(message.text().to_owned());
                 }
             }
-            prop_assert_eq!(&left[..untold.len()], &untold[..]);
+            prop_assert_eq!(&left[..undelivered.len()], &undelivered[..]);
             prop_assert!(left.iter().all(|text| !told.contains_key(text)));
             Ok(())
         })?;

@@ -1,18 +1,19 @@
-//! Work in worktrees, with a real git and in real time.
+//! Tests of work in worktrees, with a real git and in real time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use autonoe_core::RunEnding;
-use autonoe_harness::{
-    Author, Exploration, HarnessResult, Isolation, Ladder, WhenDone, WorkEvent, WorkOrder,
-    Worktrees,
-};
-use autonoe_process::Commands;
+use autonoe_core::engine::RunEnding;
+use autonoe_harness::Worktrees;
+use autonoe_harness::isolation::Author;
+use autonoe_harness::recovery::{Exploration, Ladder};
+use autonoe_harness::strategy::MemberReport;
+use autonoe_harness::work::{Isolation, WhenDone, WorkEvent, WorkOrder};
+use autonoe_process::ProcessRunner;
 use autonoe_testkit::SessionScript;
 
-use crate::work::setting::{Stage, Turns, task};
+use crate::work::fixture::{Fixture, Turns, task};
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
@@ -25,21 +26,21 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
-/// Makes the folder of a stage a repository, and its loop one with worktrees.
-async fn isolated(mut stage: Stage) -> (Stage, PathBuf) {
-    let repo = stage.folder.path().canonicalize().expect("a path");
+/// Turns the folder of a fixture into a repository, and its loop into one with worktrees.
+async fn isolated(mut fixture: Fixture) -> (Fixture, PathBuf) {
+    let repo = fixture.folder.path().canonicalize().expect("a path");
     git(&repo, &["init", "--quiet", "--initial-branch=main"]);
     fs::write(repo.join("a.txt"), "one\n").expect("a file");
     git(&repo, &["add", "--all"]);
     git(&repo, &["commit", "--quiet", "-m", "first"]);
-    let commands = Commands::unconfined("/").env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let commands = ProcessRunner::unconfined("/").env("PATH", "/usr/local/bin:/usr/bin:/bin");
     let trees = repo.join(".harness/worktrees");
     let trees = Worktrees::open(&repo, &trees, "fleet", commands).await;
-    stage.work = stage
+    fixture.work = fixture
         .work
-        .isolated_in(trees.expect("a repository"))
+        .worktrees(trees.expect("a repository"))
         .author(Author::new("Agent", "agent@example.org"));
-    (stage, repo)
+    (fixture, repo)
 }
 
 fn order(when_done: WhenDone) -> WorkOrder {
@@ -76,9 +77,9 @@ fn branches(repo: &Path) -> Vec<String> {
 #[tokio::test]
 async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
     let turns = Turns::new([writes("out.txt")]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
 
-    let (outcome, result) = stage.run(&order(WhenDone::Keep)).await;
+    let (outcome, result) = fixture.run(&order(WhenDone::Keep)).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert!(!repo.join("out.txt").exists());
@@ -89,25 +90,25 @@ async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_worktree_of_another_base_is_not_taken_up() {
+async fn a_worktree_with_another_base_is_not_reused() {
     let turns = Turns::new([writes("out.txt")]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
     git(&repo, &["branch", "release"]);
-    stage.run(&order(WhenDone::Keep)).await;
+    fixture.run(&order(WhenDone::Keep)).await;
     let mut other = order(WhenDone::Merge);
     if let Isolation::Worktree { base, .. } = &mut other.isolation {
         *base = Some("release".to_owned());
     }
 
     let other = serde_json::to_value(&other).expect("it serialises");
-    let outcome = stage.run_raw(other).await;
+    let outcome = fixture.run_raw(other).await;
 
     let RunEnding::Failed { failure } = &outcome.ending else {
         panic!("{outcome:?}");
     };
     assert_eq!(failure.code, "not_isolated");
-    // Whoever reads the output need not know how far it came.
-    let result: HarnessResult = serde_json::from_value(outcome.output).expect("a result");
+    // The output has the same format, however far the run came.
+    let result: MemberReport = serde_json::from_value(outcome.output).expect("a result");
     assert_eq!(result.error.as_deref(), Some(failure.message.as_str()));
     assert_eq!(git(&repo, &["show", "autonoe/fleet/one:out.txt"]), "new");
 }
@@ -115,9 +116,9 @@ async fn a_worktree_of_another_base_is_not_taken_up() {
 #[tokio::test]
 async fn work_that_is_done_is_merged_and_nothing_is_left() {
     let turns = Turns::new([writes("out.txt")]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
 
-    let (outcome, result) = stage.run(&order(WhenDone::Merge)).await;
+    let (outcome, result) = fixture.run(&order(WhenDone::Merge)).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert!(result.kept.is_empty(), "{result:?}");
@@ -130,13 +131,13 @@ async fn work_that_is_done_is_merged_and_nothing_is_left() {
 }
 
 #[tokio::test]
-async fn work_that_failed_is_kept_and_said_where() {
+async fn failed_work_is_kept_and_its_location_reported() {
     let turns = Turns::new([writes("half.txt")]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
     let mut order = order(WhenDone::Merge);
     order.max_iterations = 1;
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
     assert_eq!(result.kept[0].branch, "autonoe/fleet/one");
@@ -145,24 +146,24 @@ async fn work_that_failed_is_kept_and_said_where() {
 }
 
 #[tokio::test]
-async fn the_first_way_whose_checks_pass_is_merged_and_the_others_are_kept() {
+async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     let turns = Turns::new([
         writes("before.txt"),
         says("Same."),
         says("Same."),
         says("Same."),
-        // The first way has two turns, the second one.
+        // The first exploration has two turns, the second one.
         writes("wrong.txt"),
         writes("wrong-too.txt"),
         writes("out.txt"),
     ]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
     let mut order = order(WhenDone::Merge);
     let mut ways = Exploration::default();
     ways.iterations = 2;
     order.ladder = Ladder::none().then(ways);
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
     for (file, is_merged) in [
@@ -180,10 +181,13 @@ async fn the_first_way_whose_checks_pass_is_merged_and_the_others_are_kept() {
     );
     assert_eq!(result.kept.len(), 1);
     assert_eq!(result.kept[0].branch, kept);
-    let explored = stage.events().into_iter().filter_map(|event| match event {
-        WorkEvent::Explored { branch, merged, .. } => Some((branch, merged)),
-        _ => None,
-    });
+    let explored = fixture
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            WorkEvent::Explored { branch, merged, .. } => Some((branch, merged)),
+            _ => None,
+        });
     let explored: Vec<_> = explored.collect();
     let second = "autonoe/fleet/one.T-1.way-2";
     assert_eq!(
@@ -194,7 +198,7 @@ async fn the_first_way_whose_checks_pass_is_merged_and_the_others_are_kept() {
 }
 
 #[tokio::test]
-async fn ways_that_come_to_nothing_are_all_kept() {
+async fn failed_explorations_are_all_kept() {
     let turns = Turns::new([
         says("Same."),
         says("Same."),
@@ -203,13 +207,13 @@ async fn ways_that_come_to_nothing_are_all_kept() {
         says("I change nothing."),
         writes("third.txt"),
     ]);
-    let (stage, repo) = isolated(Stage::new(&turns)).await;
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
     let mut order = order(WhenDone::Merge);
     let mut ways = Exploration::default();
     ways.iterations = 1;
     order.ladder = Ladder::none().then(ways);
 
-    let (outcome, result) = stage.run(&order).await;
+    let (outcome, result) = fixture.run(&order).await;
 
     assert!(!outcome.is_success());
     let (one, first, third) = (
@@ -217,7 +221,7 @@ async fn ways_that_come_to_nothing_are_all_kept() {
         "autonoe/fleet/one.T-1.way-1",
         "autonoe/fleet/one.T-1.way-3",
     );
-    // The second did nothing that could be kept.
+    // The second has no work to keep.
     assert_eq!(branches(&repo), [one, first, third, "main"]);
     let kept: Vec<_> = result
         .kept

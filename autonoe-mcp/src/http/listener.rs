@@ -1,4 +1,4 @@
-//! The port, and the connections to it.
+//! TCP listener on the loopback interface and its connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,16 +14,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::exchange::answer;
+use super::handler::answer;
 use super::sessions::Sessions;
 
-/// How long it waits when the system has no more room for connections.
-const BREATH: Duration = Duration::from_millis(50);
+/// Delay before the next `accept` after a failure, such as too many open files.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// The least that the library takes for a head.
-const LEAST_HEAD: usize = 8 * 1024;
+/// Minimum buffer size for a request head that hyper allows.
+const MIN_HEAD_BYTES: usize = 8 * 1024;
 
-/// A port of this machine, open until this is dropped.
+/// Open loopback port. Dropping it closes the port and its connections.
 pub(super) struct Listener {
     address: SocketAddr,
     sessions: Arc<Sessions>,
@@ -80,21 +80,22 @@ async fn accept(
         };
         match port.accept().await {
             Ok((connection, _)) => {
-                let talk = talk(connection, sessions.clone(), limits.clone(), permit);
+                let connection =
+                    handle_connection(connection, sessions.clone(), limits.clone(), permit);
                 let stop = stop.clone();
                 tokio::spawn(async move {
-                    stop.run_until_cancelled(talk).await;
+                    stop.run_until_cancelled(connection).await;
                 });
             }
             Err(error) => {
                 tracing::debug!(%error, "a connection could not be accepted");
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
 }
 
-async fn talk(
+async fn handle_connection(
     connection: TcpStream,
     sessions: Arc<Sessions>,
     limits: Arc<HttpLimits>,
@@ -104,21 +105,21 @@ async fn talk(
         let (sessions, limits) = (sessions.clone(), limits.clone());
         async move { Ok::<_, Infallible>(answer(&sessions, &limits, request).await) }
     });
-    // Small messages that wait for each other would each wait for the other side's confirmation.
+    // Without this, Nagle's algorithm and delayed ACKs hold back small messages.
     let _ = connection.set_nodelay(true);
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.read_time)
         .max_headers(limits.headers)
-        .max_buf_size(limits.head_bytes.max(LEAST_HEAD))
+        .max_buf_size(limits.head_bytes.max(MIN_HEAD_BYTES))
         .serve_connection(TokioIo::new(connection), service);
     if let Err(error) = served.await {
-        // Clients may leave at any time.
-        tracing::debug!(%error, "a connection for tools ended early");
+        // Clients may disconnect at any time.
+        tracing::debug!(%error, "a connection to the tool server ended early");
     }
 }
 
-/// How much an [`HttpToolServer`](super::HttpToolServer) takes, and how long it waits.
+/// Size, count and time limits of an [`HttpToolServer`](super::HttpToolServer).
 ///
 /// ```
 /// use autonoe_mcp::HttpLimits;
@@ -129,17 +130,18 @@ async fn talk(
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// How long one message may be. 4 MiB.
+    /// Maximum length of one message in bytes. Default: 4 MiB.
     pub body_bytes: usize,
-    /// How long the head of a request may be, all headers together. 16 KiB, and at least 8 KiB.
+    /// Maximum length of all headers of a request together, in bytes. Default: 16 KiB; values below
+    /// 8 KiB act as 8 KiB.
     pub head_bytes: usize,
-    /// How many headers a request may have. 64.
+    /// Maximum number of headers of a request. Default: 64.
     pub headers: usize,
-    /// How many connections there may be at a time; others wait. 512.
+    /// Maximum number of concurrent connections; further ones wait. Default: 512.
     pub connections: usize,
-    /// How long a request may take to arrive, and a connection may be idle. 60 seconds.
+    /// Maximum time for a request to arrive, and for a connection to be idle. Default: 60 seconds.
     pub read_time: Duration,
-    /// How often a connection whose call takes long is told that it is still alive. 15 seconds.
+    /// Interval of keep-alive comments on the event stream of a long call. Default: 15 seconds.
     pub keep_alive: Duration,
 }
 

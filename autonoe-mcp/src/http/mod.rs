@@ -1,7 +1,7 @@
-//! Tools over streamable HTTP, on this machine only.
+//! Tool server over streamable HTTP, reachable from this machine only.
 
-mod door;
-mod exchange;
+mod auth;
+mod handler;
 mod listener;
 mod response;
 mod server;

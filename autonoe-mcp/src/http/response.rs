@@ -1,4 +1,4 @@
-//! Responses: whole at once, and as streams of events.
+//! HTTP responses: complete bodies and event streams.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::talk::Call;
+use crate::protocol::Call;
 
-/// What responses carry.
+/// Body of every response.
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Sends a message.
+/// Returns a response with a JSON body.
 pub(super) fn json(status: StatusCode, message: &Value) -> Response<Body> {
     let mut response = with(status, message.to_string());
     response
@@ -29,12 +29,12 @@ pub(super) fn json(status: StatusCode, message: &Value) -> Response<Body> {
     response
 }
 
-/// Says nothing but how it went.
+/// Returns a response without a body.
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
     with(status, String::new())
 }
 
-/// Refuses a request, and talks no more on this connection: what follows in it is not read.
+/// Refuses a request and closes the connection. Further bytes of the connection are not read.
 pub(super) fn refusal(status: StatusCode) -> Response<Body> {
     let mut response = with(
         status,
@@ -61,13 +61,14 @@ fn with(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-/// How many pieces may wait for a slow reader. Of progress that has no room nobody hears.
-const WAITING: usize = 64;
+/// Events queued for a slow reader. Progress notifications are dropped when the queue is full.
+const QUEUE_LEN: usize = 64;
 
-/// Carries a call out, and sends what comes of it. It is cancelled when nobody reads any more.
-pub(super) fn respond(call: Call, keep_alive: Duration) -> Response<Body> {
-    let (pieces, read) = mpsc::channel::<Bytes>(WAITING);
-    tokio::spawn(carry_out(call, pieces, keep_alive));
+/// Runs a call and streams its progress and its answer. The call is cancelled when the client
+/// disconnects.
+pub(super) fn stream_call(call: Call, keep_alive: Duration) -> Response<Body> {
+    let (pieces, read) = mpsc::channel::<Bytes>(QUEUE_LEN);
+    tokio::spawn(run_call(call, pieces, keep_alive));
     let body = futures::stream::unfold(read, async |mut read| {
         let piece = read.recv().await?;
         Some((Ok(Frame::data(piece)), read))
@@ -79,16 +80,16 @@ pub(super) fn respond(call: Call, keep_alive: Duration) -> Response<Body> {
     response
 }
 
-async fn carry_out(call: Call, pieces: mpsc::Sender<Bytes>, keep_alive: Duration) {
+async fn run_call(call: Call, pieces: mpsc::Sender<Bytes>, keep_alive: Duration) {
     let cancellation = call.cancellation();
-    let told = pieces.clone();
-    let work = call.carry_out(move |note| {
-        let _ = told.try_send(event(&note));
+    let progress = pieces.clone();
+    let work = call.run(move |note| {
+        let _ = progress.try_send(event(&note));
     });
     tokio::pin!(work);
     let mut alive = interval(keep_alive);
     alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick is at once: the client hears that its call has begun.
+    // The first tick fires at once and tells the client that its call has started.
     let answer = loop {
         tokio::select! {
             biased;
@@ -104,7 +105,8 @@ async fn carry_out(call: Call, pieces: mpsc::Sender<Bytes>, keep_alive: Duration
     }
 }
 
-/// Writes a message as an event. JSON has no line breaks that are not escaped.
+/// Formats a message as a server-sent event. JSON escapes line breaks, so one `data` line is
+/// enough.
 fn event(message: &Value) -> Bytes {
     Bytes::from(format!("event: message\ndata: {message}\n\n"))
 }

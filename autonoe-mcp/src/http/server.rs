@@ -1,12 +1,13 @@
-//! The server itself.
+//! [`HttpToolServer`]: serves the toolboxes of sessions over HTTP.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    McpServer, RemoteTransport, ServedTools, SessionKey, ToolServer, ToolServerError, Toolbox,
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{
+    McpServer, RemoteTransport, ServedTools, ToolServer, ToolServerError, Toolbox,
 };
 use tokio::sync::Mutex;
 
@@ -18,18 +19,19 @@ use crate::token::Token;
 
 /// Serves toolboxes over MCP on the loopback address: streamable HTTP, one port for all sessions.
 ///
-/// Each session has an address and a secret of its own, which only the [`McpServer`] names that
-/// [`serve`](ToolServer::serve) returns. Whoever does not have the secret is refused before
-/// anything else of a request is read; so is a browser that was led here by another site. When the
-/// [`ServedTools`] of a session are dropped, its calls are cancelled and its secret is worth
-/// nothing; with the last session the port is closed.
+/// Each session has its own URL and its own secret. Only the [`McpServer`] that
+/// [`serve`](ToolServer::serve) returns contains the secret. A request without the secret is
+/// refused before its body is read, and so is a request from a page of another site. Dropping the
+/// [`ServedTools`] of a session cancels its calls and revokes its secret. The port closes with the
+/// last session.
 ///
-/// Where an agent has no way to set headers, or knows servers by commands only, say
-/// [`by_command`](Self::by_command); where it depends on the agent,
-/// [`or_by_command`](Self::or_by_command).
+/// Use [`by_command`](Self::by_command) for agents that cannot set headers or that know MCP servers
+/// by command only. Use [`or_by_command`](Self::or_by_command) if this depends on the agent.
 ///
 /// ```
-/// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
+/// use autonoe_core::time::SessionKey;
+/// use autonoe_core::tool::{McpServer, ToolServer, Toolbox};
+/// use autonoe_core::RunId;
 /// use autonoe_mcp::HttpToolServer;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -41,19 +43,19 @@ use crate::token::Token;
 /// let McpServer::Remote { url, headers, .. } = &served.server else { panic!("by address") };
 /// assert!(url.starts_with("http://127.0.0.1:"));
 /// assert!(headers["Authorization"].starts_with("Bearer "));
-/// # Ok::<(), autonoe_core::ToolServerError>(())
+/// # Ok::<(), autonoe_core::tool::ToolServerError>(())
 /// # }).unwrap();
 /// ```
 pub struct HttpToolServer {
     limits: HttpLimits,
-    /// The command that hands on, if servers are named by it.
+    /// Program of the stdio bridge, if servers are described as commands.
     program: Option<PathBuf>,
     has_address: HasAddress,
-    /// The port that is open, as long as there is a session.
+    /// Open port, while at least one session is served.
     listener: Mutex<Weak<Listener>>,
 }
 
-/// Whether agents are told the address of a server.
+/// Whether agents get the URL of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HasAddress {
     Yes,
@@ -61,12 +63,12 @@ enum HasAddress {
 }
 
 impl HttpToolServer {
-    /// Makes a server. The port is opened with the first session.
+    /// Creates a server. The first session opens the port.
     pub fn new() -> Self {
         Self::with_limits(HttpLimits::default())
     }
 
-    /// Makes a server that takes so much.
+    /// Creates a server with the given limits.
     pub fn with_limits(limits: HttpLimits) -> Self {
         Self {
             limits,
@@ -76,11 +78,14 @@ impl HttpToolServer {
         }
     }
 
-    /// Names servers by a command: `program`, the path of `autonoe`, which hands on what is said
-    /// (see [`bridge_stdio`](crate::bridge_stdio)). The secret is in its environment.
+    /// Describes servers as a command. `program` is the path of `autonoe`, which forwards messages
+    /// to this server (see [`bridge_stdio`](crate::bridge_stdio)). The command's environment
+    /// contains the secret.
     ///
     /// ```
-    /// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
+    /// use autonoe_core::time::SessionKey;
+    /// use autonoe_core::tool::{McpServer, ToolServer, Toolbox};
+    /// use autonoe_core::RunId;
     /// use autonoe_mcp::HttpToolServer;
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -91,7 +96,7 @@ impl HttpToolServer {
     ///
     /// let McpServer::Stdio { args, .. } = &served.server else { panic!("by command") };
     /// assert_eq!(args[..2], ["mcp", "--url"]);
-    /// # Ok::<(), autonoe_core::ToolServerError>(())
+    /// # Ok::<(), autonoe_core::tool::ToolServerError>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
@@ -101,11 +106,13 @@ impl HttpToolServer {
         self
     }
 
-    /// Names servers by their address, and for agents that know commands only by a command too:
-    /// `program`, as [`by_command`](Self::by_command) does.
+    /// Describes servers by URL, and additionally as a command for agents that know commands only.
+    /// `program` is the same as for [`by_command`](Self::by_command).
     ///
     /// ```
-    /// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
+    /// use autonoe_core::time::SessionKey;
+    /// use autonoe_core::tool::{McpServer, ToolServer, Toolbox};
+    /// use autonoe_core::RunId;
     /// use autonoe_mcp::HttpToolServer;
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -116,7 +123,7 @@ impl HttpToolServer {
     ///
     /// assert!(matches!(served.server, McpServer::Remote { .. }));
     /// assert!(matches!(served.command, Some(McpServer::Stdio { .. })));
-    /// # Ok::<(), autonoe_core::ToolServerError>(())
+    /// # Ok::<(), autonoe_core::tool::ToolServerError>(())
     /// # }).unwrap();
     /// ```
     #[must_use]
@@ -126,16 +133,16 @@ impl HttpToolServer {
         self
     }
 
-    /// Returns the open port, or opens one.
+    /// Returns the open listener, or opens a new one.
     async fn listener(&self) -> Result<Arc<Listener>, ToolServerError> {
         let mut known = self.listener.lock().await;
-        // One whose runtime is gone listens no more.
+        // A listener stops when its runtime shuts down.
         if let Some(listener) = known.upgrade().filter(|open| open.is_open()) {
             return Ok(listener);
         }
         let opened = Listener::open(self.limits.clone()).await;
         let opened = opened.map_err(|error| {
-            ToolServerError::new("no port of this machine can be opened").because(error)
+            ToolServerError::new("no local port can be opened").with_source(error)
         })?;
         let opened = Arc::new(opened);
         *known = Arc::downgrade(&opened);
@@ -155,7 +162,7 @@ fn address(url: String, token: &Token) -> McpServer {
 fn command_of(program: &Path, url: String, token: &Token) -> Result<McpServer, ToolServerError> {
     let command = program
         .to_str()
-        .ok_or_else(|| ToolServerError::new("the path of the command that hands on is no text"))?;
+        .ok_or_else(|| ToolServerError::new("the path of the bridge command is not UTF-8"))?;
     Ok(McpServer::Stdio {
         command: command.to_owned(),
         args: vec!["mcp".to_owned(), "--url".to_owned(), url],
@@ -185,7 +192,7 @@ impl ToolServer for HttpToolServer {
             }
             (_, None) => ServedTools::new(address(url, &token), registration),
         };
-        Ok(served.with_visits(visited))
+        Ok(served.with_connected_flag(visited))
     }
 }
 

@@ -1,28 +1,29 @@
-//! The sessions that are served on one port.
+//! Sessions and clients that one port serves.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use autonoe_core::{SessionKey, Toolbox};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
 
 use super::listener::Listener;
-use crate::talk::{Calls, Desk};
+use crate::protocol::{Calls, RequestHandler};
 use crate::token::Token;
 
-/// The sessions that are served on one port, by the number in their address.
+/// Sessions that one port serves, by the number in their URL.
 ///
-/// The number is no secret. It finds the session whose secret a request must have.
+/// The number is not a secret. It selects the session whose secret a request must carry.
 #[derive(Default)]
 pub(super) struct Sessions {
     served: Mutex<HashMap<u64, Arc<Served>>>,
     next: AtomicU64,
 }
 
-/// A session that is served.
+/// A served session.
 pub(super) struct Served {
     pub(super) token: Token,
-    pub(super) desk: Arc<Desk>,
+    pub(super) handler: Arc<RequestHandler>,
     pub(super) clients: Clients,
 }
 
@@ -35,11 +36,11 @@ impl Sessions {
 
     fn remove(&self, number: u64) {
         if let Some(served) = self.lock().remove(&number) {
-            served.desk.close();
+            served.handler.close();
         }
     }
 
-    /// Returns the session at `path`.
+    /// Returns the session at the URL path `path`.
     pub(super) fn at(&self, path: &str) -> Option<Arc<Served>> {
         let number = path.strip_prefix("/sessions/")?.strip_suffix("/mcp")?;
         self.lock().get(&number.parse().ok()?).cloned()
@@ -50,7 +51,7 @@ impl Sessions {
     }
 }
 
-/// A session that is served until this is dropped. It keeps the port open.
+/// Serves a session until dropped, and keeps the port open.
 pub(super) struct Registration {
     listener: Arc<Listener>,
     number: u64,
@@ -68,7 +69,7 @@ impl Registration {
         let visited = clients.visited();
         let number = listener.sessions().add(Served {
             token,
-            desk: Arc::new(Desk::new(session, tools)),
+            handler: Arc::new(RequestHandler::new(session, tools)),
             clients,
         });
         Self {
@@ -78,7 +79,7 @@ impl Registration {
         }
     }
 
-    /// Returns what becomes `true` when somebody with the secret comes.
+    /// Returns a flag that becomes `true` when a client with the secret connects.
     pub(super) fn visited(&self) -> Arc<AtomicBool> {
         self.visited.clone()
     }
@@ -95,30 +96,32 @@ impl Drop for Registration {
     }
 }
 
-/// How many clients of one session are remembered.
-const MOST: usize = 64;
+/// Maximum number of remembered clients of one session.
+const MAX_CLIENTS: usize = 64;
 
-/// The clients that talk to one session, by the ids that they were given.
+/// Clients of one session, by their assigned IDs.
 ///
-/// An agent may start several, for its sub-agents for example, and each numbers its calls from
-/// one: what one cancels is not another's.
+/// An agent may start several clients, for example for its sub-agents, and each of them numbers its
+/// calls from one. A cancellation therefore applies to the calls of its own client only.
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Those that greeted, oldest first.
+    /// Initialized clients, oldest first.
     greeted: Mutex<VecDeque<(String, Arc<Calls>)>>,
-    /// Those that came without an id, all taken for one.
+    /// Calls of all clients that sent no ID.
     nameless: Arc<Calls>,
-    /// Whether one ever came.
+    /// Whether any client has connected.
     visited: Arc<AtomicBool>,
 }
 
 impl Clients {
-    /// Takes in a client that greeted. Of too many the oldest without a call is forgotten: it is
-    /// told that its session is over, and greets again.
+    /// Adds an initialized client. Above the limit, the oldest client without a running call is
+    /// removed. If all clients have running calls, the oldest one is removed and its calls are
+    /// cancelled. The next request of a removed client is answered with "not found", so the client
+    /// initializes again.
     pub(super) fn add(&self, id: String) {
         self.visited.store(true, Ordering::Release);
         let mut greeted = self.lock();
-        if greeted.len() >= MOST {
+        if greeted.len() >= MAX_CLIENTS {
             let idle = greeted.iter().position(|(_, calls)| calls.is_idle());
             let forgotten = greeted.remove(idle.unwrap_or_default());
             if let Some((_, calls)) = forgotten {
@@ -128,12 +131,12 @@ impl Clients {
         greeted.push_back((id, Arc::default()));
     }
 
-    /// Returns what becomes `true` when a client comes.
+    /// Returns a flag that becomes `true` when a client connects.
     pub(super) fn visited(&self) -> Arc<AtomicBool> {
         self.visited.clone()
     }
 
-    /// Returns the calls of a client; `None` if its id is unknown.
+    /// Returns the calls of a client, or `None` if its ID is unknown.
     pub(super) fn calls(&self, id: Option<&[u8]>) -> Option<Arc<Calls>> {
         self.visited.store(true, Ordering::Release);
         let Some(id) = id else {
@@ -144,7 +147,7 @@ impl Clients {
         found.map(|(_, calls)| calls.clone())
     }
 
-    /// Forgets a client and cancels its calls. Tells whether it was there.
+    /// Removes a client and cancels its calls. Returns whether the client was known.
     pub(super) fn remove(&self, id: &[u8]) -> bool {
         let mut greeted = self.lock();
         let place = greeted.iter().position(|(known, _)| known.as_bytes() == id);
@@ -175,7 +178,7 @@ mod tests {
         };
         let number = sessions.add(Served {
             token: Token::random().expect("there is randomness"),
-            desk: Arc::new(Desk::new(session, Toolbox::new([]))),
+            handler: Arc::new(RequestHandler::new(session, Toolbox::new([]))),
             clients: Clients::default(),
         });
 
@@ -209,13 +212,13 @@ mod tests {
     #[test]
     fn of_too_many_the_oldest_is_forgotten() {
         let clients = Clients::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_CLIENTS {
             clients.add(number.to_string());
         }
 
         assert!(clients.calls(Some(b"0")).is_none());
         assert!(clients.calls(Some(b"1")).is_some());
-        let last = MOST.to_string();
+        let last = MAX_CLIENTS.to_string();
         assert!(clients.calls(Some(last.as_bytes())).is_some());
     }
 }

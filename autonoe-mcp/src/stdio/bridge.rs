@@ -1,4 +1,4 @@
-//! From the pipes of an agent to the tools of the run that started it.
+//! Bridge from an agent's stdio to the HTTP tool server of the run.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,35 +10,38 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::bridge_request::Run;
+use super::bridge_request::RunClient;
 use super::lines::Lines;
-use super::lines::{Mouth, mouth, write_down};
+use super::lines::{LineWriter, line_writer, write_lines};
 use super::serve::LAST_CALLS;
-use crate::talk::{Incoming, failure, read};
+use crate::protocol::{Incoming, error_response, parse_message};
 
-/// The variable that has the secret of the run's tools, for the command `autonoe mcp`.
+/// Environment variable with the secret of the run's tools, for the command `autonoe mcp`.
 pub const TOKEN_VARIABLE: &str = "AUTONOE_MCP_TOKEN";
 
-/// How long a goodbye may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// Maximum time to sign off at the run.
+const SIGN_OFF_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The code of an answer that the run did not give.
-const GONE: ErrorCode = ErrorCode(-32000);
+/// Error code of a request that the run did not answer.
+const NOT_ANSWERED: ErrorCode = ErrorCode(-32000);
 
-/// Hands on what an agent says over a pair of pipes to the tools at `url`, and what they answer.
+/// Forwards MCP messages between an agent's pair of pipes and the tool server at `url`.
 ///
-/// For agents that know MCP servers by commands only. Such a server is a child of the agent: it
-/// could not write the ledger of a run that it is no part of. So it only hands on, to the
-/// [`HttpToolServer`](crate::HttpToolServer) in the process of the run, which let `token` in. A
-/// call that the agent cancels, or was waiting for when it closed its end, is cancelled there.
+/// For agents that know MCP servers by command only. Such a server is a child process of the agent
+/// and cannot write the ledger of the run. The bridge therefore forwards messages to the
+/// [`HttpToolServer`](crate::HttpToolServer) in the process of the run, which accepts `token`. The
+/// bridge cancels a call on the server when the agent cancels the call or closes its end of the
+/// pipe.
 ///
 /// # Errors
 ///
-/// `url` is not on this machine; the run is over or does not know `token` when the agent greets;
-/// a pipe fails. What fails later is told to the agent as the answer to its request.
+/// `url` is not on this machine; the run has ended or rejects `token` when the agent initializes; a
+/// pipe fails. Later failures are sent to the agent as the answer to its request.
 ///
 /// ```
-/// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
+/// use autonoe_core::time::SessionKey;
+/// use autonoe_core::tool::{McpServer, ToolServer, Toolbox};
+/// use autonoe_core::RunId;
 /// use autonoe_mcp::{HttpToolServer, TOKEN_VARIABLE, bridge_stdio};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -46,13 +49,13 @@ const GONE: ErrorCode = ErrorCode(-32000);
 /// let session = SessionKey { run: RunId::new("run"), number: 1 };
 /// let served = server.serve(&session, Toolbox::new([])).await?;
 /// let McpServer::Stdio { args, env, .. } = &served.server else { panic!("by command") };
-/// let asked = br#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
-/// let mut answered = Vec::new();
+/// let request = br#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
+/// let mut response = Vec::new();
 ///
 /// // What `autonoe mcp --url ..` does:
-/// bridge_stdio(&args[2], &env[TOKEN_VARIABLE], &asked[..], &mut answered).await?;
+/// bridge_stdio(&args[2], &env[TOKEN_VARIABLE], &request[..], &mut response).await?;
 ///
-/// let answer: serde_json::Value = serde_json::from_slice(&answered)?;
+/// let answer: serde_json::Value = serde_json::from_slice(&response)?;
 /// assert_eq!(answer, serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
@@ -64,24 +67,24 @@ pub async fn bridge_stdio(
     output: impl AsyncWrite + Unpin + Send,
 ) -> Result<(), BridgeError> {
     let mut bridge = Bridge {
-        run: Run::new(url, token)?,
+        run: RunClient::new(url, token)?,
         asked: HashMap::new(),
         tasks: JoinSet::new(),
     };
-    let (say, said) = mouth();
-    let writing = write_down(said, output);
+    let (say, said) = line_writer();
+    let writing = write_lines(said, output);
     tokio::pin!(writing);
-    let crossed = tokio::select! {
+    let forwarded = tokio::select! {
         biased;
-        written = &mut writing => return unless_left(written),
-        crossed = bridge.cross(say, input) => crossed,
+        written = &mut writing => return ignore_broken_pipe(written),
+        forwarded = bridge.forward_all(say, input) => forwarded,
     };
-    unless_left(writing.await)?;
-    crossed
+    ignore_broken_pipe(writing.await)?;
+    forwarded
 }
 
-/// An agent that does not read any more has left, which it may.
-fn unless_left(written: io::Result<()>) -> Result<(), BridgeError> {
+/// A closed pipe means that the agent has exited, which is not an error.
+fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), BridgeError> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(BridgeError::Pipe),
@@ -89,16 +92,16 @@ fn unless_left(written: io::Result<()>) -> Result<(), BridgeError> {
 }
 
 struct Bridge {
-    run: Run,
-    /// What is being asked, by the ids of the requests.
+    run: RunClient,
+    /// Tasks of forwarded requests, by request ID.
     asked: HashMap<String, AbortHandle>,
     tasks: JoinSet<String>,
 }
 
 impl Bridge {
-    async fn cross(
+    async fn forward_all(
         &mut self,
-        say: Mouth,
+        say: LineWriter,
         input: impl AsyncRead + Unpin,
     ) -> Result<(), BridgeError> {
         let mut lines = Lines::new(input);
@@ -114,7 +117,7 @@ impl Bridge {
             };
             match line {
                 Ok(Some(line)) => {
-                    if let Err(error) = self.hand_on(line, &say).await {
+                    if let Err(error) = self.forward(line, &say).await {
                         break Err(error);
                     }
                 }
@@ -128,62 +131,63 @@ impl Bridge {
         })
         .await;
         self.tasks.shutdown().await;
-        let _ = timeout(FAREWELL, self.run.leave()).await;
+        let _ = timeout(SIGN_OFF_TIMEOUT, self.run.sign_off()).await;
         ended
     }
 
-    /// Hands on one message. Fails only where it makes no sense to go on.
-    async fn hand_on(&mut self, line: Vec<u8>, say: &Mouth) -> Result<(), BridgeError> {
-        match read(&line) {
-            Err(answer) => say.say(&answer).await,
+    /// Forwards one message. Returns an error only if the bridge cannot continue.
+    async fn forward(&mut self, line: Vec<u8>, say: &LineWriter) -> Result<(), BridgeError> {
+        match parse_message(&line) {
+            Err(answer) => say.send(&answer).await,
             Ok(Incoming::Request { id, method, .. }) if method == "initialize" => {
-                match self.run.greet(line).await {
+                match self.run.initialize(line).await {
                     Ok((answer, client)) => {
-                        self.run.greeted(client, &answer);
-                        say.say(&answer).await;
+                        self.run.set_session(client, &answer);
+                        say.send(&answer).await;
                     }
                     Err(error) => {
-                        say.say(&not_answered(&id, &error)).await;
+                        say.send(&not_answered(&id, &error)).await;
                         return Err(error);
                     }
                 }
             }
-            Ok(Incoming::Request { id, .. }) => self.ask(id, line, say),
+            Ok(Incoming::Request { id, .. }) => self.forward_request(id, line, say),
             Ok(Incoming::Notification { method, params }) => {
                 let cancelled = params.get("requestId");
                 match cancelled.filter(|_| method == "notifications/cancelled") {
-                    // Who hangs up has cancelled. That cannot come before the call itself.
+                    // Aborting the request closes its connection, which cancels the call at the
+                    // run. Unlike a separate message, this cannot overtake the call itself.
                     Some(id) => {
                         if let Some(asking) = self.asked.remove(&id.to_string()) {
                             asking.abort();
                         }
                     }
-                    None => self.mention(line, say).await,
+                    None => self.forward_notification(line, say).await,
                 }
             }
-            Ok(Incoming::Answer) => self.mention(line, say).await,
+            Ok(Incoming::Answer) => self.forward_notification(line, say).await,
         }
         Ok(())
     }
 
-    /// Hands on what wants no answer, so that no failure can be told.
-    async fn mention(&self, line: Vec<u8>, say: &Mouth) {
-        if let Err(error) = self.run.hand_on(line, say).await {
-            tracing::debug!(%error, "a notification of the agent was not handed on");
+    /// Forwards a message without an answer. Failures are only logged.
+    async fn forward_notification(&self, line: Vec<u8>, say: &LineWriter) {
+        if let Err(error) = self.run.forward(line, say).await {
+            tracing::debug!(%error, "a notification of the agent could not be forwarded");
         }
     }
 
-    fn ask(&mut self, id: Value, line: Vec<u8>, say: &Mouth) {
+    fn forward_request(&mut self, id: Value, line: Vec<u8>, say: &LineWriter) {
         let (run, say, name) = (self.run.clone(), say.clone(), id.to_string());
         let done = name.clone();
         let asking = self.tasks.spawn(async move {
-            let failed = match run.hand_on(line, &say).await {
+            let failed = match run.forward(line, &say).await {
                 Ok(true) => None,
-                Ok(false) => Some(BridgeError::Gone("there was no answer".into())),
+                Ok(false) => Some(BridgeError::Gone("the run sent no response".into())),
                 Err(error) => Some(error),
             };
             if let Some(error) = failed {
-                say.say(&not_answered(&id, &error)).await;
+                say.send(&not_answered(&id, &error)).await;
             }
             done
         });
@@ -191,28 +195,30 @@ impl Bridge {
     }
 }
 
-/// Tells the agent that the run did not answer.
+/// Returns the error response for a request that the run did not answer.
 fn not_answered(id: &Value, error: &BridgeError) -> Value {
-    failure(id, &ErrorData::new(GONE, error.to_string(), None))
+    error_response(id, &ErrorData::new(NOT_ANSWERED, error.to_string(), None))
 }
 
-/// Why nothing can be handed on. It names no address and no secret.
+/// Error of [`bridge_stdio`]. Contains neither the address nor the secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// The address is none that a run has.
-    #[error("the address of the run's tools must be one of this machine: http://127.0.0.1:PORT/..")]
+    /// The address is not one of a run on this machine.
+    #[error("the address of the run's tools must be a local one: http://127.0.0.1:PORT/..")]
     Address,
-    /// The secret is none that can be sent.
-    #[error("the secret of the run's tools cannot be sent")]
+    /// The secret is empty or not a valid header value.
+    #[error(
+        "the secret of the run's tools is empty or has characters that a header cannot contain"
+    )]
     Token,
-    /// Nobody is there.
-    #[error("the run is over: nobody serves its tools any more")]
+    /// The run's tool server is unreachable.
+    #[error("the run has ended: its tools are no longer served")]
     Gone(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The run does not let us in.
-    #[error("the run does not serve these tools any more, or not with this secret (status {0})")]
+    /// The run refused the request, with this HTTP status.
+    #[error("the run no longer serves these tools, or rejects this secret (status {0})")]
     Refused(u16),
-    /// The agent cannot be talked to.
-    #[error("the agent cannot be talked to")]
+    /// Reading from or writing to the agent failed.
+    #[error("the connection to the agent failed")]
     Pipe(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Requests of a bridge to the run.
+//! HTTP requests of the stdio bridge to the run's tool server.
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
@@ -13,28 +13,28 @@ use sse_stream::SseStream;
 use tokio::net::TcpStream;
 
 use super::BridgeError;
-use super::lines::Mouth;
+use super::lines::LineWriter;
 
 const CLIENT: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// The tools of a run, as far as a bridge knows them.
+/// HTTP client of the run's tool server.
 #[derive(Clone)]
-pub(super) struct Run {
+pub(super) struct RunClient {
     host: String,
     port: u16,
     path: String,
     secret: HeaderValue,
-    /// What the run knows this client by, since it greeted.
+    /// Client ID that the run assigned on `initialize`.
     client: Option<HeaderValue>,
     version: Option<HeaderValue>,
 }
 
-impl Run {
+impl RunClient {
     pub(super) fn new(url: &str, token: &str) -> Result<Self, BridgeError> {
         let uri: Uri = url.parse().map_err(|_| BridgeError::Address)?;
         let host = uri.host().unwrap_or_default();
-        // The secret leaves this machine in no case.
+        // The secret must never leave this machine.
         let is_here = ["127.0.0.1", "localhost", "[::1]"].contains(&host);
         let port = uri.port_u16();
         let (Some("http"), true, Some(port)) = (uri.scheme_str(), is_here, port) else {
@@ -56,16 +56,16 @@ impl Run {
         })
     }
 
-    /// Remembers what the run answered to a greeting.
-    pub(super) fn greeted(&mut self, client: Option<HeaderValue>, answer: &Value) {
+    /// Stores the client ID and the protocol version from the response to `initialize`.
+    pub(super) fn set_session(&mut self, client: Option<HeaderValue>, answer: &Value) {
         self.client = client;
         let version = answer.pointer("/result/protocolVersion");
         let version = version.and_then(Value::as_str);
         self.version = version.and_then(|version| HeaderValue::try_from(version).ok());
     }
 
-    /// Greets for the client. Returns the answer, and what the run knows the client by.
-    pub(super) async fn greet(
+    /// Sends the agent's `initialize` request. Returns the answer and the assigned client ID.
+    pub(super) async fn initialize(
         &self,
         line: Vec<u8>,
     ) -> Result<(Value, Option<HeaderValue>), BridgeError> {
@@ -83,35 +83,41 @@ impl Run {
         ))
     }
 
-    /// Hands a message on, and says what comes of it. Tells whether an answer came.
-    pub(super) async fn hand_on(&self, line: Vec<u8>, say: &Mouth) -> Result<bool, BridgeError> {
+    /// Forwards a message and writes the messages of the response to the agent. Returns whether an
+    /// answer was among them.
+    pub(super) async fn forward(
+        &self,
+        line: Vec<u8>,
+        say: &LineWriter,
+    ) -> Result<bool, BridgeError> {
         let response = self.send(Method::POST, line).await?;
         let kind = response.headers().get(CONTENT_TYPE);
         let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
-        let gone = |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
+        let unreachable =
+            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
         if kind == b"text/event-stream" {
             let pieces = response.into_body().into_data_stream();
             let pieces = pieces.map_err(std::io::Error::other);
             let mut events = SseStream::from_bytes_stream(pieces).boxed();
             let mut is_answered = false;
             while let Some(event) = events.next().await {
-                let Some(text) = event.map_err(|error| gone(error.into()))?.data else {
+                let Some(text) = event.map_err(|error| unreachable(error.into()))?.data else {
                     continue;
                 };
                 let Ok(message) = serde_json::from_str::<Value>(&text) else {
                     continue;
                 };
                 is_answered |= message.get("method").is_none();
-                say.say(&message).await;
+                say.send(&message).await;
             }
             return Ok(is_answered);
         }
         if kind == b"application/json" {
             let body = response.into_body().collect().await;
-            let body = body.map_err(|error| gone(error.into()))?.to_bytes();
+            let body = body.map_err(|error| unreachable(error.into()))?.to_bytes();
             let message: Value =
-                serde_json::from_slice(&body).map_err(|error| gone(error.into()))?;
-            say.say(&message).await;
+                serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))?;
+            say.send(&message).await;
             return Ok(true);
         }
         match response.status() {
@@ -120,8 +126,8 @@ impl Run {
         }
     }
 
-    /// Says goodbye for the client.
-    pub(super) async fn leave(&self) {
+    /// Signs the client off at the run.
+    pub(super) async fn sign_off(&self) {
         if self.client.is_some() {
             let _ = self.send(Method::DELETE, Vec::new()).await;
         }
@@ -132,14 +138,15 @@ impl Run {
         method: Method,
         body: Vec<u8>,
     ) -> Result<Response<Receiving>, BridgeError> {
-        let gone = |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
+        let unreachable =
+            |error: Box<dyn std::error::Error + Send + Sync>| BridgeError::Gone(error);
         let host = self.host.trim_matches(['[', ']']);
         let connection = TcpStream::connect((host, self.port)).await;
-        let connection = connection.map_err(|error| gone(error.into()))?;
+        let connection = connection.map_err(|error| unreachable(error.into()))?;
         let (mut sender, talk) = http1::handshake(TokioIo::new(connection))
             .await
-            .map_err(|error| gone(error.into()))?;
-        // It ends when the answer is read, or nobody wants it any more.
+            .map_err(|error| unreachable(error.into()))?;
+        // The connection task ends when the response is read or dropped.
         tokio::spawn(talk);
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = method;
@@ -159,7 +166,7 @@ impl Run {
             }
         }
         let response = sender.send_request(request).await;
-        response.map_err(|error| gone(error.into()))
+        response.map_err(|error| unreachable(error.into()))
     }
 }
 
@@ -181,14 +188,14 @@ mod tests {
             ("/sessions/1/mcp", false),
             ("", false),
         ] {
-            assert_eq!(Run::new(url, "secret").is_ok(), is_taken, "{url}");
+            assert_eq!(RunClient::new(url, "secret").is_ok(), is_taken, "{url}");
         }
     }
 
     #[test]
     fn a_secret_that_cannot_be_sent_is_refused() {
         for token in ["", "a\nb"] {
-            let refused = Run::new("http://127.0.0.1:1/", token).err();
+            let refused = RunClient::new("http://127.0.0.1:1/", token).err();
 
             assert!(matches!(refused, Some(BridgeError::Token)), "{token:?}");
         }

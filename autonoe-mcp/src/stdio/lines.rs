@@ -1,4 +1,4 @@
-//! Messages as lines.
+//! Line-oriented JSON messages: reading from the input, and output shared by concurrent requests.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
-/// How long one message may be.
-const LONGEST: usize = 4 * 1024 * 1024;
+/// Maximum length of one message in bytes.
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Messages as lines.
+/// Reads messages, one per line.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
@@ -23,12 +23,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Returns the next line that is not blank; `None` at the end. What was read is kept when the
-    /// future is dropped.
+    /// Returns the next line that is not blank, or `None` at the end of the input. Cancel safe:
+    /// dropping the future keeps what was read.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is too long.
+    /// The input cannot be read, or the line is too long.
     pub(super) async fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let piece = self.input.fill_buf().await?;
@@ -37,8 +37,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let taken = end.map_or(piece.len(), |end| end + 1);
             self.line.extend_from_slice(&piece[..taken]);
             self.input.consume(taken);
-            if self.line.len() > LONGEST {
-                let what = format!("a message has more than {LONGEST} bytes");
+            if self.line.len() > MAX_LINE_BYTES {
+                let what = format!("a message has more than {MAX_LINE_BYTES} bytes");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
             }
             if end.is_none() && !is_over {
@@ -54,43 +54,43 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// How many lines may wait for a slow reader. Of progress that has no room nobody hears.
-const WAITING: usize = 64;
+/// Lines queued for a slow reader. Progress notifications are dropped when the queue is full.
+const QUEUE_LEN: usize = 64;
 
-/// Where lines are said.
+/// Sends whole lines to the output task.
 #[derive(Clone)]
-pub(super) struct Mouth(mpsc::Sender<String>);
+pub(super) struct LineWriter(mpsc::Sender<String>);
 
-/// Makes where lines are said, and what writes them down until nobody can say any more.
-pub(super) fn mouth() -> (Mouth, mpsc::Receiver<String>) {
-    let (say, said) = mpsc::channel(WAITING);
-    (Mouth(say), said)
+/// Creates a writer and the queue that [`write_down`] drains.
+pub(super) fn line_writer() -> (LineWriter, mpsc::Receiver<String>) {
+    let (sender, lines) = mpsc::channel(QUEUE_LEN);
+    (LineWriter(sender), lines)
 }
 
-impl Mouth {
-    /// Says something that must be heard.
-    pub(super) async fn say(&self, message: &Value) {
-        self.say_text(message.to_string()).await;
+impl LineWriter {
+    /// Sends a message, waiting for room in the queue.
+    pub(super) async fn send(&self, message: &Value) {
+        self.send_line(message.to_string()).await;
     }
 
-    /// Says something that is a message of one line already.
-    pub(super) async fn say_text(&self, line: String) {
-        // Whoever should write it down ended, and the talk ends with that.
+    /// Sends a message that is already serialized as one line, waiting for room in the queue.
+    pub(super) async fn send_line(&self, line: String) {
+        // Sending fails only after the output task ended. The conversation ends with that task.
         let _ = self.0.send(line).await;
     }
 
-    /// Says something if there is room for it.
-    pub(super) fn mention(&self, message: &Value) {
+    /// Sends a message, or drops it when the queue is full.
+    pub(super) fn try_send(&self, message: &Value) {
         let _ = self.0.try_send(message.to_string());
     }
 }
 
-/// Writes down what is said.
-pub(super) async fn write_down(
-    mut said: mpsc::Receiver<String>,
+/// Writes queued lines to `output` until every writer is dropped.
+pub(super) async fn write_lines(
+    mut lines: mpsc::Receiver<String>,
     mut output: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
-    while let Some(mut line) = said.recv().await {
+    while let Some(mut line) = lines.recv().await {
         line.push('\n');
         output.write_all(line.as_bytes()).await?;
         output.flush().await?;
@@ -116,7 +116,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_refused() {
-        let long = vec![b'x'; LONGEST + 1];
+        let long = vec![b'x'; MAX_LINE_BYTES + 1];
 
         let refused = Lines::new(&long[..]).next().await.expect_err("too long");
 

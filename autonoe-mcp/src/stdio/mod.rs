@@ -1,4 +1,4 @@
-//! Tools over a pair of pipes.
+//! MCP transport over a pair of pipes.
 
 mod bridge;
 mod bridge_request;

@@ -1,43 +1,46 @@
-//! A toolbox behind a pair of pipes.
+//! [`serve_stdio`]: serves a toolbox over a pair of pipes.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{SessionKey, Toolbox};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::lines::Lines;
-use super::lines::{Mouth, mouth, write_down};
-use crate::talk::{Calls, Desk, Reply, read};
+use super::lines::{LineWriter, line_writer, write_lines};
+use crate::protocol::{Calls, Reply, RequestHandler, parse_message};
 
-/// How long calls may still take when nothing more is asked.
+/// Grace period for running calls after the input ends.
 pub(super) const LAST_CALLS: Duration = Duration::from_secs(2);
 
 /// Serves `tools` to one client over a pair of pipes, until the client closes its end.
 ///
-/// Calls that are under way then have a moment to be answered, and are cancelled. They are, too,
-/// when the future is dropped. The tools work in this process: for an agent that starts its
-/// servers itself, see [`bridge_stdio`](crate::bridge_stdio).
+/// Running calls then have 2 seconds to finish before they are cancelled. Dropping the future
+/// cancels them, too. The tools run in this process: for an agent that starts its servers itself,
+/// see [`bridge_stdio`](crate::bridge_stdio).
 ///
 /// # Errors
 ///
-/// A pipe cannot be read or written, or a message is too long.
+/// Reading or writing a pipe failed, or a message is too long.
 ///
 /// ```
-/// use autonoe_core::{RunId, SessionKey, Toolbox};
+/// use autonoe_core::time::SessionKey;
+/// use autonoe_core::tool::Toolbox;
+/// use autonoe_core::RunId;
 /// use autonoe_mcp::serve_stdio;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let session = SessionKey { run: RunId::new("run"), number: 1 };
-/// let asked = br#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
-/// let mut answered = Vec::new();
+/// let request = br#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#;
+/// let mut response = Vec::new();
 ///
-/// serve_stdio(&session, Toolbox::new([]), &asked[..], &mut answered).await?;
+/// serve_stdio(&session, Toolbox::new([]), &request[..], &mut response).await?;
 ///
-/// let answer: serde_json::Value = serde_json::from_slice(&answered)?;
+/// let answer: serde_json::Value = serde_json::from_slice(&response)?;
 /// assert_eq!(answer, serde_json::json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
@@ -48,21 +51,25 @@ pub async fn serve_stdio(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
 ) -> io::Result<()> {
-    let desk = Arc::new(Desk::new(session.clone(), tools));
-    let (say, said) = mouth();
-    let writing = write_down(said, output);
+    let desk = Arc::new(RequestHandler::new(session.clone(), tools));
+    let (say, said) = line_writer();
+    let writing = write_lines(said, output);
     tokio::pin!(writing);
-    let heard = tokio::select! {
+    let handled = tokio::select! {
         biased;
         written = &mut writing => return written,
-        heard = hear(&desk, say, input) => heard,
+        handled = handle(&desk, say, input) => handled,
     };
     writing.await?;
-    heard
+    handled
 }
 
-/// Hears what the client says, to the end.
-async fn hear(desk: &Arc<Desk>, say: Mouth, input: impl AsyncRead + Unpin) -> io::Result<()> {
+/// Handles the client's messages until its input ends.
+async fn handle(
+    desk: &Arc<RequestHandler>,
+    say: LineWriter,
+    input: impl AsyncRead + Unpin,
+) -> io::Result<()> {
     let mut lines = Lines::new(input);
     let calls = Arc::<Calls>::default();
     let mut tasks = JoinSet::new();
@@ -76,19 +83,19 @@ async fn hear(desk: &Arc<Desk>, say: Mouth, input: impl AsyncRead + Unpin) -> io
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         };
-        let reply = match read(&line) {
-            Ok(incoming) => desk.hear(&calls, incoming),
+        let reply = match parse_message(&line) {
+            Ok(incoming) => desk.handle(&calls, incoming),
             Err(answer) => Reply::Answer(answer),
         };
         match reply {
             Reply::Nothing => {}
-            Reply::Answer(answer) => say.say(&answer).await,
+            Reply::Answer(answer) => say.send(&answer).await,
             Reply::Call(call) => {
                 let (say, progress) = (say.clone(), say.clone());
                 tasks.spawn(async move {
-                    let answer = call.carry_out(move |note| progress.mention(&note)).await;
+                    let answer = call.run(move |note| progress.try_send(&note)).await;
                     if let Some(answer) = answer {
-                        say.say(&answer).await;
+                        say.send(&answer).await;
                     }
                 });
             }

@@ -1,22 +1,23 @@
-//! What a call gave, as MCP tells it.
+//! Conversion of tool results into MCP content.
 
-use autonoe_core::{Attachment, ToolError, ToolOutput};
+use autonoe_core::tool::Attachment;
+use autonoe_core::{ToolError, ToolOutput};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::{Map, Value};
 
-/// The names of what is for programs, beside what agents read.
+/// Names of metadata for programs, beside the content for agents.
 const TITLE: &str = "autonoe/title";
 const METADATA: &str = "autonoe/metadata";
 const CODE: &str = "autonoe/code";
 
-/// Returns the result of a tool that did what it was asked.
+/// Returns the MCP result of a successful call.
 ///
-/// Many agents show a model the structured content in the place of the text. So it is there only
-/// when the text is an object of JSON, and then it is that object; details for programs go where
-/// no agent looks.
-pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
+/// Many agents show the model the structured content instead of the text. It is therefore set only
+/// if the text is a JSON object, and then to that object. Details for programs go into the
+/// metadata, which agents ignore.
+pub(crate) fn success_result(output: &ToolOutput) -> CallToolResult {
     let files = output.attachments.iter().enumerate();
     let files = files.map(|(index, file)| attachment(index, file));
     let content = std::iter::once(ContentBlock::text(&output.output)).chain(files);
@@ -25,10 +26,10 @@ pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
     finished(result, details(Some(output)))
 }
 
-/// Returns the result of a tool that did not do what it was asked.
+/// Returns the MCP result of a failed call.
 ///
-/// It has text only: the API of Anthropic takes nothing else in the result of a failed call, and
-/// agents send on what they get.
+/// Contains text only: the API of Anthropic accepts nothing else in the result of a failed call,
+/// and agents forward the content as it is.
 pub(crate) fn failed(error: &ToolError) -> CallToolResult {
     let text = error.to_string();
     let files = error.attachments().iter();
@@ -57,7 +58,7 @@ fn details(output: Option<&ToolOutput>) -> Map<String, Value> {
 }
 
 fn finished(mut result: CallToolResult, about: Map<String, Value>) -> CallToolResult {
-    // A field of a later version than those that are spoken here.
+    // This field belongs to a later protocol version than the supported ones.
     result.result_type = None;
     result.meta = (!about.is_empty()).then_some(MetaObject(about));
     result
@@ -94,7 +95,7 @@ fn is_text(kind: &str) -> bool {
         || ["application/json", "application/xml", "application/yaml"].contains(&kind)
 }
 
-/// Names an attachment: resources must have an address.
+/// Returns the URI of an attachment, which MCP resources require.
 fn address(index: usize, name: Option<&str>) -> String {
     let mut address = "attachment:///".to_owned();
     match name {
@@ -115,12 +116,12 @@ fn address(index: usize, name: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::ToolErrorCode;
+    use autonoe_core::tool::ToolErrorCode;
     use serde_json::json;
 
     use super::*;
 
-    fn told(result: &CallToolResult) -> Value {
+    fn to_json(result: &CallToolResult) -> Value {
         serde_json::to_value(result).expect("it serialises")
     }
 
@@ -140,7 +141,7 @@ mod tests {
             ("{ not json", None),
             ("done", None),
         ] {
-            let result = told(&gave(&ToolOutput::new(text)));
+            let result = to_json(&success_result(&ToolOutput::new(text)));
 
             assert_eq!(result["content"], json!([{"type": "text", "text": text}]));
             assert_eq!(
@@ -158,7 +159,7 @@ mod tests {
             .with_title("Looked")
             .with_metadata("lines", 3);
 
-        let result = told(&gave(&output));
+        let result = to_json(&success_result(&output));
 
         assert_eq!(
             result,
@@ -179,7 +180,7 @@ mod tests {
             .with_attachment(file("application/pdf", None, b"%PDF"))
             .with_attachment(file("text/plain", None, &[0xff]));
 
-        let result = told(&gave(&output));
+        let result = to_json(&success_result(&output));
 
         assert_eq!(
             result["content"],
@@ -202,7 +203,7 @@ mod tests {
         let error = ToolError::new(ToolErrorCode::NOT_FOUND, "there is no DL-9");
 
         assert_eq!(
-            told(&failed(&error)),
+            to_json(&failed(&error)),
             json!({
                 "content": [{"type": "text", "text": "NOT_FOUND: there is no DL-9"}],
                 "isError": true,
@@ -222,7 +223,7 @@ mod tests {
         let error = ToolError::new(ToolErrorCode::new("PAPER_JAM"), "jammed").with_output(output);
 
         assert_eq!(
-            told(&failed(&error)),
+            to_json(&failed(&error)),
             json!({
                 "content": [
                     {"type": "text", "text": "9 pages are printed"},

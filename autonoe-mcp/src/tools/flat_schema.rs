@@ -1,13 +1,13 @@
-//! Schemas without references.
+//! Flattening of JSON Schemas: replaces references by the schemas they point to.
 
 use serde_json::{Map, Value, json};
 
-/// How many schemas a flat one may have. Definitions that use each other grow without a bound
-/// when they are written out.
-const MOST: usize = 20_000;
+/// Maximum number of subschemas of a flat schema. Inlining definitions that use each other can grow
+/// exponentially.
+const MAX_SCHEMAS: usize = 20_000;
 
-/// How deep references may lead. A schema that contains itself has no end.
-const DEEPEST: usize = 64;
+/// Maximum nesting of references. Inlining a recursive schema would never end.
+const MAX_DEPTH: usize = 64;
 
 /// Keywords whose value is a schema.
 const ONE: [&str; 10] = [
@@ -26,14 +26,14 @@ const ONE: [&str; 10] = [
 /// Keywords whose value is a list of schemas.
 const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// Keywords whose value has schemas by name.
+/// Keywords whose value maps names to schemas.
 const NAMED: [&str; 3] = ["dependentSchemas", "patternProperties", "properties"];
 
-/// Keywords that only matter for references, or say which draft it is.
-const LEFT_OUT: [&str; 6] = ["$anchor", "$defs", "$id", "$ref", "$schema", "definitions"];
+/// Keywords that only matter for references, or that declare the draft.
+const OMITTED: [&str; 6] = ["$anchor", "$defs", "$id", "$ref", "$schema", "definitions"];
 
-/// Keywords that only describe: beside a reference they take the place of those behind it.
-const DESCRIBING: [&str; 6] = [
+/// Descriptive keywords. Beside a reference, they override those of the referenced schema.
+const DESCRIPTIVE: [&str; 6] = [
     "$comment",
     "default",
     "deprecated",
@@ -42,21 +42,20 @@ const DESCRIBING: [&str; 6] = [
     "title",
 ];
 
-/// Writes a schema out, so that nothing in it refers to anything.
+/// Inlines all references of a schema.
 ///
-/// Agents hand schemas on to models, and not all services understand references. What cannot be
-/// written out, because it contains itself, allows anything there; the toolbox still checks
-/// arguments by the original.
-pub(crate) fn flat(schema: &Value) -> Map<String, Value> {
+/// Agents pass schemas to models, and not all services support references. A recursive part accepts
+/// any value; the toolbox still validates arguments against the original schema.
+pub(crate) fn flatten(schema: &Value) -> Map<String, Value> {
     let mut flattening = Flattening {
         root: schema,
-        left: MOST,
+        left: MAX_SCHEMAS,
     };
     let mut object = match flattening.schema(schema, &mut Vec::new()) {
         Value::Object(object) => object,
         _ => Map::new(),
     };
-    // The protocol asks for it.
+    // The MCP specification requires it.
     object.insert("type".into(), json!("object"));
     object
 }
@@ -67,7 +66,7 @@ struct Flattening<'s> {
 }
 
 impl<'s> Flattening<'s> {
-    /// Writes one schema out. `within` are the references that led here.
+    /// Inlines one schema. `within` are the references that led to it.
     fn schema(&mut self, schema: &'s Value, within: &mut Vec<&'s str>) -> Value {
         let Value::Object(keywords) = schema else {
             return schema.clone();
@@ -77,12 +76,12 @@ impl<'s> Flattening<'s> {
             return json!({});
         }
         let mut out = Map::new();
-        for (keyword, said) in keywords {
-            if LEFT_OUT.contains(&keyword.as_str()) {
+        for (keyword, value) in keywords {
+            if OMITTED.contains(&keyword.as_str()) {
                 continue;
             }
-            let said = self.keyword(keyword, said, within);
-            out.insert(keyword.clone(), said);
+            let value = self.keyword(keyword, value, within);
+            out.insert(keyword.clone(), value);
         }
         match keywords.get("$ref").and_then(Value::as_str) {
             Some(reference) => merged(self.behind(reference, within), out),
@@ -90,9 +89,9 @@ impl<'s> Flattening<'s> {
         }
     }
 
-    fn keyword(&mut self, keyword: &str, said: &'s Value, within: &mut Vec<&'s str>) -> Value {
-        match said {
-            Value::Object(_) if ONE.contains(&keyword) => self.schema(said, within),
+    fn keyword(&mut self, keyword: &str, value: &'s Value, within: &mut Vec<&'s str>) -> Value {
+        match value {
+            Value::Object(_) if ONE.contains(&keyword) => self.schema(value, within),
             Value::Array(schemas) if LIST.contains(&keyword) => {
                 let schemas = schemas.iter();
                 Value::Array(schemas.map(|one| self.schema(one, within)).collect())
@@ -104,11 +103,11 @@ impl<'s> Flattening<'s> {
                 }
                 Value::Object(out)
             }
-            _ => said.clone(),
+            _ => value.clone(),
         }
     }
 
-    /// Writes out what a reference leads to.
+    /// Inlines the target of a reference.
     fn behind(&mut self, reference: &'s str, within: &mut Vec<&'s str>) -> Value {
         let root = self.root;
         let target = reference
@@ -117,7 +116,7 @@ impl<'s> Flattening<'s> {
         let Some(target) = target else {
             return json!({});
         };
-        if within.contains(&reference) || within.len() >= DEEPEST || reference == "#" {
+        if within.contains(&reference) || within.len() >= MAX_DEPTH || reference == "#" {
             return json!({});
         }
         within.push(reference);
@@ -127,17 +126,17 @@ impl<'s> Flattening<'s> {
     }
 }
 
-/// Puts together what a reference leads to and what stands beside it.
+/// Merges the target of a reference with the keywords beside the reference.
 fn merged(behind: Value, beside: Map<String, Value>) -> Value {
     let mut behind = match behind {
         Value::Object(behind) => behind,
-        // Whatever stands beside it, nothing fits.
+        // `false` rejects every value, whatever the other keywords say.
         Value::Bool(false) => return Value::Bool(false),
         _ => return Value::Object(beside),
     };
     let clash = beside
         .keys()
-        .any(|keyword| behind.contains_key(keyword) && !DESCRIBING.contains(&keyword.as_str()));
+        .any(|keyword| behind.contains_key(keyword) && !DESCRIPTIVE.contains(&keyword.as_str()));
     if clash {
         let mut out = beside;
         let both = match out.remove("allOf") {
@@ -156,7 +155,7 @@ fn merged(behind: Value, beside: Map<String, Value>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{InputSchema, plain_schema};
+    use autonoe_core::tool::{InputSchema, plain_schema};
     use proptest::prelude::*;
     use schemars::JsonSchema;
     use serde::Deserialize;
@@ -190,14 +189,14 @@ mod tests {
                 json!({"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/None"}], "$defs": {"A": false}}),
                 json!({"type": "object", "anyOf": [false, {}]}),
             ),
-            // What is called `$ref` but is data, or a name, stays.
+            // A `$ref` that is data or a property name stays.
             (
                 json!({"properties": {"$ref": {"enum": [{"$ref": "#/$defs/A"}]}}, "$defs": {"A": {}}}),
                 json!({"type": "object", "properties": {"$ref": {"enum": [{"$ref": "#/$defs/A"}]}}}),
             ),
             (json!(true), json!({"type": "object"})),
         ] {
-            assert_eq!(Value::Object(flat(&schema)), expected, "{schema}");
+            assert_eq!(Value::Object(flatten(&schema)), expected, "{schema}");
         }
     }
 
@@ -208,7 +207,7 @@ mod tests {
             "$defs": {"Tree": {"type": "object", "properties": {"below": {"$ref": "#/$defs/Tree"}}}},
         });
 
-        let flat = flat(&tree);
+        let flat = flatten(&tree);
 
         assert_eq!(
             Value::Object(flat),
@@ -225,7 +224,7 @@ mod tests {
         }
         let schema = json!({"$ref": "#/$defs/D0", "$defs": definitions});
 
-        let text = Value::Object(flat(&schema)).to_string();
+        let text = Value::Object(flatten(&schema)).to_string();
 
         assert!(text.len() < 1_000_000, "{} bytes", text.len());
     }
@@ -272,13 +271,13 @@ mod tests {
             first in step(),
         ) {
             let original = plain_schema::<Plan>().to_value();
-            let written = Value::Object(flat(&original));
+            let written = Value::Object(flatten(&original));
             prop_assert!(refers(&original) && !refers(&written));
             let value = json!({"name": name, "steps": steps, "first": first});
 
             let fits = |schema: &Value| {
                 let schema = InputSchema::new(schema).expect("it is understood");
-                schema.complaints(&value).is_empty()
+                schema.violations(&value).is_empty()
             };
 
             prop_assert_eq!(fits(&original), fits(&written));

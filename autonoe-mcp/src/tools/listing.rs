@@ -1,18 +1,18 @@
-//! A tool as agents are told of it.
+//! Tool descriptions for `tools/list`.
 
 use std::borrow::Cow;
 
-use autonoe_core::{ToolDefinition, ToolEffect};
+use autonoe_core::tool::{ToolDefinition, ToolEffect};
 use rmcp::model::{Tool, ToolAnnotations};
 
-use super::flat;
+use super::flatten;
 
-/// Describes a tool as agents are told of it.
+/// Returns the MCP description of a tool.
 ///
-/// Everything that an agent decides by is said: one that is told nothing takes a tool for
-/// destructive and open to the world, asks a person about every call, and nobody is there.
-/// What our tools do can be taken back (the ledger keeps what was), and stays in the project.
-pub(crate) fn listed(tool: &ToolDefinition) -> Tool {
+/// All annotations are set explicitly. Without them, agents assume a destructive tool with access
+/// to the outside world and ask for approval of every call, and runs are unattended. Effects of our
+/// tools can be reverted (the ledger keeps its history) and stay in the project.
+pub(crate) fn mcp_tool(tool: &ToolDefinition) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(tool.effect == ToolEffect::ReadOnly)
         .destructive(false)
@@ -20,7 +20,7 @@ pub(crate) fn listed(tool: &ToolDefinition) -> Tool {
     Tool::new(
         Cow::Owned(tool.name.clone()),
         Cow::Owned(tool.description.clone()),
-        flat(&tool.input_schema),
+        flatten(&tool.input_schema),
     )
     .with_annotations(annotations)
 }
@@ -42,7 +42,7 @@ mod tests {
         let look = ToolDefinition::new("look", "Looks.", schema.clone()).read_only();
         let change = ToolDefinition::new("change", "Changes.", schema);
 
-        let told = |tool| serde_json::to_value(listed(tool)).expect("it serialises");
+        let told = |tool| serde_json::to_value(mcp_tool(tool)).expect("it serialises");
 
         let flat = json!({
             "type": "object",

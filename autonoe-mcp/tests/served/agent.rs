@@ -1,10 +1,10 @@
-//! An agent: the client of `rmcp`, over HTTP and over pipes.
+//! Test agent: the client of `rmcp`, over HTTP and over pipes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{McpServer, ServedTools, Toolbox};
+use autonoe_core::tool::{McpServer, ServedTools, Toolbox};
 use autonoe_mcp::{TOKEN_VARIABLE, bridge_stdio, serve_stdio};
 use autonoe_testkit::conformance::{CallAnswer, ToolsClient};
 use hyper::header::{HeaderName, HeaderValue};
@@ -22,16 +22,16 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, duplex, split};
 
+use crate::fixture::key;
 use crate::http_client::Http;
-use crate::setting::key;
 
-/// An agent that has greeted a server.
+/// An agent that has initialized a session.
 pub(crate) struct Agent {
     service: RunningService<RoleClient, Ears>,
     heard: Arc<Mutex<Vec<ProgressNotificationParam>>>,
 }
 
-/// Hears the progress of calls.
+/// Records the progress of calls.
 #[derive(Clone, Default)]
 struct Ears(Arc<Mutex<Vec<ProgressNotificationParam>>>);
 
@@ -52,13 +52,13 @@ impl ClientHandler for Ears {
 }
 
 impl Agent {
-    /// Reaches a server however it is named.
-    pub(crate) async fn reach(at: &McpServer) -> Result<Self, String> {
+    /// Connects to a server by URL or command.
+    pub(crate) async fn connect(at: &McpServer) -> Result<Self, String> {
         Self::reach_as(at, ClientLifecycleMode::Initialize).await
     }
 
-    /// Reaches a server as a client does that would rather speak a later version.
-    pub(crate) async fn reach_later(at: &McpServer) -> Result<Self, String> {
+    /// Connects to a server as a client that prefers a later protocol version.
+    pub(crate) async fn connect_with_later_version(at: &McpServer) -> Result<Self, String> {
         let later = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
@@ -103,8 +103,8 @@ impl Agent {
         }
     }
 
-    /// Reaches tools that are served over pipes in this process.
-    pub(crate) async fn of(tools: Toolbox) -> Self {
+    /// Connects to tools that are served over pipes in this process.
+    pub(crate) async fn start(tools: Toolbox) -> Self {
         let (ours, theirs) = duplex(64 * 1024);
         tokio::spawn(async move {
             let (input, output) = split(theirs);
@@ -127,7 +127,7 @@ impl Agent {
     }
 
     pub(crate) async fn to(served: &ServedTools) -> Self {
-        Self::reach(&served.server).await.expect("it lets us in")
+        Self::connect(&served.server).await.expect("it lets us in")
     }
 
     pub(crate) fn version(&self) -> ProtocolVersion {
@@ -139,7 +139,7 @@ impl Agent {
         self.service.peer().list_all_tools().await
     }
 
-    /// Begins a call.
+    /// Starts a call.
     pub(crate) async fn begin(&self, tool: &str, input: Value) -> RequestHandle<RoleClient> {
         let mut params = CallToolRequestParams::new(tool.to_owned());
         if let Value::Object(input) = input {
@@ -167,12 +167,12 @@ impl Agent {
         }
     }
 
-    /// Calls a tool, and returns the text that it gave.
+    /// Calls a tool, and returns its text output.
     pub(crate) async fn text(&self, tool: &str, input: Value) -> String {
         text(&self.call(tool, input).await.expect("it is answered"))
     }
 
-    pub(crate) fn heard(&self) -> Vec<ProgressNotificationParam> {
+    pub(crate) fn progress(&self) -> Vec<ProgressNotificationParam> {
         self.heard.lock().expect("not poisoned").clone()
     }
 

@@ -1,4 +1,4 @@
-//! Requests that make no sense.
+//! Fuzz tests with malformed requests.
 
 use autonoe_mcp::{HttpToolServer, serve_stdio};
 use proptest::prelude::*;
@@ -6,10 +6,10 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
+use crate::fixture::{key, named, serve, soon, tools};
 use crate::raw::{head, status};
-use crate::setting::{key, named, serve, soon, tools};
 
-/// What a request may be made of.
+/// Generates a piece of a request.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("\r\n".to_owned()),
@@ -49,13 +49,13 @@ fn no_request_without_the_secret_gets_in() {
 
     result.expect("nothing gets in");
     assert_eq!(watch.called(), 0);
-    // It is still there for who may come.
+    // The server still serves authenticated clients.
     let said = runtime
         .block_on(async { soon(Agent::to(&served).await.text("act", json!({"do": "say"}))).await });
     assert_eq!(said, "mine: ");
 }
 
-/// Sends a request and says that no more will come, so that a part of one is no reason to wait.
+/// Sends a request and closes the sending side, so that an incomplete request is not waited for.
 async fn half_closed(url: &str, request: &str) -> u16 {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let connection = tokio::net::TcpStream::connect(crate::raw::authority(url)).await;
@@ -67,7 +67,7 @@ async fn half_closed(url: &str, request: &str) -> u16 {
     crate::raw::status_of(&String::from_utf8_lossy(&said))
 }
 
-/// Messages that are nearly right.
+/// Generates nearly valid messages.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let value = prop_oneof![
         Just(Value::Null),

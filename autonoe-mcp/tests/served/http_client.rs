@@ -1,4 +1,4 @@
-//! How the client of `rmcp` sends its requests here.
+//! HTTP transport of the `rmcp` client for tests.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

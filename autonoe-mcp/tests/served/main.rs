@@ -1,15 +1,15 @@
-//! Tools as agents reach them: over HTTP, over pipes, and by those who should not.
+//! Integration tests of the tool server: over HTTP, over pipes, and by unauthorized clients.
 
 mod agent;
-mod calling;
-mod ending;
+mod calls;
+mod fixture;
 mod fuzzing;
-mod hiding;
 mod http_client;
+mod leaks;
 mod many;
 mod official;
 mod raw;
-mod refusing;
-mod setting;
+mod refusals;
+mod shutdown;
 mod suite;
 mod whole_run;

@@ -1,11 +1,11 @@
-//! Many sessions at once.
+//! Tests of many concurrent sessions.
 
 use autonoe_mcp::HttpToolServer;
 use futures::future::join_all;
 use serde_json::json;
 
 use crate::agent::Agent;
-use crate::setting::{serve, soon};
+use crate::fixture::{serve, soon};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_sessions_at_once_keep_to_themselves() {

@@ -1,17 +1,17 @@
-//! The official checks of servers, as far as they can be made without a network.
+//! Official MCP conformance checks for servers, as far as they run without a network.
 
-mod door_opener;
+mod auth_proxy;
 mod runner;
 mod scenarios;
 mod tools;
 
-use autonoe_core::ToolServer;
+use autonoe_core::tool::ToolServer;
 use autonoe_mcp::HttpToolServer;
 
-use self::door_opener::DoorOpener;
+use self::auth_proxy::AuthProxy;
 use self::runner::Runner;
 use self::scenarios::{APPLY, DO_NOT_APPLY};
-use crate::setting::{key, named};
+use crate::fixture::{key, named};
 
 #[tokio::test]
 async fn every_scenario_is_known_to_apply_or_not() {
@@ -31,7 +31,7 @@ async fn the_scenarios_that_apply_pass() {
     let served = server.serve(&key(1), tools::toolbox()).await;
     let served = served.expect("it serves");
     let (url, secret) = named(&served);
-    let open = DoorOpener::start(&url, &secret).await;
+    let open = AuthProxy::start(&url, &secret).await;
     let runner = Runner::new();
 
     for scenario in APPLY {

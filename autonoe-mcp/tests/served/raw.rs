@@ -1,10 +1,10 @@
-//! Requests byte by byte.
+//! Raw HTTP requests.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A connection that says what it is told.
+/// A connection that sends raw text.
 pub(crate) struct Raw(TcpStream);
 
 impl Raw {
@@ -17,11 +17,11 @@ impl Raw {
     }
 
     pub(crate) async fn send(&mut self, text: &str) {
-        // Who is refused early may find that nobody reads on.
+        // After an early refusal, the server may not read the rest.
         let _ = self.0.write_all(text.as_bytes()).await;
     }
 
-    /// Reads what is answered, to the end of the connection.
+    /// Reads the response to the end of the connection.
     pub(crate) async fn rest(mut self) -> String {
         let mut said = Vec::new();
         let _ = self.0.read_to_end(&mut said).await;
@@ -34,7 +34,7 @@ pub(crate) fn authority(url: &str) -> &str {
     rest.split('/').next().expect("it has an authority")
 }
 
-/// Returns the head of a good request, without its length and its end.
+/// Returns the head of a valid request, without its length and its end.
 pub(crate) fn head(url: &str, secret: &str) -> String {
     let host = authority(url);
     let path = &url["http://".len() + host.len()..];
@@ -44,12 +44,12 @@ pub(crate) fn head(url: &str, secret: &str) -> String {
     )
 }
 
-/// Writes a request of the protocol.
-pub(crate) fn ask(method: &str, params: &Value) -> String {
+/// Formats a protocol request.
+pub(crate) fn request(method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
 }
 
-/// Sends a request, and returns the status of the answer; 0 if there is none.
+/// Sends a request, and returns the status of the response; 0 if there is none.
 pub(crate) async fn status(url: &str, request: &str) -> u16 {
     let mut raw = Raw::connect(url).await;
     raw.send(request).await;

@@ -1,29 +1,35 @@
-//! A whole run on a backend that cannot host tools.
+//! Tests of a whole run on a backend that cannot host tools.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, SessionControl, SessionOutcome, Support,
+};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::tool::{ServerReach, Toolbox};
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, DeliverableRepository,
-    ExitReason, FixedInstructions, HookCoverage, InstructionName, MemoryRepository, MessageStream,
-    NoControl, Prompt, RunControl, ServerReach, SessionControl, SessionOutcome, SessionRunner,
-    SessionSpec, StreamEvent, Support, Toolbox, Verdict,
+    ExitReason, MessageStream, RunControl, SessionRunner, SessionSpec, StreamEvent,
 };
 use autonoe_mcp::HttpToolServer;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
 use crate::agent::Agent;
-use crate::setting::soon;
+use crate::fixture::soon;
 
-/// A backend whose agents reach our tools by what they are told of them, and by nothing else.
+/// A backend whose agents reach our tools only through the described MCP server.
 struct Outside {
     reach: ServerReach,
     visits: Visits,
 }
 
-/// Whether agents come to the server of our tools at all.
+/// Whether agents connect to the tool server at all.
 #[derive(Clone, Copy, PartialEq)]
 enum Visits {
     Some,
@@ -65,17 +71,16 @@ impl AgentClient for Session {
             return stream::iter([Ok(StreamEvent::text("All is planned.")), Ok(end)]).boxed();
         }
         let work = stream::once(async move {
-            let agent = Agent::reach(&server).await.expect("it lets us in");
+            let agent = Agent::connect(&server).await.expect("it lets us in");
             let names: Vec<_> = agent.list().await.expect("they are told");
             let plan = json!({"deliverables": [
                 {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
             ]});
-            let said = match names.iter().any(|tool| tool.name == "create") {
-                true => agent.text("create", plan).await,
-                false => {
-                    let passed = json!({"deliverableId": "DL-001", "status": "passed"});
-                    agent.text("set_status", passed).await
-                }
+            let said = if names.iter().any(|tool| tool.name == "create") {
+                agent.text("create", plan).await
+            } else {
+                let passed = json!({"deliverableId": "DL-001", "status": "passed"});
+                agent.text("set_status", passed).await
             };
             Ok(StreamEvent::text(said))
         });
@@ -142,8 +147,11 @@ async fn an_agent_that_cannot_or_does_not_reach_the_tools_is_told_as_such() {
         visits: Visits::None,
     };
     for (agents, told) in [
-        (Outside::reaching(ServerReach::Command), "by commands only"),
-        (absent, "never reached the server"),
+        (
+            Outside::reaching(ServerReach::Command),
+            "only start MCP servers by a command",
+        ),
+        (absent, "never connected to the server"),
     ] {
         let repository = Arc::new(MemoryRepository::new());
         let runner = runner(agents, HttpToolServer::new(), &repository);

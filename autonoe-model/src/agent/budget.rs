@@ -1,20 +1,21 @@
-//! What a session has used, and whether that is too much.
+//! Usage account of a session and its check against the budget.
 
-use autonoe_core::{Budget, BudgetKind, CostTotal, CostUsd, Spent};
+use autonoe_core::agent::{BudgetKind, BudgetUsage, CostTotal};
+use autonoe_core::{Budget, CostUsd};
 
 use crate::contract::{CallUsage, ModelIdentity};
 use crate::price::PriceTable;
 
-/// How many calls a budget is kept with of which nobody knows all that they used.
-const GUESSES: u32 = 3;
+/// Maximum number of calls with unknown usage before a budget counts as exhausted.
+const MAX_UNKNOWN: u32 = 3;
 
-/// What a session has used so far.
+/// Usage of a session so far.
 #[derive(Debug)]
 pub(super) struct Account {
     prices: PriceTable,
     budget: Budget,
-    spent: Spent,
-    /// Of how many calls nobody told all that they used.
+    spent: BudgetUsage,
+    /// Number of calls whose total usage is unknown.
     uncounted: u32,
 }
 
@@ -23,17 +24,17 @@ impl Account {
         Self {
             prices,
             budget,
-            spent: Spent::default(),
+            spent: BudgetUsage::default(),
             uncounted: 0,
         }
     }
 
-    /// Writes down what a call used, and returns what it cost; `None` if a part of it is unknown.
-    pub(super) fn used(&mut self, model: &ModelIdentity, used: CallUsage) -> Option<CostUsd> {
+    /// Records the usage of a call. Returns its cost, or `None` if a part of it is unknown.
+    pub(super) fn record(&mut self, model: &ModelIdentity, used: CallUsage) -> Option<CostUsd> {
         let known = self.prices.cost(model, &used.known());
         self.spent.tokens += used.known();
         match used {
-            CallUsage::Told(_) => {
+            CallUsage::Complete(_) => {
                 self.spent.cost.add(known);
                 known
             }
@@ -46,20 +47,20 @@ impl Account {
         }
     }
 
-    /// Returns what the session cost; `None` if a part of it is unknown.
+    /// Returns the cost of the session, or `None` if a part of it is unknown.
     pub(super) fn cost(&self) -> Option<CostUsd> {
         self.spent.cost.exact()
     }
 
-    /// Tells whether money or tokens are limited.
+    /// Returns whether the budget limits cost or tokens.
     pub(super) fn is_limited(&self) -> bool {
         self.budget.cost_usd.is_some() || self.budget.tokens.is_some()
     }
 
-    /// Returns what is spent of the budget, or can no longer be kept, if something is. Time is
-    /// kept by who runs the session.
+    /// Returns the budget that is exhausted, or that cannot be enforced any more because too much
+    /// usage is unknown. The session runner enforces the time budget.
     pub(super) fn exhausted(&self) -> Option<BudgetKind> {
-        let is_a_guess = |unknown| unknown > GUESSES;
+        let is_a_guess = |unknown| unknown > MAX_UNKNOWN;
         let money = self.budget.cost_usd.is_some() && is_a_guess(self.spent.cost.unknown_parts);
         let tokens = self.budget.tokens.is_some() && is_a_guess(self.uncounted);
         self.budget
@@ -71,7 +72,7 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::TokenUsage;
+    use autonoe_core::agent::TokenUsage;
 
     use super::*;
 
@@ -86,7 +87,7 @@ mod tests {
         }
     }
 
-    fn told(count: u64) -> CallUsage {
+    fn reported(count: u64) -> CallUsage {
         tokens(count).into()
     }
 
@@ -95,12 +96,12 @@ mod tests {
         let mut account = Account::new(prices(), Budget::default());
         assert_eq!(account.cost(), Some(CostUsd::ZERO));
 
-        let cost = account.used(&ModelIdentity::new("p", "known"), told(1_000_000));
+        let cost = account.record(&ModelIdentity::new("p", "known"), reported(1_000_000));
         assert_eq!(cost, Some(CostUsd::from_cents(100)));
         assert_eq!(account.cost(), Some(CostUsd::from_cents(100)));
 
         assert_eq!(
-            account.used(&ModelIdentity::new("p", "other"), told(1)),
+            account.record(&ModelIdentity::new("p", "other"), reported(1)),
             None
         );
         assert_eq!(account.cost(), None);
@@ -111,9 +112,9 @@ mod tests {
         let known = ModelIdentity::new("p", "known");
         let mut account = Account::new(prices(), Budget::default().with_tokens(10));
 
-        account.used(&known, told(9));
+        account.record(&known, reported(9));
         assert_eq!(account.exhausted(), None);
-        account.used(&known, told(1));
+        account.record(&known, reported(1));
         assert_eq!(account.exhausted(), Some(BudgetKind::Tokens));
     }
 
@@ -127,12 +128,12 @@ mod tests {
             (Budget::default(), None),
         ] {
             let mut account = Account::new(prices(), budget);
-            for _ in 0..GUESSES {
-                assert_eq!(account.used(&known, CallUsage::UNKNOWN), None);
+            for _ in 0..MAX_UNKNOWN {
+                assert_eq!(account.record(&known, CallUsage::UNKNOWN), None);
                 assert_eq!(account.exhausted(), None, "{budget:?}");
             }
 
-            account.used(&known, CallUsage::UNKNOWN);
+            account.record(&known, CallUsage::UNKNOWN);
 
             assert_eq!(account.exhausted(), spent, "{budget:?}");
             assert_eq!(account.cost(), None);
@@ -145,7 +146,7 @@ mod tests {
         let mut account = Account::new(prices(), budget);
 
         let cut = CallUsage::AtLeast(tokens(1_000_000));
-        account.used(&ModelIdentity::new("p", "known"), cut);
+        account.record(&ModelIdentity::new("p", "known"), cut);
 
         assert_eq!(account.exhausted(), Some(BudgetKind::Cost));
     }

@@ -1,29 +1,31 @@
-//! The calls of an answer, carried out.
+//! Executes the tool calls of an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::gate::GateDecision;
+use autonoe_core::tool::{ToolDefinition, ToolEffect, ToolErrorCode, ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentError, AgentErrorKind, GateDecision, SessionSpec, StreamEvent, Tool, ToolContext,
-    ToolDefinition, ToolEffect, ToolError, ToolErrorCode, ToolOutput, ToolStatus, Toolbox,
+    AgentError, SessionSpec, StreamEvent, Tool, ToolContext, ToolError, ToolOutput,
 };
 use futures::future::join_all;
 use serde_json::Value;
 
-use super::asking::Asking;
+use super::metered_model::MeteredModel;
 use super::prompts::CUT_CALL;
 use crate::contract::{ModelReply, StopReason, ToolResult};
 
-/// The tools of a session: its own under the names that all backends give them, ours, and those
-/// of its MCP servers. The name that the gate has seen leads to one tool and no other.
+/// Tools of a session: its own under their qualified names, the built-in ones and those of its MCP
+/// servers. A name that passed the gate resolves to exactly one tool.
 #[derive(Debug)]
-pub(super) struct Calls {
-    /// Those that the session brings, by their own names.
+pub(super) struct SessionTools {
+    /// Tools of the session, by their own names.
     own: Toolbox,
-    /// Ours and those of servers.
+    /// Built-in tools and tools of MCP servers.
     others: Toolbox,
     definitions: Vec<ToolDefinition>,
-    /// The names that lead to tools of the session, and the own names of these.
+    /// Qualified names of the session's tools, with their own names.
     own_names: BTreeMap<String, String>,
 }
 
@@ -34,12 +36,12 @@ struct Call<'a> {
     input: &'a Value,
 }
 
-impl Calls {
-    /// Takes the tools of the session, those that every session has, and those of its servers.
+impl SessionTools {
+    /// Combines the tools of the session, the built-in ones and those of its MCP servers.
     ///
     /// # Errors
     ///
-    /// The model would know two of them by the same name.
+    /// Two tools have the same name.
     pub(super) fn new(
         spec: &SessionSpec,
         built_in: &[Arc<dyn Tool>],
@@ -49,7 +51,7 @@ impl Calls {
         let mut own = Vec::new();
         for tool in spec.tools.definitions() {
             let name = Toolbox::qualified_name(&tool.name);
-            // Of two tools of a session with the same name the first counts.
+            // If two tools of a session have the same name, the first one wins.
             if own_names.insert(name.clone(), tool.name.clone()).is_none() {
                 let mut tool = tool.clone();
                 tool.name = name;
@@ -62,31 +64,31 @@ impl Calls {
         definitions.extend(of_servers.iter().map(definition));
         let mut names = BTreeSet::new();
         if let Some(twice) = definitions.iter().find(|tool| !names.insert(&tool.name)) {
-            let message = format!("two tools of the session are called {}", twice.name);
+            let message = format!("two tools of the session have the name {}", twice.name);
             return Err(AgentError::new(AgentErrorKind::Configuration, message));
         }
         Ok(Self {
             own: spec.tools.clone(),
             others: spec
                 .tools
-                .beside(built_in.iter().chain(of_servers).cloned()),
+                .with_tools(built_in.iter().chain(of_servers).cloned()),
             definitions,
             own_names,
         })
     }
 
-    /// Returns what the model is told of the tools.
+    /// Returns the tool definitions for the model.
     pub(super) fn definitions(&self) -> &[ToolDefinition] {
         &self.definitions
     }
 
-    /// Carries out the calls of an answer, as far as they are allowed, and returns a result for
-    /// each, in their order. Calls that are not done when the turn is stopped are ended.
-    pub(super) async fn carry_out(
+    /// Runs the calls of an answer that the gate allows. Returns a result for each call, in their
+    /// order. Stopping the turn cancels the remaining calls.
+    pub(super) async fn run_calls(
         &self,
         spec: &SessionSpec,
         reply: &ModelReply,
-        asking: &Asking,
+        model: &MeteredModel,
     ) -> Vec<ToolResult> {
         let calls: Vec<Call<'_>> = reply
             .message
@@ -94,7 +96,7 @@ impl Calls {
             .map(|(id, name, input)| Call { id, name, input })
             .collect();
         for call in &calls {
-            asking.tell(StreamEvent::tool_invocation(
+            model.emit(StreamEvent::tool_invocation(
                 call.id,
                 call.name,
                 call.input.clone(),
@@ -105,8 +107,8 @@ impl Calls {
         for batch in batches(&effects) {
             let batch = calls.get(batch).unwrap_or_default();
             let done = batch.iter().map(async |call| {
-                let (result, status) = self.carry_out_one(spec, reply, call, asking).await;
-                asking.tell(StreamEvent::tool_response(call.id, &result.output, status));
+                let (result, status) = self.run_one(spec, reply, call, model).await;
+                model.emit(StreamEvent::tool_response(call.id, &result.output, status));
                 result
             });
             results.extend(join_all(done).await);
@@ -119,27 +121,27 @@ impl Calls {
         tool.map_or(ToolEffect::Writes, |tool| tool.effect)
     }
 
-    async fn carry_out_one(
+    async fn run_one(
         &self,
         spec: &SessionSpec,
         reply: &ModelReply,
         call: &Call<'_>,
-        asking: &Asking,
+        model: &MeteredModel,
     ) -> (ToolResult, ToolStatus) {
-        let stop = asking.stop();
+        let stop = model.stop();
         let was_cut = matches!(reply.stop, StopReason::MaxTokens | StopReason::ContextFull);
         if was_cut && !call.input.is_object() {
             let result = ToolResult::failed(call.id, call.name, CUT_CALL);
             return (result, ToolStatus::Error);
         }
-        let asked = spec.tool_call(call.id, call.name, call.input.clone());
+        let tool_call = spec.tool_call(call.id, call.name, call.input.clone());
         let decision = tokio::select! {
             biased;
             () = stop.cancelled() => {
                 let error = ToolError::new(ToolErrorCode::CANCELLED, "the turn was stopped");
                 return result(call, Err(error));
             }
-            decision = spec.gate.decide(&asked) => decision,
+            decision = spec.gate.decide(&tool_call) => decision,
         };
         if let GateDecision::Deny { reason, .. } = decision {
             let refused = ToolResult::failed(call.id, call.name, reason);
@@ -148,7 +150,7 @@ impl Calls {
         let mut context = ToolContext::new(spec.key.clone())
             .with_call_id(call.id)
             .with_cancellation(stop.child_token())
-            .with_assistant(Arc::new(asking.clone()));
+            .with_assistant(Arc::new(model.clone()));
         context.message_id = reply.id.clone();
         let input = call.input.clone();
         let done = match self.own_names.get(call.name) {
@@ -173,20 +175,21 @@ fn result(call: &Call<'_>, done: Result<ToolOutput, ToolError>) -> (ToolResult, 
     }
 }
 
-/// Cuts calls into batches: those of one run side by side, the batches one after the other.
+/// Splits calls into batches. The calls of a batch run concurrently, the batches one after the
+/// other.
 ///
-/// Calls that only look and stand next to each other share a batch. A call that changes
-/// something has one of its own, so that what an agent calls later sees what it called before.
+/// Adjacent read-only calls share a batch. A writing call has its own batch, so later calls see the
+/// effects of earlier ones.
 pub(super) fn batches(effects: &[ToolEffect]) -> Vec<std::ops::Range<usize>> {
     let mut batches: Vec<std::ops::Range<usize>> = Vec::new();
-    let mut only_looks = false;
+    let mut was_read_only = false;
     for (at, effect) in effects.iter().enumerate() {
-        let looks = *effect == ToolEffect::ReadOnly;
+        let is_read_only = *effect == ToolEffect::ReadOnly;
         match batches.last_mut() {
-            Some(last) if looks && only_looks => last.end = at + 1,
+            Some(last) if is_read_only && was_read_only => last.end = at + 1,
             _ => batches.push(at..at + 1),
         }
-        only_looks = looks;
+        was_read_only = is_read_only;
     }
     batches
 }

@@ -1,27 +1,25 @@
-//! The client of one session.
+//! [`AgentClient`] of one session.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, MessageStream, Prompt, SessionControl, SessionSpec,
-    StreamEvent, Tool,
-};
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl};
+use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec, StreamEvent, Tool};
 use futures::{StreamExt, stream};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ModelAgentOptions;
-use super::control::Reach;
-use super::work::Work;
+use super::agent_loop::AgentLoop;
+use super::control::TurnControl;
 use crate::contract::ModelClient;
 
-/// The client of one session. Its work is done by a task of its own, polled or not.
+/// Client of one session. Each turn runs in its own task, independent of polling.
 pub(super) struct ModelAgent {
-    /// Held for the length of a turn.
-    work: Arc<Mutex<Work>>,
-    reach: Reach,
-    /// Ends everything.
+    /// Locked for the length of a turn.
+    work: Arc<Mutex<AgentLoop>>,
+    reach: TurnControl,
+    /// Cancels everything.
     over: CancellationToken,
     _over_when_dropped: DropGuard,
 }
@@ -34,8 +32,8 @@ impl ModelAgent {
         spec: SessionSpec,
     ) -> Result<Self, AgentError> {
         let over = CancellationToken::new();
-        let reach = Reach::default();
-        let work = Work::new(options, model, tools, spec, reach.clone())?;
+        let reach = TurnControl::default();
+        let work = AgentLoop::new(options, model, tools, spec, reach.clone())?;
         Ok(Self {
             work: Arc::new(Mutex::new(work)),
             reach,
@@ -49,9 +47,9 @@ impl ModelAgent {
 impl AgentClient for ModelAgent {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let (work, over) = (self.work.clone(), &self.over);
-        // Nothing happens before somebody listens.
+        // Nothing starts before the stream is polled.
         stream::once(async move {
-            let (events, heard) = mpsc::unbounded_channel();
+            let (events, receiver) = mpsc::unbounded_channel();
             let turn = over.child_token();
             let stop = turn.clone();
             tokio::spawn(async move {
@@ -62,13 +60,13 @@ impl AgentClient for ModelAgent {
                     () = work.turn(prompt.text, &events) => {}
                 }
             });
-            Heard {
-                events: heard,
+            TurnEvents {
+                events: receiver,
                 _stop: turn.drop_guard(),
                 is_over: false,
             }
         })
-        .flat_map(|heard| stream::unfold(heard, next))
+        .flat_map(|turn| stream::unfold(turn, next))
         .boxed()
     }
 
@@ -78,28 +76,28 @@ impl AgentClient for ModelAgent {
 
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
         self.over.cancel();
-        // Who holds it is at work, and drops what it has begun before it lets go.
+        // A running turn holds the lock and releases it after dropping its work.
         self.work.lock().await.end().await
     }
 }
 
-/// What is heard of a turn. The turn is stopped when this is dropped.
-struct Heard {
-    events: mpsc::UnboundedReceiver<Item>,
+/// Receiver of a turn's events. Dropping it stops the turn.
+struct TurnEvents {
+    events: mpsc::UnboundedReceiver<TurnItem>,
     _stop: DropGuard,
     is_over: bool,
 }
 
-pub(super) type Item = Result<StreamEvent, AgentError>;
+pub(super) type TurnItem = Result<StreamEvent, AgentError>;
 
-async fn next(mut heard: Heard) -> Option<(Item, Heard)> {
-    if heard.is_over {
+async fn next(mut turn: TurnEvents) -> Option<(TurnItem, TurnEvents)> {
+    if turn.is_over {
         return None;
     }
-    let item = heard.events.recv().await.unwrap_or_else(|| {
-        let reason = "the session ended without saying how";
+    let item = turn.events.recv().await.unwrap_or_else(|| {
+        let reason = "the session ended without an outcome";
         Err(AgentError::new(AgentErrorKind::Crashed, reason))
     });
-    heard.is_over = matches!(item, Err(_) | Ok(StreamEvent::End { .. }));
-    Some((item, heard))
+    turn.is_over = matches!(item, Err(_) | Ok(StreamEvent::End { .. }));
+    Some((item, turn))
 }

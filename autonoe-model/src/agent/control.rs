@@ -1,63 +1,65 @@
-//! Reaches a session that is at work.
+//! [`SessionControl`] of a running session: interrupts and steering messages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{AgentError, AgentErrorKind, SessionControl};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionControl};
 use tokio_util::sync::CancellationToken;
 
-/// What reaches a session while it is at work. Cheap to clone.
+/// Control handle of a running session. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct TurnControl {
     inner: Arc<Mutex<Inner>>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Stops the turn under way; `None` while there is none.
+    /// Stops the current turn; `None` between turns.
     turn: Option<CancellationToken>,
-    /// What a person told, and the model not yet.
-    told: VecDeque<String>,
-    /// What the model is told, but has not answered yet.
-    asked: Vec<String>,
+    /// Steering messages that are not part of a request yet.
+    queued: VecDeque<String>,
+    /// Steering messages of the current request, not answered yet.
+    sent: Vec<String>,
 }
 
-impl Reach {
-    /// A turn begins that `stop` ends.
-    pub(super) fn begin(&self, stop: CancellationToken) {
+impl TurnControl {
+    /// Starts a turn that `stop` cancels.
+    pub(super) fn start(&self, stop: CancellationToken) {
         self.lock().turn = Some(stop);
     }
 
-    /// Takes what a person told, to tell it to the model.
-    pub(super) fn take_told(&self) -> Vec<String> {
+    /// Takes the queued steering messages for the next request.
+    pub(super) fn take_queued(&self) -> Vec<String> {
         let mut inner = self.lock();
-        let told: Vec<_> = inner.told.drain(..).collect();
-        inner.asked.extend(told.iter().cloned());
-        told
+        let queued: Vec<_> = inner.queued.drain(..).collect();
+        inner.sent.extend(queued.iter().cloned());
+        queued
     }
 
-    /// The model has answered: it has heard what was taken.
-    pub(super) fn heard(&self) {
-        self.lock().asked.clear();
+    /// Marks the taken messages as read, because the model has answered.
+    pub(super) fn mark_read(&self) {
+        self.lock().sent.clear();
     }
 
-    pub(super) fn has_told(&self) -> bool {
-        !self.lock().told.is_empty()
+    pub(super) fn has_queued(&self) -> bool {
+        !self.lock().queued.is_empty()
     }
 
-    /// The turn is over, unless something was told that the model has not heard: then it is not.
+    /// Ends the turn and returns `true`, unless steering messages are queued: then the turn
+    /// continues.
     pub(super) fn end(&self) -> bool {
         let mut inner = self.lock();
-        let is_over = inner.told.is_empty();
+        let is_over = inner.queued.is_empty();
         if is_over {
             inner.turn = None;
         }
         is_over
     }
 
-    /// The turn is over, whatever was told. What the model has not heard is kept for the next
-    /// turn, or for who takes it.
+    /// Ends the turn unconditionally. Unread messages stay for the next turn, or for
+    /// [`unheard`](SessionControl::unheard).
     pub(super) fn abandon(&self) {
         self.lock().turn = None;
     }
@@ -68,9 +70,9 @@ impl Reach {
 }
 
 #[async_trait]
-impl SessionControl for Reach {
+impl SessionControl for TurnControl {
     async fn interrupt(&self) -> Result<(), AgentError> {
-        // Without a turn there is nothing to stop.
+        // Between turns there is nothing to stop.
         if let Some(stop) = &self.lock().turn {
             stop.cancel();
         }
@@ -81,23 +83,23 @@ impl SessionControl for Reach {
         let mut inner = self.lock();
         match &inner.turn {
             Some(stop) if !stop.is_cancelled() => {
-                inner.told.push_back(text.to_owned());
+                inner.queued.push_back(text.to_owned());
                 Ok(())
             }
             _ => Err(AgentError::new(
                 AgentErrorKind::Other,
-                "no turn is under way",
+                "no turn is in progress",
             )),
         }
     }
 
-    fn unheard(&self) -> Vec<String> {
+    fn take_unread(&self) -> Vec<String> {
         let mut inner = self.lock();
         if inner.turn.is_some() {
             return Vec::new();
         }
-        let mut unheard = std::mem::take(&mut inner.asked);
-        unheard.extend(inner.told.drain(..));
+        let mut unheard = std::mem::take(&mut inner.sent);
+        unheard.extend(inner.queued.drain(..));
         unheard
     }
 }
@@ -108,19 +110,19 @@ mod tests {
 
     use super::*;
 
-    fn steer(reach: &Reach, text: &str) -> bool {
+    fn steer(reach: &TurnControl, text: &str) -> bool {
         reach.steer(text).now_or_never().expect("at once").is_ok()
     }
 
     #[test]
     fn what_is_told_is_heard_or_refused_and_never_lost() {
-        let reach = Reach::default();
+        let reach = TurnControl::default();
         assert!(!steer(&reach, "before the turn"));
 
-        reach.begin(CancellationToken::new());
+        reach.start(CancellationToken::new());
         assert!(steer(&reach, "hurry"));
         assert!(!reach.end(), "something is not heard yet");
-        assert_eq!(reach.take_told(), ["hurry"]);
+        assert_eq!(reach.take_queued(), ["hurry"]);
         assert!(reach.end());
 
         assert!(!steer(&reach, "after the turn"));
@@ -128,29 +130,29 @@ mod tests {
 
     #[test]
     fn what_the_model_did_not_hear_is_given_back_once() {
-        let reach = Reach::default();
-        reach.begin(CancellationToken::new());
+        let reach = TurnControl::default();
+        reach.start(CancellationToken::new());
         for text in ["one", "two"] {
             assert!(steer(&reach, text));
-            assert_eq!(reach.take_told(), [text]);
+            assert_eq!(reach.take_queued(), [text]);
             if text == "one" {
-                reach.heard();
+                reach.mark_read();
             }
         }
         assert!(steer(&reach, "three"));
-        assert!(reach.unheard().is_empty(), "it may still be heard");
+        assert!(reach.take_unread().is_empty(), "it may still be heard");
 
         reach.abandon();
 
-        assert_eq!(reach.unheard(), ["two", "three"]);
-        assert!(reach.unheard().is_empty());
+        assert_eq!(reach.take_unread(), ["two", "three"]);
+        assert!(reach.take_unread().is_empty());
     }
 
     #[test]
     fn a_turn_that_is_stopped_takes_nothing_more() {
-        let reach = Reach::default();
+        let reach = TurnControl::default();
         let stop = CancellationToken::new();
-        reach.begin(stop.clone());
+        reach.start(stop.clone());
 
         reach
             .interrupt()

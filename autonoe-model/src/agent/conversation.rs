@@ -1,28 +1,29 @@
-//! What was said so far, and how much room it takes.
+//! Conversation of a session and an estimate of its size in tokens.
 
 use super::prompts::NO_RESULT;
 use crate::contract::{Message, ModelReply, ModelRequest, PartKind, ToolResult};
 
-/// What was said so far, as the model is asked with it. Every call in it has a result before the
-/// model is told anything else.
+/// Messages of a session, kept as the next request. Every call has a result before the next user
+/// message.
 ///
-/// It is kept as a request and not made into one for each round: a long conversation would be
-/// copied as often as something is added to it.
+/// The conversation is a request instead of building one for each round, which would copy a long
+/// conversation each time.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     request: ModelRequest,
-    /// What persons told after the task. It holds, however much else is left out.
+    /// User instructions after the task. Compaction keeps them.
     instructions: Vec<String>,
-    /// What the provider counted, with all that is sent beside the messages.
+    /// Tokens that the provider counted, including everything that is sent beside the messages.
     counted: Option<u64>,
-    /// What was added since then.
+    /// Estimated tokens of the messages since then.
     added: u64,
-    /// What is sent beside the messages, as long as nobody has counted it.
+    /// Estimated tokens of everything that is sent beside the messages, until the provider has
+    /// counted.
     beside: u64,
 }
 
 impl Conversation {
-    /// Begins a conversation that is always sent with all that `request` has.
+    /// Starts a conversation from a request with system prompt and tools.
     pub(super) fn new(request: ModelRequest) -> Self {
         let described = request.tools.iter().map(|tool| {
             let schema = tool.input_schema.to_string();
@@ -31,20 +32,20 @@ impl Conversation {
         let system = request.system.as_ref().map_or(0, String::len);
         Self {
             beside: tokens_of(system + described.sum::<usize>()),
-            added: request.messages.iter().map(size_of).sum(),
+            added: request.messages.iter().map(estimate_tokens).sum(),
             counted: None,
             instructions: Vec::new(),
             request,
         }
     }
 
-    /// Resumes a conversation that was saved.
+    /// Continues a saved conversation.
     pub(super) fn resume(&mut self, messages: Vec<Message>, instructions: Vec<String>) {
         self.instructions = instructions;
         self.replace(messages);
     }
 
-    /// Returns what the model is asked next.
+    /// Returns the next request to the model.
     pub(super) fn request(&self) -> &ModelRequest {
         &self.request
     }
@@ -54,97 +55,97 @@ impl Conversation {
     }
 
     fn push(&mut self, message: Message) {
-        self.added = self.added.saturating_add(size_of(&message));
+        self.added = self.added.saturating_add(estimate_tokens(&message));
         self.request.messages.push(message);
     }
 
-    /// Returns what persons told after the task.
+    /// Returns the user instructions after the task.
     pub(super) fn instructions(&self) -> &[String] {
         &self.instructions
     }
 
-    /// Tells the model what a person says: the task, and later more.
-    pub(super) fn instruct(&mut self, text: String) {
+    /// Adds a message of the user: the task, or a later instruction.
+    pub(super) fn add_instruction(&mut self, text: String) {
         if !self.messages().is_empty() {
             self.instructions.push(text.clone());
         }
-        self.tell(text);
+        self.add_message(text);
     }
 
-    /// Tells the model something.
-    pub(super) fn tell(&mut self, text: impl Into<String>) {
-        self.answer_calls(NO_RESULT);
+    /// Adds a message for the model. Calls without a result get one that says so.
+    pub(super) fn add_message(&mut self, text: impl Into<String>) {
+        self.fail_pending_calls(NO_RESULT);
         self.push(Message::user(text));
     }
 
-    /// Gives the calls of the last answer that have no results yet one that says `why`.
-    pub(super) fn answer_calls(&mut self, why: &str) {
-        let Some(Message::Assistant(said)) = self.messages().last() else {
+    /// Adds failed results with the reason `why` for the calls of the last answer that have none.
+    pub(super) fn fail_pending_calls(&mut self, why: &str) {
+        let Some(Message::Assistant(answer)) = self.messages().last() else {
             return;
         };
         let failed = |(id, name, _): (&str, &str, _)| ToolResult::failed(id, name, why);
-        let results: Vec<_> = said.calls().map(failed).collect();
+        let results: Vec<_> = answer.calls().map(failed).collect();
         if !results.is_empty() {
             self.results(results);
         }
     }
 
-    /// Takes the model's answer. An answer without anything in it is not kept: no provider
-    /// takes it back.
-    pub(super) fn answered(&mut self, reply: &ModelReply) {
+    /// Adds the model's answer. An empty answer is not kept, because no provider accepts it in a
+    /// request.
+    pub(super) fn add_reply(&mut self, reply: &ModelReply) {
         if !reply.message.parts.is_empty() {
             self.push(reply.message.clone().into());
         }
-        if let Some(told) = reply.usage.told().filter(|told| told.total() > 0) {
-            self.counted = Some(told.total());
+        if let Some(usage) = reply.usage.complete().filter(|usage| usage.total() > 0) {
+            self.counted = Some(usage.total());
             self.added = 0;
         }
     }
 
-    /// Takes the results of all calls of the last answer.
+    /// Adds the results of all calls of the last answer.
     pub(super) fn results(&mut self, results: Vec<ToolResult>) {
         self.push(Message::results(results));
     }
 
-    /// Puts other messages in the place of all.
+    /// Replaces all messages.
     pub(super) fn replace(&mut self, messages: Vec<Message>) {
-        self.added = messages.iter().map(size_of).sum();
+        self.added = messages.iter().map(estimate_tokens).sum();
         self.counted = None;
         self.request.messages = messages;
     }
 
-    /// Returns how many tokens the next request has, rather too many than too few.
+    /// Estimates the tokens of the next request, rather too many than too few.
     pub(super) fn size(&self) -> u64 {
         let known = self.counted.unwrap_or(self.beside);
         known.saturating_add(self.added)
     }
 
-    /// Returns what is sent beside the messages.
-    pub(super) fn beside(&self) -> u64 {
+    /// Returns the estimated tokens of everything that is sent beside the messages.
+    pub(super) fn overhead(&self) -> u64 {
         self.beside
     }
 }
 
-/// Returns how many tokens a message has, rather too many than too few.
-pub(super) fn size_of(message: &Message) -> u64 {
-    /// What a message costs for being one.
+/// Estimates the tokens of a message, rather too many than too few.
+pub(super) fn estimate_tokens(message: &Message) -> u64 {
+    /// Fixed tokens per message.
     const FRAME: u64 = 8;
-    /// What a picture costs: more than any provider counts for one.
+    /// Tokens of an image: more than any provider counts for one.
     const ATTACHMENT: u64 = 2_000;
     let (bytes, attachments) = match message {
         Message::User { text } => (text.len(), 0),
-        Message::Assistant(said) => {
-            let parts = said.parts.iter().map(|part| {
+        Message::Assistant(answer) => {
+            let parts = answer.parts.iter().map(|part| {
                 let meant = match &part.kind {
                     PartKind::Text { text } | PartKind::Thinking { text } => text.len(),
                     PartKind::ToolCall { name, input, .. } => name.len() + input.to_string().len(),
                     PartKind::Opaque => 0,
                 };
-                let came = part
+                let original = part
                     .wire
                     .as_ref()
                     .map_or(0, |wire| wire.item.to_string().len());
-                meant.max(came)
+                meant.max(original)
             });
             (parts.sum(), 0)
         }
@@ -159,15 +160,15 @@ pub(super) fn size_of(message: &Message) -> u64 {
     FRAME + tokens_of(bytes) + ATTACHMENT * attachments as u64
 }
 
-/// Returns how many tokens a text of so many bytes has at most, but for rare texts.
+/// Returns the maximum number of tokens of a text with this many bytes, except for rare texts.
 fn tokens_of(bytes: usize) -> u64 {
-    // English has about four bytes to a token, code three and a half, Japanese a little under three.
+    // English has about four bytes per token, code three and a half, Japanese a little under three.
     (bytes as u64).div_ceil(3)
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::TokenUsage;
+    use autonoe_core::agent::TokenUsage;
 
     use super::*;
     use crate::contract::{AssistantMessage, Part};
@@ -176,7 +177,7 @@ mod tests {
     fn what_the_provider_counted_counts_and_the_rest_is_guessed() {
         let request = ModelRequest::new([]).with_system("s".repeat(300));
         let mut conversation = Conversation::new(request);
-        conversation.tell("x".repeat(30));
+        conversation.add_message("x".repeat(30));
         assert_eq!(conversation.size(), 100 + 8 + 10);
 
         let usage = TokenUsage {
@@ -187,10 +188,10 @@ mod tests {
             ..TokenUsage::default()
         };
         let reply = ModelReply::new(AssistantMessage::text("y")).with_usage(usage);
-        conversation.answered(&reply);
+        conversation.add_reply(&reply);
         assert_eq!(conversation.size(), 60);
 
-        conversation.tell("x".repeat(30));
+        conversation.add_message("x".repeat(30));
         assert_eq!(conversation.size(), 60 + 18);
 
         conversation.replace(vec![Message::user("x".repeat(60))]);
@@ -200,12 +201,12 @@ mod tests {
     #[test]
     fn calls_have_results_before_the_model_is_told_anything_else() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
-        conversation.tell("x");
+        conversation.add_message("x");
         let calls = ["a", "b"].map(|id| Part::tool_call(id, "Read", serde_json::json!({})));
-        conversation.answered(&ModelReply::new(AssistantMessage::new(calls)));
+        conversation.add_reply(&ModelReply::new(AssistantMessage::new(calls)));
 
-        conversation.tell("y");
-        conversation.answer_calls("there is none");
+        conversation.add_message("y");
+        conversation.fail_pending_calls("there is none");
 
         let Some(Message::Results { results }) = conversation.messages().get(2) else {
             panic!("{conversation:?}")
@@ -223,9 +224,9 @@ mod tests {
     #[test]
     fn an_answer_with_nothing_in_it_is_not_kept() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
-        conversation.tell("x");
+        conversation.add_message("x");
 
-        conversation.answered(&ModelReply::new(AssistantMessage::default()));
+        conversation.add_reply(&ModelReply::new(AssistantMessage::default()));
 
         assert_eq!(conversation.messages().len(), 1);
     }

@@ -1,22 +1,22 @@
-//! How much a model can read and write, as data.
+//! [`LimitTable`]: context and output limits of models.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much a model can read and write at once, in tokens.
+/// Context and output limits of a model, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ModelLimits {
-    /// How many tokens the conversation may have, the answer included.
+    /// Maximum number of tokens of a conversation, including the answer.
     pub context: u64,
-    /// How many tokens an answer may have.
+    /// Maximum number of tokens of an answer.
     pub output: u32,
 }
 
 impl Default for ModelLimits {
-    /// What nearly every model of today can do.
+    /// Limits that nearly every current model supports.
     fn default() -> Self {
         Self {
             context: 128_000,
@@ -25,25 +25,25 @@ impl Default for ModelLimits {
     }
 }
 
-/// How much models can read and write, by the beginnings of their names.
+/// Limits of models, by prefixes of their names.
 ///
-/// A beginning ends where a part of the name does: `gpt-5` is that of `gpt-5-mini` and not of
+/// A prefix must end at a part of the name: `gpt-5` is a prefix of `gpt-5-mini`, but not of
 /// `gpt-5.4`, which is another model.
 ///
 /// ```
-/// use autonoe_model::{LimitTable, ModelLimits};
+/// use autonoe_model::agent::{LimitTable, ModelLimits};
 ///
 /// let limits = LimitTable::built_in();
 ///
-/// assert_eq!(limits.of("claude-sonnet-4-5-20250929").context, 200_000);
-/// assert_eq!(limits.of("nobody-knows"), ModelLimits::default());
-/// assert_eq!(limits.of("gpt-5.99"), ModelLimits::default());
+/// assert_eq!(limits.for_model("claude-sonnet-4-5-20250929").context, 200_000);
+/// assert_eq!(limits.for_model("nobody-knows"), ModelLimits::default());
+/// assert_eq!(limits.for_model("gpt-5.99"), ModelLimits::default());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LimitTable(BTreeMap<String, ModelLimits>);
 
-/// The file of built-in limits.
+/// File of the built-in limits.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(
@@ -51,7 +51,7 @@ pub struct LimitTable(BTreeMap<String, ModelLimits>);
     expect(dead_code, reason = "day and sources are for people")
 )]
 struct BuiltIn {
-    /// The day on which it was compared with its sources.
+    /// Date of the last comparison with the sources.
     as_of: String,
     sources: Vec<String>,
     limits: LimitTable,
@@ -62,30 +62,30 @@ fn built_in() -> serde_json::Result<BuiltIn> {
 }
 
 impl LimitTable {
-    /// Returns the limits that this version of the library knows. What could not be looked up is
-    /// not in it.
+    /// Returns the limits that this version of the library knows. Models without a published limit
+    /// are missing.
     pub fn built_in() -> Self {
         built_in().map(|file| file.limits).unwrap_or_default()
     }
 
-    /// Adds other limits; where both know a name, `others` count.
+    /// Adds other limits. For names in both tables, `others` wins.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Returns the limits of a model: those of the longest name that its own begins with.
-    pub fn of(&self, model: &str) -> ModelLimits {
-        // `openrouter` and others put the maker before the name.
+    /// Returns the limits of a model, by the longest matching prefix of its name.
+    pub fn for_model(&self, model: &str) -> ModelLimits {
+        // OpenRouter and others put the vendor before the name.
         let model = model.rsplit('/').next().unwrap_or(model);
-        let known = self.0.iter().filter(|(name, _)| begins_with(model, name));
+        let known = self.0.iter().filter(|(name, _)| has_prefix(model, name));
         let longest = known.max_by_key(|(name, _)| name.len());
         longest.map(|(_, limits)| *limits).unwrap_or_default()
     }
 }
 
-fn begins_with(model: &str, name: &str) -> bool {
+fn has_prefix(model: &str, name: &str) -> bool {
     let rest = model.strip_prefix(name);
     rest.is_some_and(|rest| !rest.starts_with(|next: char| next == '.' || next.is_alphanumeric()))
 }
@@ -127,7 +127,7 @@ mod tests {
             ("gpt4", 128_000),
             ("other", 128_000),
         ] {
-            assert_eq!(limits.of(model).context, context, "{model}");
+            assert_eq!(limits.for_model(model).context, context, "{model}");
         }
     }
 }

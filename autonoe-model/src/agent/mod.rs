@@ -1,7 +1,7 @@
-//! An agent in this process: a model, its tools, and the loop between them.
+//! In-process agent: a model, its tools, and the loop between them.
 
-mod agents;
-mod asking;
+mod agent_loop;
+mod backend;
 mod budget;
 mod calls;
 mod client;
@@ -9,14 +9,14 @@ mod compaction;
 mod control;
 mod conversation;
 mod limits;
+mod loop_policy;
+mod metered_model;
 mod options;
+mod otel_messages;
 mod outcome;
 mod prompts;
-mod rounds;
 mod saved_conversation;
-mod told;
-mod work;
 
-pub use agents::ModelAgents;
+pub use backend::ModelBackend;
 pub use limits::{LimitTable, ModelLimits};
 pub use options::ModelAgentOptions;

@@ -1,11 +1,12 @@
-//! How an agent in this process works.
+//! [`ModelAgentOptions`]: options of in-process agents.
 
 use std::fmt;
 use std::sync::Arc;
 
-use autonoe_core::{
-    Clock, IdSource, InvalidValue, RandomIds, SeededIds, SystemClock, ThinkingBudget, Tool,
-};
+use autonoe_core::Tool;
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::event::InvalidValue;
+use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
 
 use super::LimitTable;
 use crate::mcp::McpOptions;
@@ -14,7 +15,7 @@ use crate::provider::Provider;
 use crate::retry::RetryPolicy;
 use crate::tools::BuiltInTools;
 
-/// How agents in this process work: their models, their tools, their limits.
+/// Options of in-process agents: models, tools and limits.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -30,48 +31,46 @@ use crate::tools::BuiltInTools;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ModelAgentOptions {
-    /// Who serves the models.
+    /// Provider of the models.
     pub provider: Arc<dyn Provider>,
-    /// The model of sessions that name none.
+    /// Default model of sessions.
     pub model: String,
-    /// The built-in tools, which are made for each session in its directory and its sandbox;
-    /// `None` for agents without.
+    /// Built-in tools, created for each session in its directory and its sandbox; `None` for agents
+    /// without them.
     pub built_in: Option<BuiltInTools>,
-    /// Tools of every session beside those that it brings and the built-in ones, which they
-    /// replace where they have the same name.
+    /// Additional tools of every session. They replace built-in tools of the same name.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// How the MCP servers of a session are started and called.
+    /// Start and call options of a session's MCP servers.
     pub mcp: McpOptions,
-    /// What holds for a session that brings no system prompt; `None` for ours.
+    /// Default system prompt of sessions; `None` for the built-in one.
     pub system_prompt: Option<String>,
-    /// How much models think in a session that does not say so itself; `None` leaves it to them.
+    /// Default thinking budget of sessions; `None` leaves it to the model.
     pub thinking: Option<ThinkingBudget>,
-    /// How many answers a session may take that does not say so itself.
+    /// Default limit on the answers of a session.
     pub max_rounds: u32,
-    /// When a call that failed is made again.
+    /// Retry policy for failed model calls.
     pub retry: RetryPolicy,
-    /// What models cost.
+    /// Prices of models.
     pub prices: PriceTable,
-    /// How much models can read and write.
+    /// Context and output limits of models.
     pub limits: LimitTable,
-    /// How full the context of a model may become before the conversation is made shorter, in
-    /// percent.
-    pub full_at_percent: u8,
-    /// Tells the time, and waits.
+    /// Fill level of the model's context that triggers compaction, in percent.
+    pub compact_at_percent: u8,
+    /// Clock for timestamps and delays.
     pub clock: Arc<dyn Clock>,
-    /// Gives the numbers that ids are made of.
+    /// Source of random numbers for IDs.
     pub ids: Arc<dyn IdSource>,
 }
 
 impl ModelAgentOptions {
-    /// The most answers of a session that does not say so itself.
+    /// Default of [`max_rounds`](Self::max_rounds).
     pub const MAX_ROUNDS: u32 = 50;
 
-    /// Makes agents on `model` of `provider`, without tools of their own.
+    /// Creates options for agents on `model` of `provider`, without tools.
     pub fn new(provider: impl Provider + 'static, model: impl Into<String>) -> Self {
         let ids: Arc<dyn IdSource> = match RandomIds::new() {
             Ok(random) => Arc::new(random),
-            // Nothing secret hangs on them.
+            // These IDs need not be unguessable.
             Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
         };
         Self {
@@ -86,13 +85,13 @@ impl ModelAgentOptions {
             retry: RetryPolicy::default(),
             prices: PriceTable::built_in(),
             limits: LimitTable::built_in(),
-            full_at_percent: 80,
+            compact_at_percent: 80,
             clock: Arc::new(SystemClock),
             ids,
         }
     }
 
-    /// Refuses values with which no session could do anything.
+    /// Rejects values with which no session could work.
     pub(super) fn check_values(&self) -> Result<(), InvalidValue> {
         InvalidValue::check_model("model", Some(&self.model))?;
         InvalidValue::check_turns("max_rounds", Some(self.max_rounds))

@@ -1,23 +1,24 @@
-//! What a failed call of a model means for the session.
+//! Mapping of model errors to session outcomes and agent errors.
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::retry::RetryPolicy;
 
-/// Says what it means for the session that the model could not be asked.
+/// Maps a failed model call to the outcome or the error of the session.
 ///
-/// A provider that asks for a longer wait than the policy has patience for says that a quota is
-/// spent, and when it comes back. Everything else is an error.
-pub(super) fn of_failure(
+/// A rate limit with a wait longer than the policy's maximum is an exceeded quota with a reset
+/// time. Everything else is an error.
+pub(super) fn session_outcome(
     error: &ModelError,
     policy: &RetryPolicy,
     now: Timestamp,
 ) -> Result<SessionOutcome, AgentError> {
     if error.code == ModelErrorCode::RateLimited
         && let Some(wait) = error.retry_after
-        && wait > policy.patience()
+        && wait > policy.max_retry_after()
     {
         let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
         return Ok(SessionOutcome::QuotaExceeded {
@@ -25,15 +26,15 @@ pub(super) fn of_failure(
             resets_at: now.checked_add(wait).ok(),
         });
     }
-    let failed = of_setup(error);
+    let failed = agent_error(error);
     Err(match error.retry_after {
-        Some(wait) => failed.retry_after(wait),
+        Some(wait) => failed.with_retry_after(wait),
         None => failed,
     })
 }
 
-/// Says what it means that there is no model to ask.
-pub(super) fn of_setup(error: &ModelError) -> AgentError {
+/// Maps a model error to the agent error of a session.
+pub(super) fn agent_error(error: &ModelError) -> AgentError {
     let failed = AgentError::new(kind_of(error), error.message.clone());
     match remedy(error) {
         Some(remedy) => failed.with_remedy(remedy),
@@ -41,12 +42,12 @@ pub(super) fn of_setup(error: &ModelError) -> AgentError {
     }
 }
 
-/// Returns what a person can do about it that no wait does.
+/// Returns what the operator can do, for errors that waiting does not fix.
 fn remedy(error: &ModelError) -> Option<&'static str> {
     Some(match (error.code, kind_of(error)) {
         (_, AgentErrorKind::Billing) => "add credit at the provider, or use another one",
         (_, AgentErrorKind::Authentication) => {
-            "check the key of the provider: that it is whole, not revoked, and for this service"
+            "check that the key of the provider is complete, not revoked, and for this service"
         }
         (ModelErrorCode::ModelNotFound, _) => {
             "check the name of the model, and that the key may use it"
@@ -57,7 +58,7 @@ fn remedy(error: &ModelError) -> Option<&'static str> {
 
 fn kind_of(error: &ModelError) -> AgentErrorKind {
     match error.code {
-        ModelErrorCode::AuthenticationError if is_about_money(error) => AgentErrorKind::Billing,
+        ModelErrorCode::AuthenticationError if is_billing_error(error) => AgentErrorKind::Billing,
         ModelErrorCode::AuthenticationError => AgentErrorKind::Authentication,
         ModelErrorCode::ProviderNotConfigured
         | ModelErrorCode::ProviderNotSupported
@@ -69,12 +70,12 @@ fn kind_of(error: &ModelError) -> AgentErrorKind {
     }
 }
 
-fn is_about_money(error: &ModelError) -> bool {
+fn is_billing_error(error: &ModelError) -> bool {
     const REASONS: [&str; 4] = [
         "insufficient_quota",
         "billing_error",
         "billing_hard_limit_reached",
-        // Google's, with a 403.
+        // Google sends this with status 403.
         "BILLING_DISABLED",
     ];
     let reason = error.reason.as_deref();
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     fn kind(error: &ModelError) -> &'static str {
-        let result = of_failure(error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH);
+        let result = session_outcome(error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH);
         result.expect_err("it is an error").code()
     }
 
@@ -132,7 +133,7 @@ mod tests {
         let limited = |seconds| {
             let error = ModelError::new(ModelErrorCode::RateLimited, "slow down");
             let error = error.with_retry_after(Duration::from_secs(seconds));
-            of_failure(&error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH)
+            session_outcome(&error, &RetryPolicy::default(), Timestamp::UNIX_EPOCH)
         };
 
         let quota = limited(3_600).expect("it is an outcome");

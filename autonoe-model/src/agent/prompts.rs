@@ -1,79 +1,80 @@
-//! What the loop itself says to a model.
+//! Prompts of the agent loop.
 
 use std::path::Path;
 
-/// What an answer is told that was cut at its length.
-pub(super) const GO_ON: &str =
-    "Your last answer was cut off because it was too long. Go on where it ended.";
+/// Message after an answer that was cut at the output limit.
+pub(super) const CONTINUE: &str =
+    "Your last answer was cut off because it was too long. Continue where it ended.";
 
-/// What an answer is told that was cut at its length while it called a tool.
-pub(super) const CALL_AGAIN: &str = "Your last answer was cut off because it was too long. A call \
-that was cut was not carried out: make it again, in smaller pieces.";
+/// Message after an answer that was cut at the output limit during a tool call.
+pub(super) const REPEAT_CALL: &str = "Your last answer was cut off because it was too long. A call \
+that was cut off did not run: make it again, in smaller pieces.";
 
-/// What an answer is told that its provider could not read.
-pub(super) const NOT_READ: &str = "Your last answer could not be read, and nothing of it was \
-carried out. Answer again; write the input of every call as valid JSON.";
+/// Message after an answer that its provider could not parse.
+pub(super) const UNPARSED: &str = "Your last answer could not be parsed, and none of its calls \
+ran. Answer again; write the input of every call as valid JSON.";
 
-/// What became of a call that was cut.
-pub(super) const CUT_CALL: &str = "the call was cut off because the answer was too long, and was \
-not carried out";
+/// Result of a call that was cut.
+pub(super) const CUT_CALL: &str = "the call was cut off because the answer was too long, and did \
+not run";
 
-/// What became of a call of an answer that does not count.
-pub(super) const NOT_CARRIED_OUT: &str = "the call was not carried out";
+/// Result of a call in a discarded answer.
+pub(super) const NOT_CARRIED_OUT: &str = "the call did not run";
 
-/// What became of a call when its turn ended before it had a result.
-pub(super) const NO_RESULT: &str = "the turn ended before there was a result; nobody knows how \
-much of the call was carried out";
+/// Result of a call whose turn ended before it finished.
+pub(super) const NO_RESULT: &str = "the turn ended before there was a result; it is unknown how \
+much of the call ran";
 
-/// What holds when a conversation is told in short.
-pub(super) const SUMMARY_SYSTEM: &str = "You write notes for an engineer who takes over a \
-piece of work in its middle and sees nothing but your notes.";
+/// System prompt for summaries.
+pub(super) const SUMMARY_SYSTEM: &str = "You write notes for an engineer who takes over \
+unfinished work and sees nothing but your notes.";
 
-/// What stands in the place of a summary that nobody could write.
+/// Replacement for removed messages without a summary.
 pub(super) const NO_SUMMARY: &str = "[The middle of this conversation was removed because it \
 became too long. Look at the files for what has been done so far.]";
 
-/// Returns what holds for a session that brings no system prompt of its own.
+/// Returns the system prompt for sessions without their own.
 pub(super) fn system(cwd: &Path) -> String {
     format!(
-        "You are an engineer who works alone in the directory {cwd}, through tools only. \
-         Nobody answers questions: decide, and go on until the task is done. \
-         Look before you change something, and check what you changed by running it. \
-         A call that is refused says why; do not try to get around it, find another way. \
-         Several calls that only look may stand in one answer. \
-         When the task is done, say in a few sentences what you did and call no tool.",
+        "You are an engineer who works alone in the directory {cwd}, through tools only. Nobody \
+         answers questions: decide, and continue until the task is done. Read before you change \
+         something, and check what you changed by running it. The result of a denied call gives \
+         the reason; do not try to bypass it, find another way. One answer may contain several \
+         calls that only read. When the task is done, describe in a few sentences what you did \
+         and call no tool.",
         cwd = cwd.display()
     )
 }
 
-/// Asks for a conversation in short.
-pub(super) fn summary_question(task: &str, told: &str) -> String {
+/// Returns the request for a summary of a conversation.
+pub(super) fn summary_question(task: &str, transcript: &str) -> String {
     format!(
-        "The task of the work:\n\n{task}\n\n\
-         What was said and done so far:\n\n{told}\n\
-         Write notes with which the work can go on: what is done and how it was checked, which \
-         files matter and what is in them, what was decided and why, what failed, and what comes \
-         next. Leave out what can be looked up. Write only the notes."
+        "The task:\n\n{task}\n\nThe conversation so far:\n\n{transcript}\nWrite notes from \
+         which the work can continue: what is done and how it was checked, which files matter \
+         and what is in them, what was decided and why, what failed, and what comes next. Leave \
+         out what can be looked up. Write only the notes."
     )
 }
 
-/// Returns what stands in the place of the messages that were told in short.
+/// Returns the replacement for removed messages, with their summary.
 pub(super) fn summary(text: &str) -> String {
     format!("[Notes on the work so far; the messages themselves were removed.]\n\n{text}")
 }
 
-/// Returns what stands in the place of the messages that were told in short, but not to the end.
+/// Returns the replacement for removed messages, with a summary that was cut.
 pub(super) fn cut_summary(text: &str) -> String {
     let notes = summary(text);
     format!("{notes}\n\n[The notes end here, because they became too long. Look at the files.]")
 }
 
-/// Adds what persons told meanwhile to what stands in the place of messages.
+/// Appends user instructions to the replacement for removed messages.
 pub(super) fn with_instructions(notes: &str, instructions: &[String]) -> String {
-    let mut text = format!("{notes}\n\n[You were also told this in the meantime, and it holds:]");
-    for told in instructions {
+    let mut text = format!(
+        "{notes}\n\n[You also received these messages in the meantime, and they still apply:]"
+    );
+    for instruction in instructions {
         text += "\n\n";
-        text += told;
+        text += instruction;
     }
     text
 }

@@ -1,31 +1,36 @@
-//! A conversation in a file, from which a later session resumes it.
+//! [`SavedConversation`]: a conversation in a file, from which a later session resumes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, AgentSessionId, create_private_folder, read_text_file,
-    replace_file_durably,
-};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::project::{create_private_folder, read_text_file, replace_file_durably};
+use autonoe_core::time::AgentSessionId;
 use serde::{Deserialize, Serialize};
 
 use super::conversation::Conversation;
 use crate::contract::Message;
 
-/// The version of the file.
+/// Version of the file format.
 const VERSION: u32 = 1;
 
-/// The largest file that is written and read.
-const LARGEST: u64 = 64 * 1024 * 1024;
+/// Maximum size of a file in bytes, for writing and reading.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is kept of a conversation between two sessions.
+/// Persistent part of a conversation.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SavedConversation {
     version: u32,
     pub(super) messages: Vec<Message>,
-    /// What persons said after the task.
+    /// User instructions after the task.
     pub(super) instructions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
 }
 
 impl SavedConversation {
@@ -37,41 +42,43 @@ impl SavedConversation {
         }
     }
 
-    /// Reads the conversation `id` from `directory`.
+    /// Loads the conversation `id` from `directory`.
     ///
     /// # Errors
     ///
-    /// There is no such conversation, or its file cannot be read.
+    /// The conversation does not exist, or its file cannot be read.
     pub(super) fn load(directory: &Path, id: &AgentSessionId) -> Result<Self, AgentError> {
         let path = path_of(directory, id)?;
-        let text = read_text_file(&path, LARGEST)
-            .map_err(|error| refused("the conversation cannot be read").because(error))?
+        let text = read_text_file(&path, MAX_BYTES)
+            .map_err(|error| refused("the conversation cannot be read").with_source(error))?
             .ok_or_else(|| refused(format!("there is no conversation {id} in {directory:?}")))?;
-        let saved: Self = serde_json::from_str(&text)
-            .map_err(|error| refused(format!("{path:?} is no conversation")).because(error))?;
-        if saved.version != VERSION {
-            let version = saved.version;
+        let corrupt = |error: serde_json::Error| {
+            refused(format!("{path:?} is not a saved conversation")).with_source(error)
+        };
+        // The rest of another version may have another meaning.
+        let Versioned { version } = serde_json::from_str(&text).map_err(corrupt)?;
+        if version != VERSION {
             return Err(refused(format!(
                 "{path:?} has the unknown version {version}"
             )));
         }
-        Ok(saved)
+        serde_json::from_str(&text).map_err(corrupt)
     }
 
-    /// Writes the conversation to `directory`, as `id`.
+    /// Saves the conversation to `directory` as `id`.
     ///
     /// # Errors
     ///
-    /// The file cannot be written, or is too large. Nothing is kept then: an earlier state of the
-    /// conversation would be resumed otherwise.
+    /// The file cannot be written, or is too large. The old file is then removed, because an
+    /// outdated state must not be resumed.
     pub(super) fn save(&self, directory: &Path, id: &AgentSessionId) -> Result<(), AgentError> {
         let path = path_of(directory, id)?;
-        let unwritable = |error| refused(format!("cannot write {path:?}")).because(error);
+        let unwritable = |error| refused(format!("cannot write {path:?}")).with_source(error);
         let bytes = serde_json::to_vec(self)
-            .map_err(|error| refused("the conversation cannot be written").because(error))?;
+            .map_err(|error| refused("the conversation cannot be written").with_source(error))?;
         create_private_folder(directory).map_err(unwritable)?;
-        let saved = if bytes.len() as u64 > LARGEST {
-            Err(refused("the conversation is too long to be kept"))
+        let saved = if bytes.len() as u64 > MAX_BYTES {
+            Err(refused("the conversation is too long to be saved"))
         } else {
             replace_file_durably(&path, &bytes).map_err(unwritable)
         };
@@ -81,17 +88,19 @@ impl SavedConversation {
     }
 }
 
-/// Returns the file of the conversation `id`, which must not be a path.
+/// Returns the file of the conversation `id`, which must not contain path separators.
 fn path_of(directory: &Path, id: &AgentSessionId) -> Result<PathBuf, AgentError> {
     let id = id.as_str();
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if id.is_empty() || id.len() > 64 || !id.bytes().all(is_plain) {
-        return Err(refused(format!("{id:?} is no conversation of a model")));
+        return Err(refused(format!(
+            "{id:?} is not the ID of a conversation with a model"
+        )));
     }
     Ok(directory.join(format!("{id}.json")))
 }
 
-/// Makes an error after which a new conversation may succeed.
+/// Creates an error after which a new conversation may succeed.
 fn refused(message: impl Into<String>) -> AgentError {
     AgentError::new(AgentErrorKind::Other, message).with_remedy("start a new conversation")
 }
@@ -109,8 +118,8 @@ mod tests {
 
     fn saved() -> SavedConversation {
         let mut conversation = Conversation::new(ModelRequest::new([]));
-        conversation.instruct("Build it.".to_owned());
-        conversation.instruct("In blue.".to_owned());
+        conversation.add_instruction("Build it.".to_owned());
+        conversation.add_instruction("In blue.".to_owned());
         SavedConversation::new(&conversation)
     }
 
@@ -133,12 +142,43 @@ mod tests {
         assert_eq!(mode.mode() & 0o777, 0o700);
     }
 
+    /// A conversation as version 0.1 wrote it. It is never written again.
+    #[test]
+    fn a_conversation_of_version_1_is_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let fixture = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/compat/v1/conversation.json"
+        );
+        fs::copy(fixture, dir.path().join("model-1.json")).expect("writable");
+
+        let saved = SavedConversation::load(dir.path(), &id("model-1")).expect("it is valid");
+
+        assert_eq!(saved.instructions, [""; 0]);
+        let [question, call, results, answer] = &saved.messages[..] else {
+            panic!("four messages: {:?}", saved.messages);
+        };
+        assert_eq!(*question, Message::user("why does the build fail?"));
+        let written = |message: &Message| serde_json::to_value(message).expect("it serialises");
+        let call = &written(call)["parts"][1];
+        assert_eq!(call["id"], "call_1");
+        assert_eq!(call["name"], "Read");
+        assert_eq!(call["input"]["file_path"], "/srv/asking/Makefile");
+        let Message::Results { results } = results else {
+            panic!("results: {results:?}");
+        };
+        assert_eq!((results.len(), &*results[0].name), (1, "Read"));
+        let answer = &written(answer)["parts"][0];
+        assert_eq!(answer["text"], "The Makefile has a typo in line 1.");
+        assert_eq!(answer["wire"]["protocol"], "openai-chat");
+    }
+
     #[test]
     fn a_conversation_that_is_too_long_is_refused_and_no_earlier_state_of_it_stays() {
         let dir = tempfile::tempdir().expect("a directory");
         saved().save(dir.path(), &id("a")).expect("it is saved");
         let mut long = saved();
-        let length = usize::try_from(LARGEST).expect("a length");
+        let length = usize::try_from(MAX_BYTES).expect("a length");
         long.instructions = vec!["x".repeat(length)];
 
         let refused = long.save(dir.path(), &id("a")).expect_err("too long");
@@ -155,13 +195,16 @@ mod tests {
         let text = fs::read_to_string(&newer).expect("it is there");
         fs::write(&newer, text.replace("\"version\":1", "\"version\":2")).expect("written");
         fs::write(dir.path().join("torn.json"), "{\"version\":1,").expect("written");
+        let changed = r#"{"version": 3, "turns": [{"text": "Build it."}]}"#;
+        fs::write(dir.path().join("changed.json"), changed).expect("written");
 
         for (name, expected) in [
             ("missing", "there is no conversation missing"),
-            ("torn", "is no conversation"),
+            ("torn", "is not a saved conversation"),
             ("newer", "has the unknown version 2"),
-            ("../newer", "is no conversation of a model"),
-            ("", "is no conversation of a model"),
+            ("changed", "has the unknown version 3"),
+            ("../newer", "is not the ID of a conversation"),
+            ("", "is not the ID of a conversation"),
         ] {
             let error = SavedConversation::load(dir.path(), &id(name)).expect_err(name);
 
@@ -170,5 +213,7 @@ mod tests {
         }
         let torn = fs::read(dir.path().join("torn.json")).expect("it stays");
         assert_eq!(torn, b"{\"version\":1,");
+        let kept = fs::read_to_string(dir.path().join("changed.json")).expect("it stays");
+        assert_eq!(kept, changed);
     }
 }

@@ -1,10 +1,10 @@
-//! What commands of agents find in their environment.
+//! Environment variables of agents' commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
-/// Variables that commands get if they are set: where programs and their parts are, the
-/// language, who commits. None of them holds a secret.
+/// Variables that commands get if set: program locations, language and commit author. None of them
+/// contains a secret.
 const KNOWN: &[&str] = &[
     "PATH",
     "LANG",
@@ -36,13 +36,13 @@ const KNOWN: &[&str] = &[
     "SSL_CERT_DIR",
 ];
 
-/// Returns what commands of agents get of `environment`: what is known to hold no secret, and
-/// what is `wanted` besides. Who runs what agents wrote does well to give it no more.
+/// Returns the part of `environment` for agents' commands: variables that are known to contain no
+/// secret, and those in `wanted`. Code written by agents should not get more.
 ///
 /// ```
 /// use std::collections::BTreeSet;
 ///
-/// use autonoe_model::command_environment;
+/// use autonoe_model::backend::command_environment;
 ///
 /// let environment = [("PATH", "/bin"), ("OPENAI_API_KEY", "..")]
 ///     .map(|(name, value)| (name.into(), value.into()))

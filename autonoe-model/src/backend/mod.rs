@@ -1,11 +1,11 @@
-//! Agents on a model, from a configuration file.
+//! Backend of agents on a model, configured by a file.
 
 mod command_environment;
-mod key_places;
-mod model_backend;
+mod key_locations;
+mod model_spec;
 mod server_environment;
 mod spec_probe;
 
 pub use command_environment::command_environment;
-pub use key_places::KeyPlaces;
-pub use model_backend::ModelBackend;
+pub use key_locations::KeyLocations;
+pub use model_spec::ModelSpec;

@@ -1,12 +1,12 @@
-//! What MCP servers find in their environment.
+//! Environment variables of MCP servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 
 use super::command_environment::command_environment;
 
-/// Variables that servers get if they are set, beside those of commands: where their files are,
-/// how they reach the network and a screen.
+/// Variables that servers get if set, in addition to those of commands: file locations, network and
+/// display.
 const KNOWN: &[&str] = &[
     "HOME",
     "SHELL",
@@ -36,21 +36,21 @@ const KNOWN: &[&str] = &[
     "npm_config_userconfig",
 ];
 
-/// Variables of the built-in browser begin so.
-const OF_THE_BROWSER: &str = "PLAYWRIGHT_";
+/// Prefix of the built-in browser's variables.
+const BROWSER_PREFIX: &str = "PLAYWRIGHT_";
 
-/// Returns what servers get of `environment`: what commands get, what programs outside of a
-/// sandbox need besides, and what the built-in browser is told by.
-pub(super) fn for_servers(
+/// Returns the part of `environment` for MCP servers: the variables of commands, those that
+/// programs outside of a sandbox need, and those of the built-in browser.
+pub(super) fn server_environment(
     environment: &BTreeMap<OsString, OsString>,
     wanted: &BTreeSet<String>,
 ) -> BTreeMap<OsString, OsString> {
-    let of_the_browser = |name: &OsStr| {
+    let is_browser = |name: &OsStr| {
         let name = name.as_encoded_bytes();
-        name.starts_with(OF_THE_BROWSER.as_bytes())
+        name.starts_with(BROWSER_PREFIX.as_bytes())
     };
     let known = environment.iter().filter(|(name, _)| {
-        of_the_browser(name) || KNOWN.iter().any(|known| **name == OsStr::new(known))
+        is_browser(name) || KNOWN.iter().any(|known| **name == OsStr::new(known))
     });
     let known = known.map(|(name, value)| (name.clone(), value.clone()));
     known
@@ -78,7 +78,7 @@ mod tests {
         .into();
         let wanted = ["DATABASE_URL", "NOT_SET"].map(str::to_owned).into();
 
-        let given = for_servers(&environment, &wanted);
+        let given = server_environment(&environment, &wanted);
 
         let names = Vec::from_iter(given.into_keys());
         let expected = [

@@ -1,14 +1,15 @@
-//! [`BackendProbe`] of agents on a model for the operator. Sends no request.
+//! Probe of the backend spec: key, model and sandbox. Sends no request.
 
-use autonoe_core::{BackendProbe, Credentials, ProbeFinding, SpecContext};
+use autonoe_core::agent::{BackendProbe, Credentials, ProbeFinding};
+use autonoe_core::spec::SpecContext;
 
-use super::ModelBackend;
+use super::ModelSpec;
 use crate::agent::ModelAgentOptions;
 use crate::contract::ModelIdentity;
 
-/// Probes the key, the model and the requirements of the sandbox of commands.
-pub(super) fn probe_backend(spec: &ModelBackend, context: &SpecContext) -> BackendProbe {
-    let found = BackendProbe::new(ModelBackend::TAG).with_default_model(Some(&spec.model));
+/// Probes the key, the model and the requirements of the commands' sandbox.
+pub(super) fn probe_backend(spec: &ModelSpec, context: &SpecContext) -> BackendProbe {
+    let found = BackendProbe::new(ModelSpec::TAG).with_default_model(Some(&spec.model));
     match spec.options(context) {
         Err(error) => {
             let remedy = "see docs/guides/models.md";
@@ -19,24 +20,24 @@ pub(super) fn probe_backend(spec: &ModelBackend, context: &SpecContext) -> Backe
             .with_credentials(Credentials::Found)
             .finding(ProbeFinding::good(
                 "key",
-                "there is one, or none is needed; nobody was asked",
+                "a key is configured, or none is needed; it was not tested with the provider",
             ))
             .finding(model(spec, &options))
             .finding(sandbox(&options)),
     }
 }
 
-fn model(spec: &ModelBackend, options: &ModelAgentOptions) -> ProbeFinding {
+fn model(spec: &ModelSpec, options: &ModelAgentOptions) -> ProbeFinding {
     const NAME: &str = "model";
     let model = &options.model;
-    let context = options.limits.of(model).context;
+    let context = options.limits.for_model(model).context;
     let known = format!("{model}, with {context} tokens of context");
     let identity = ModelIdentity::new(spec.provider_name(), model);
     match options.prices.price(&identity) {
         Some(_) => ProbeFinding::good(NAME, known),
         None => ProbeFinding::warning(
             NAME,
-            format!("{known}; its price is not known, so that no --max-cost can be kept"),
+            format!("{known}; its price is unknown, so --max-cost cannot be enforced"),
             "add it to `prices` in .autonoe/models.json",
         ),
     }
@@ -47,6 +48,6 @@ fn sandbox(options: &ModelAgentOptions) -> ProbeFinding {
     let tried = options.built_in.as_ref().map(|tools| tools.try_sandbox());
     match tried {
         Some(Err(error)) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
-        _ => ProbeFinding::good(NAME, "bwrap is there and works"),
+        _ => ProbeFinding::good(NAME, "bwrap is installed and works"),
     }
 }

@@ -1,12 +1,13 @@
-//! Texts, thoughts and calls.
+//! Checks of text, reasoning and tool calls.
 
-use autonoe_core::{TokenUsage, ToolDefinition};
+use autonoe_core::agent::TokenUsage;
+use autonoe_core::tool::ToolDefinition;
 use autonoe_testkit::conformance::{Checks, Finding};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
 use super::Scenario;
-use super::heard::{Ear, Heard};
+use super::recorded_answer::{RecordedAnswer, Recorder};
 use crate::contract::{
     AssistantMessage, Message, ModelEvent, ModelRequest, Part, PartKind, StopReason,
 };
@@ -16,7 +17,7 @@ pub(super) const SYSTEM: &str = "Answer in the manner of a ferryman. (e07c)";
 pub(super) const TEXT: &str = "Grüße — the Ouse, by far, and it is the wetter one too. (7d15) 👋";
 pub(super) const THOUGHT: &str = "Ouse or Nene? They never say which. (c3a8)";
 
-/// A request with all that a request can have in its first turn.
+/// Returns a request with everything that a request can contain in its first turn.
 pub(super) fn request() -> ModelRequest {
     let schema = json!({
         "type": "object",
@@ -41,7 +42,7 @@ pub(super) fn answers(parts: impl IntoIterator<Item = Part>) -> Scenario {
     }
 }
 
-/// Two calls whose inputs cannot be taken for each other.
+/// Returns two calls with clearly different inputs.
 pub(super) fn two_calls() -> [Part; 2] {
     let deep = json!({"name": "Ouse \"Great\" — über", "depth": 7, "at": [{"x": [1, null, true]}]});
     [
@@ -50,15 +51,15 @@ pub(super) fn two_calls() -> [Part; 2] {
     ]
 }
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let says = answers([Part::text(TEXT)]);
     checks
         .run("what is asked reaches the provider", async {
             let stage = ear.stage(&says).await?;
-            ear.hear(&says, &*stage, &request()).await?.reply()?;
+            ear.record(&says, &*stage, &request()).await?.reply()?;
             let requests = stage.requests();
             if requests.is_empty() {
-                return Err(super::heard::impossible());
+                return Err(super::recorded_answer::impossible());
             }
             ensure!(requests.len() == 1, "{} requests came", requests.len());
             reached(&requests[0])
@@ -66,8 +67,8 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
         .await;
     checks
         .run("a text comes piece by piece, and whole", async {
-            let heard = ear.play(&says, &request()).await?;
-            let (reply, texts) = (heard.reply()?, heard.texts());
+            let recorded = ear.play(&says, &request()).await?;
+            let (reply, texts) = (recorded.reply()?, recorded.texts());
             ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
             ensure!(
                 reply.stop == StopReason::EndTurn,
@@ -88,12 +89,16 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
     checks
         .run("thoughts are told as thoughts", async {
             let thinks = answers([Part::thinking(THOUGHT), Part::text(TEXT)]);
-            let heard = ear.play(&thinks, &request()).await?;
-            let reply = heard.reply()?;
+            let recorded = ear.play(&thinks, &request()).await?;
+            let reply = recorded.reply()?;
             let thoughts = thoughts(&reply.message);
             ensure!(thoughts == THOUGHT, "it thought {thoughts:?}");
             ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
-            ensure!(heard.thoughts() == THOUGHT, "it told {:?}", heard.events);
+            ensure!(
+                recorded.thoughts() == THOUGHT,
+                "it told {:?}",
+                recorded.events
+            );
             Ok(())
         })
         .await;
@@ -101,26 +106,26 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
     checks
         .run("a call has its id, its tool and its input", async {
             let calls = [first.clone()];
-            let heard = ear.play(&answers(calls.clone()), &request()).await?;
-            has_calls(&heard, &calls)
+            let recorded = ear.play(&answers(calls.clone()), &request()).await?;
+            has_calls(&recorded, &calls)
         })
         .await;
     checks
         .run("calls that are made at once are told apart", async {
             let calls = [first, second];
             let parts = [vec![Part::text(TEXT)], calls.to_vec()].concat();
-            let heard = ear.play(&answers(parts), &request()).await?;
-            has_calls(&heard, &calls)?;
+            let recorded = ear.play(&answers(parts), &request()).await?;
+            has_calls(&recorded, &calls)?;
             ensure!(
-                heard.reply()?.message.to_text() == TEXT,
-                "it said {heard:?}"
+                recorded.reply()?.message.to_text() == TEXT,
+                "it said {recorded:?}"
             );
             Ok(())
         })
         .await;
 }
 
-/// Waits for a piece of text.
+/// Waits for the first piece of text.
 pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Finding {
     while let Some(event) = stream.next().await {
         match event {
@@ -139,11 +144,11 @@ pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Fin
     Ok(())
 }
 
-/// Looks for all that was asked, wherever the protocol has its place.
+/// Checks that all parts of the request reached the provider, anywhere in the JSON.
 fn reached(request: &Value) -> Finding {
     let mut texts = Vec::new();
     strings(request, &mut texts);
-    for asked in [
+    for expected in [
         PROMPT,
         SYSTEM,
         "Measures a river. (51f0)",
@@ -151,8 +156,8 @@ fn reached(request: &Value) -> Finding {
         "Sound",
     ] {
         ensure!(
-            texts.iter().any(|text| text.contains(asked)),
-            "{asked:?} is not in the request: {request}"
+            texts.iter().any(|text| text.contains(expected)),
+            "{expected:?} is not in the request: {request}"
         );
     }
     Ok(())
@@ -167,8 +172,8 @@ fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-fn has_calls(heard: &Heard, expected: &[Part]) -> Finding {
-    let reply = heard.reply()?;
+fn has_calls(recorded: &RecordedAnswer, expected: &[Part]) -> Finding {
+    let reply = recorded.reply()?;
     let expected = AssistantMessage::new(expected.iter().cloned());
     let (calls, wanted): (Vec<_>, Vec<_>) =
         (reply.message.calls().collect(), expected.calls().collect());
@@ -181,7 +186,7 @@ fn has_calls(heard: &Heard, expected: &[Part]) -> Finding {
     Ok(())
 }
 
-/// Returns all that a message thinks.
+/// Returns the reasoning text of a message.
 pub(super) fn thoughts(message: &AssistantMessage) -> String {
     let thoughts = message.parts.iter().filter_map(|part| match &part.kind {
         PartKind::Thinking { text } => Some(text.as_str()),

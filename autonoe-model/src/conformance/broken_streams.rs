@@ -1,14 +1,14 @@
-//! Incomplete answers.
+//! Checks of incomplete answers.
 
 use autonoe_testkit::conformance::{Checks, Finding};
 
 use super::answers::{TEXT, request};
-use super::heard::Ear;
+use super::recorded_answer::Recorder;
 use super::refusals::has_code;
 use super::{BrokenStream, Scenario};
 use crate::contract::ModelErrorCode;
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let table = [
         (
             "a stream that is cut is no answer",
@@ -41,16 +41,16 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
     }
 }
 
-async fn breaks(ear: &Ear<'_>, how: BrokenStream, code: ModelErrorCode) -> Finding {
+async fn breaks(ear: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> Finding {
     let text = TEXT.to_owned();
-    let heard = ear
+    let recorded = ear
         .play(&Scenario::Breaks { text, how }, &request())
         .await?;
-    has_code(heard.error()?, code)?;
-    let told = heard.texts().concat();
+    has_code(recorded.error()?, code)?;
+    let streamed = recorded.texts().concat();
     ensure!(
-        !told.is_empty() && TEXT.starts_with(&told),
-        "before that it told {told:?}"
+        !streamed.is_empty() && TEXT.starts_with(&streamed),
+        "before that it told {streamed:?}"
     );
     Ok(())
 }

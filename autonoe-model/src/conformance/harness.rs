@@ -1,39 +1,40 @@
-//! How a suite gets clients whose provider does what it needs.
+//! [`ModelHarness`]: test double of a provider for the conformance suite.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::contract::{AssistantMessage, ModelClient, ModelError, ModelErrorCode};
 
-/// Makes a provider do what a suite needs.
+/// Makes a provider behave as a scenario of the suite requires.
 ///
-/// An implementer owes the real client, and in the place of the provider something that is
-/// scripted, a server for example.
+/// An implementation returns the real client, connected to a scripted provider, for example a
+/// server.
 #[async_trait]
 pub trait ModelHarness: Send + Sync {
     /// Makes the provider play `scenario`.
     ///
     /// # Errors
     ///
-    /// The provider cannot do such a thing; the checks that need it are skipped. Or the client
-    /// cannot be made, which is what a failure of the configuration looks like.
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged>;
+    /// [`NotStaged::Impossible`] if the provider cannot do such a thing; the checks that need it
+    /// are skipped. [`NotStaged::Failed`] if the client cannot be created, as with an invalid
+    /// configuration.
+    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged>;
 
-    /// Returns the key that the clients prove themselves with. It must be found nowhere.
+    /// Returns the API key of the clients. The suite checks that it appears nowhere.
     fn key(&self) -> &str;
 
-    /// Returns all that a program can print of a client and of what makes it: its spec, its
-    /// provider. Without any, nobody looks for a key there.
-    fn shown(&self) -> Vec<String> {
+    /// Returns everything that a program could print of a client, its spec and its provider. If
+    /// empty, the key is not searched there.
+    fn printed(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns how long anything may take, in tokio's time.
+    /// Returns the time limit of each step, in Tokio's time.
     fn time_limit(&self) -> Duration {
         Duration::from_secs(30)
     }
@@ -41,36 +42,37 @@ pub trait ModelHarness: Send + Sync {
 
 /// A provider that plays a scenario, and its client.
 #[async_trait]
-pub trait Stage: Send + Sync {
-    /// Returns the client, always the same.
+pub trait StagedProvider: Send + Sync {
+    /// Returns the client, always the same one.
     fn model(&self) -> Arc<dyn ModelClient>;
 
-    /// Returns the requests that came so far, as JSON, the oldest first.
+    /// Returns the received requests as JSON, oldest first.
     fn requests(&self) -> Vec<Value>;
 
-    /// Waits until the client has left in the middle of an answer. The suite limits the wait.
-    async fn client_left(&self);
+    /// Waits until the client has disconnected in the middle of an answer. The suite limits the
+    /// wait.
+    async fn wait_for_disconnect(&self);
 
-    /// Returns what the first answer was in the provider's words, and what the last request has
-    /// in its place; `None` if that cannot be seen.
+    /// Returns the first answer in the provider's format and its counterpart in the last request;
+    /// `None` if these are not observable.
     fn replayed(&self) -> Option<Replayed>;
 }
 
-/// An answer, as it came and as it went back.
+/// An answer as received and as sent back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// What the provider had said.
-    pub came: Value,
-    /// What it got back.
-    pub went_back: Value,
+    /// Answer of the provider.
+    pub received: Value,
+    /// Same answer in a later request.
+    pub sent_back: Value,
 }
 
-/// Why a scenario is not played.
+/// Reason that a scenario is not played.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotStaged {
     /// The provider cannot do such a thing.
     Impossible,
-    /// The client cannot be made.
+    /// The client cannot be created.
     Failed(ModelError),
 }
 
@@ -80,83 +82,83 @@ impl From<ModelError> for NotStaged {
     }
 }
 
-/// What a provider is to do, whatever it is asked, and as often as it is asked.
+/// Behaviour of a provider for all requests.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Scenario {
-    /// Answers. A part [`Opaque`](crate::PartKind::Opaque) is one of the provider's choice that
-    /// no client knows; a text comes in several pieces.
+    /// Answers. An [`Opaque`](crate::contract::PartKind::Opaque) part is one of the provider's
+    /// choice that no client knows. A text comes in several pieces.
     Answers {
-        /// What it says, thinks and calls, under the ids of the script.
+        /// Text, reasoning and calls, with the IDs of the script.
         message: AssistantMessage,
-        /// What it says that the call used. A provider that cannot tell one of the figures that
-        /// are not 0 cannot play this.
+        /// Reported usage. A provider that cannot report one of the non-zero figures cannot play
+        /// this scenario.
         usage: TokenUsage,
     },
-    /// Says a part of `text`, then nothing until the client leaves. The client must have
-    /// time-outs that do not end it before.
+    /// Sends a part of `text`, then nothing until the client disconnects. The client's timeouts
+    /// must not fire before.
     Pauses {
-        /// What it begins to say.
+        /// Text to start with.
         text: String,
     },
-    /// Says a part of `text`, and then the stream breaks.
+    /// Sends a part of `text`, then the stream breaks.
     Breaks {
-        /// What it begins to say.
+        /// Text to start with.
         text: String,
-        /// How it breaks.
+        /// Kind of the failure.
         how: BrokenStream,
     },
-    /// Refuses the call, in the provider's words for this failure. Where it is one of the
-    /// configuration, [`NotStaged::Failed`](super::NotStaged::Failed) shows it.
+    /// Refuses the call, in the provider's format for this error. For errors of the configuration,
+    /// return [`NotStaged::Failed`](super::NotStaged::Failed).
     Refuses {
-        /// What it is for a caller.
+        /// Error code for the caller.
         code: ModelErrorCode,
     },
-    /// Refuses the call because there were too many.
+    /// Refuses the call because of a rate limit.
     Limits {
-        /// How long it asks to wait.
-        wait: Option<AskedWait>,
+        /// Requested delay.
+        wait: Option<RequestedDelay>,
     },
-    /// Answers with a page of HTML, as a network on the way might.
+    /// Answers with an HTML page, like a proxy on the way.
     Page {
-        /// The status of the HTTP answer.
+        /// HTTP status of the answer.
         status: u16,
     },
-    /// Closes the connection without a word.
+    /// Closes the connection without an answer.
     HangsUp,
-    /// Never says anything. The client must have a time-out that ends it soon.
+    /// Never answers. The client must have a short timeout.
     SaysNothing,
-    /// Refuses the call, and repeats the key of the client wherever it can.
+    /// Refuses the call, and repeats the client's key wherever possible.
     RepeatsKey,
 }
 
-/// How a stream breaks.
+/// Failure of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BrokenStream {
     /// The connection is closed.
     Cut,
-    /// The answer of HTTP ends well, but the protocol's own end never came.
+    /// The HTTP response ends normally, but without the protocol's end marker.
     Ends,
-    /// Something comes that the protocol does not have: JSON that is none.
+    /// An event contains invalid JSON.
     Malformed,
-    /// Nothing more comes. The client must have a time-out that ends it soon.
+    /// Nothing more is sent. The client must have a short timeout.
     Silent,
-    /// The provider says in the stream that it fails.
+    /// The provider reports an error in the stream.
     Fails {
-        /// What it is for a caller.
+        /// Error code for the caller.
         code: ModelErrorCode,
     },
-    /// The provider says in the stream that it fails, and repeats the key of the client.
+    /// The provider reports an error in the stream, and repeats the client's key.
     RepeatsKey,
 }
 
-/// How long a provider asks to wait.
+/// Delay that a provider requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum AskedWait {
-    /// For so many seconds.
+pub enum RequestedDelay {
+    /// Number of seconds.
     Seconds(u64),
-    /// Until this time, as a date of HTTP.
+    /// Point in time, as an HTTP date.
     Until(Timestamp),
 }

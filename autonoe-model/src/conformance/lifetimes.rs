@@ -1,18 +1,18 @@
-//! When a call begins and ends, and how many there may be.
+//! Checks of the lifetime of calls and of concurrent calls.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use autonoe_testkit::conformance::Checks;
 use futures::future::join_all;
 
 use super::Scenario;
 use super::answers::{TEXT, answers, first_text, request};
-use super::heard::{Ear, impossible, listen};
+use super::recorded_answer::{Recorder, impossible, record_answer};
 use crate::contract::{AssistantMessage, Part};
 
-/// How often a client is asked at once.
+/// Number of concurrent calls.
 const AT_ONCE: usize = 4;
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let pauses = Scenario::Pauses { text: TEXT.into() };
     checks
         .run("nothing is sent before the stream is polled", async {
@@ -25,8 +25,8 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
             let sent = stage.requests().len();
             ensure!(sent == 0, "{sent} requests came");
             drop(unpolled);
-            // It can be seen, if it is sent.
-            ear.hear(&scenario, &*stage, &request()).await?;
+            // Proves that a sent request is observable.
+            ear.record(&scenario, &*stage, &request()).await?;
             match stage.requests().len() {
                 0 => Err(impossible()),
                 _ => Ok(()),
@@ -39,7 +39,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
             let mut stream = stage.model().stream(&request());
             ear.within(first_text(&mut stream)).await??;
             drop(stream);
-            ear.within(stage.client_left()).await
+            ear.within(stage.wait_for_disconnect()).await
         })
         .await;
     checks
@@ -47,10 +47,10 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
             let stage = ear.stage(&pauses).await?;
             let model = stage.model();
             let mut streams: Vec<_> = (0..AT_ONCE).map(|_| model.stream(&request())).collect();
-            // None of them has an end, so that they cannot wait for each other.
-            let begun = join_all(streams.iter_mut().map(first_text));
-            for begun in ear.within(begun).await? {
-                begun?;
+            // None of them ends, so they cannot wait for each other.
+            let started = join_all(streams.iter_mut().map(first_text));
+            for started in ear.within(started).await? {
+                started?;
             }
             Ok(())
         })
@@ -67,11 +67,15 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
             };
             let stage = ear.stage(&scenario).await?;
             let request = request();
-            let all = (0..AT_ONCE).map(|_| listen(&scenario, &*stage, &request));
-            for heard in ear.within(join_all(all)).await? {
-                let said = heard.reply()?.message.to_text();
-                ensure!(said == TEXT, "it said {said:?}");
-                ensure!(heard.texts().concat() == TEXT, "it told {:?}", heard.events);
+            let all = (0..AT_ONCE).map(|_| record_answer(&scenario, &*stage, &request));
+            for recorded in ear.within(join_all(all)).await? {
+                let text = recorded.reply()?.message.to_text();
+                ensure!(text == TEXT, "it said {text:?}");
+                ensure!(
+                    recorded.texts().concat() == TEXT,
+                    "it told {:?}",
+                    recorded.events
+                );
             }
             Ok(())
         })

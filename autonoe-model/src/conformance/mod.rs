@@ -1,10 +1,11 @@
-//! What every [`ModelClient`](crate::ModelClient) must do, as a function to call from a test.
+//! Conformance suite for [`ModelClient`](crate::contract::ModelClient) implementations, callable
+//! from a test.
 //!
-//! A [`ModelHarness`] makes the provider of a client do what a [`Scenario`] says;
-//! [`model_client`] asks the client in every way that its contract speaks of, and gives back
-//! which checks passed, which failed and why, and which could not be made.
+//! A [`ModelHarness`] makes the provider of a client play a [`Scenario`]. [`model_client`]
+//! exercises every clause of the client's contract. It returns the checks that passed, those that
+//! failed with the reason, and those that were skipped.
 
-/// Ends a check as failed unless a condition holds.
+/// Fails the current check unless a condition holds.
 macro_rules! ensure {
     ($holds:expr, $($what:tt)+) => {
         if !$holds {
@@ -15,10 +16,10 @@ macro_rules! ensure {
 
 mod answers;
 mod broken_streams;
-mod endings;
 mod harness;
-mod heard;
+mod invariants;
 mod lifetimes;
+mod recorded_answer;
 mod refusals;
 mod replay;
 mod secrets;
@@ -27,27 +28,30 @@ mod usage;
 use autonoe_testkit::conformance::{Checks, Conformance};
 use tracing::instrument::WithSubscriber;
 
-use self::heard::Ear;
+use self::recorded_answer::Recorder;
 use self::secrets::CapturedLog;
 
-pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Scenario, Stage};
+pub use harness::{
+    BrokenStream, ModelHarness, NotStaged, Replayed, RequestedDelay, Scenario, StagedProvider,
+};
 
-/// Checks a [`ModelClient`](crate::ModelClient) against its contract.
+/// Checks a [`ModelClient`](crate::contract::ModelClient) against its contract.
 ///
-/// What its provider cannot do is not asked of it: those checks are skipped and listed in the
-/// report. Every wait is limited in tokio's time. While the suite runs, all that its own task
-/// traces is kept, to look for keys and prompts in it.
+/// Checks of behaviour that the provider cannot play are skipped and listed in the report. Every
+/// wait is limited in Tokio's time. While the suite runs, it captures all traces of its own task
+/// and searches them for keys and prompts.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use async_trait::async_trait;
-/// use autonoe_model::conformance::{self, ModelHarness, NotStaged, Replayed, Scenario, Stage};
-/// use autonoe_model::{ModelClient, ModelEvent, ModelIdentity, ModelReply, ModelRequest, ModelStream};
+/// use autonoe_model::conformance::{self, ModelHarness, NotStaged, Replayed, Scenario, StagedProvider};
+/// use autonoe_model::contract::ModelIdentity;
+/// use autonoe_model::{ModelClient, ModelEvent, ModelReply, ModelRequest, ModelStream};
 /// use futures::{StreamExt, stream};
 /// use serde_json::Value;
 ///
-/// /// Always says the same.
+/// /// Always gives the same answer.
 /// struct Parrot(ModelIdentity, ModelReply);
 ///
 /// impl ModelClient for Parrot {
@@ -65,12 +69,12 @@ pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Sc
 /// #     }
 /// }
 ///
-/// /// Parrots neither think nor call, and never fail.
+/// /// Parrots neither reason nor call tools, and never fail.
 /// struct Parrots;
 ///
 /// #[async_trait]
 /// impl ModelHarness for Parrots {
-///     async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged> {
+///     async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
 ///         match scenario.clone() {
 ///             Scenario::Answers { message, usage }
 ///                 if message.parts.len() == 1 && !message.to_text().is_empty() =>
@@ -91,7 +95,7 @@ pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Sc
 /// struct Cage(Arc<Parrot>);
 ///
 /// #[async_trait]
-/// impl Stage for Cage {
+/// impl StagedProvider for Cage {
 ///     fn model(&self) -> Arc<dyn ModelClient> {
 ///         self.0.clone()
 ///     }
@@ -101,7 +105,7 @@ pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Sc
 ///         Vec::new()
 ///     }
 ///
-///     async fn client_left(&self) {}
+///     async fn wait_for_disconnect(&self) {}
 ///
 ///     fn replayed(&self) -> Option<Replayed> {
 ///         None
@@ -118,9 +122,9 @@ pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Sc
 /// ```
 pub async fn model_client(harness: &dyn ModelHarness) -> Conformance {
     let log = CapturedLog::default();
-    let ear = Ear::new(harness);
+    let ear = Recorder::new(harness);
     let checks = async {
-        let mut checks = Checks::of("model client");
+        let mut checks = Checks::new("model client");
         answers::check(&mut checks, &ear).await;
         usage::check(&mut checks, &ear).await;
         replay::check(&mut checks, &ear).await;
@@ -131,7 +135,7 @@ pub async fn model_client(harness: &dyn ModelHarness) -> Conformance {
         checks
     };
     let mut checks = checks.with_subscriber(log.clone()).await;
-    endings::check(&mut checks, &ear.all());
-    secrets::look(&mut checks, &ear.all(), &log, harness);
+    invariants::check(&mut checks, &ear.all());
+    secrets::check_logs(&mut checks, &ear.all(), &log, harness);
     checks.finish()
 }

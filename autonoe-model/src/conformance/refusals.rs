@@ -1,4 +1,4 @@
-//! Calls that fail before anything is said.
+//! Checks of calls that fail before the first event.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use autonoe_testkit::conformance::{Checks, Finding, Flaw};
 use jiff::{SignedDuration, Timestamp};
 
 use super::answers::request;
-use super::heard::{Ear, impossible};
-use super::{AskedWait, ModelHarness, NotStaged, Scenario};
+use super::recorded_answer::{Recorder, impossible};
+use super::{ModelHarness, NotStaged, RequestedDelay, Scenario};
 use crate::contract::{ModelError, ModelErrorCode};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>, harness: &dyn ModelHarness) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
     for code in ModelErrorCode::ALL {
         checks
             .run(&format!("a failure is told as {code}"), async {
@@ -43,31 +43,35 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>, harness: &dyn Mode
     for (check, scenario, code) in table {
         checks
             .run(check, async {
-                let heard = ear.play(&scenario, &request()).await?;
-                has_code(heard.error()?, code)
+                let recorded = ear.play(&scenario, &request()).await?;
+                has_code(recorded.error()?, code)
             })
             .await;
     }
     waits(checks, ear).await;
 }
 
-/// A failure of the configuration is told when the client is made, others when it is asked.
-async fn is_told_as(ear: &Ear<'_>, harness: &dyn ModelHarness, code: ModelErrorCode) -> Finding {
+/// Errors of the configuration occur when the client is created, others when it is called.
+async fn is_told_as(
+    ear: &Recorder<'_>,
+    harness: &dyn ModelHarness,
+    code: ModelErrorCode,
+) -> Finding {
     let scenario = Scenario::Refuses { code };
     match ear.within(harness.stage(&scenario)).await? {
         Err(NotStaged::Impossible) => Err(impossible()),
         Err(NotStaged::Failed(error)) => {
-            is_silent_about(&error, harness.key())?;
+            does_not_contain(&error, harness.key())?;
             has_code(&error, code)
         }
         Ok(stage) => {
-            let heard = ear.hear(&scenario, &*stage, &request()).await?;
-            has_code(heard.error()?, code)
+            let recorded = ear.record(&scenario, &*stage, &request()).await?;
+            has_code(recorded.error()?, code)
         }
     }
 }
 
-async fn waits(checks: &mut Checks, ear: &Ear<'_>) {
+async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
     checks
         .run("no wait is made up", async {
             let wait = waits_for(ear, None).await?;
@@ -77,7 +81,7 @@ async fn waits(checks: &mut Checks, ear: &Ear<'_>) {
         .await;
     checks
         .run("a wait of so many seconds is told", async {
-            let wait = waits_for(ear, Some(AskedWait::Seconds(17))).await?;
+            let wait = waits_for(ear, Some(RequestedDelay::Seconds(17))).await?;
             ensure!(
                 wait == Some(Duration::from_secs(17)),
                 "it told {wait:?} and not 17 s"
@@ -87,22 +91,22 @@ async fn waits(checks: &mut Checks, ear: &Ear<'_>) {
         .await;
     checks
         .run("a wait until a date is told", async {
-            let asked = Duration::from_secs(3_600);
-            let from_now = SignedDuration::try_from(asked).unwrap_or_default();
-            let until = AskedWait::Until(Timestamp::now() + from_now);
+            let requested = Duration::from_secs(3_600);
+            let from_now = SignedDuration::try_from(requested).unwrap_or_default();
+            let until = RequestedDelay::Until(Timestamp::now() + from_now);
             let wait = waits_for(ear, Some(until)).await?;
-            // It takes a while until the answer is there, and a date has no fractions.
-            let least = asked.saturating_sub(Duration::from_secs(60));
-            let fits = wait.is_some_and(|wait| (least..=asked).contains(&wait));
-            ensure!(fits, "it told {wait:?} and not about {asked:?}");
+            // The answer takes a while, and HTTP dates have no fractions of seconds.
+            let least = requested.saturating_sub(Duration::from_secs(60));
+            let fits = wait.is_some_and(|wait| (least..=requested).contains(&wait));
+            ensure!(fits, "it told {wait:?} and not about {requested:?}");
             Ok(())
         })
         .await;
 }
 
-async fn waits_for(ear: &Ear<'_>, wait: Option<AskedWait>) -> Finding<Option<Duration>> {
-    let heard = ear.play(&Scenario::Limits { wait }, &request()).await?;
-    let error = heard.error()?;
+async fn waits_for(ear: &Recorder<'_>, wait: Option<RequestedDelay>) -> Finding<Option<Duration>> {
+    let recorded = ear.play(&Scenario::Limits { wait }, &request()).await?;
+    let error = recorded.error()?;
     has_code(error, ModelErrorCode::RateLimited)?;
     Ok(error.retry_after)
 }
@@ -120,14 +124,15 @@ pub(super) fn has_code(error: &ModelError, code: ModelErrorCode) -> Finding {
     Ok(())
 }
 
-/// Looks that a key is not in an error, in whatever way it is printed.
-pub(super) fn is_silent_about(error: &ModelError, key: &str) -> Finding {
-    let shown = format!("{error} {error:?}");
-    match shown.contains(key) {
-        true => Err(Flaw::Failed(format!(
+/// Checks that a key is in neither format of an error.
+pub(super) fn does_not_contain(error: &ModelError, key: &str) -> Finding {
+    let printed = format!("{error} {error:?}");
+    if printed.contains(key) {
+        Err(Flaw::Failed(format!(
             "the key is in {:?}",
-            shown.replace(key, "<key>")
-        ))),
-        false => Ok(()),
+            printed.replace(key, "<key>")
+        )))
+    } else {
+        Ok(())
     }
 }

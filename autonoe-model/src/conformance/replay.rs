@@ -1,13 +1,13 @@
-//! Conversations that go on.
+//! Checks of multi-turn conversations.
 
 use autonoe_testkit::conformance::{Checks, Finding, Flaw};
 
 use super::answers::{TEXT, THOUGHT, answers, request, two_calls};
-use super::heard::Ear;
-use super::{Replayed, Stage};
+use super::recorded_answer::Recorder;
+use super::{Replayed, StagedProvider};
 use crate::contract::{Message, ModelRequest, Part, PartKind, ToolResult};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let [first, second] = two_calls();
     let calls = [Part::text(TEXT), first.clone(), second.clone()];
     checks
@@ -37,10 +37,10 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
     checks
         .run("results of calls reach the provider", async {
             let stage = ear.stage(&answers(calls.to_vec())).await?;
-            go_on(ear, &*stage, &calls).await?;
+            continue_conversation(ear, &*stage, &calls).await?;
             let requests = stage.requests();
             let Some(last) = requests.last().map(ToString::to_string) else {
-                return Err(super::heard::impossible());
+                return Err(super::recorded_answer::impossible());
             };
             for result in [RIGHT, WRONG] {
                 ensure!(last.contains(result), "{result:?} is not in {last}");
@@ -53,11 +53,15 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
 const RIGHT: &str = "230 km (a4e6)";
 const WRONG: &str = "the rope is too short (b9d2)";
 
-/// Lets a conversation go on after an answer of `parts`, and returns what the client made of it.
-async fn goes_back(ear: &Ear<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
+/// Continues a conversation after an answer of `parts`. Returns the parts that the client read.
+async fn goes_back(ear: &Recorder<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
     let stage = ear.stage(&answers(parts.clone())).await?;
-    let heard = go_on(ear, &*stage, &parts).await?;
-    let Some(Replayed { came, went_back }) = stage.replayed() else {
+    let heard = continue_conversation(ear, &*stage, &parts).await?;
+    let Some(Replayed {
+        received: came,
+        sent_back: went_back,
+    }) = stage.replayed()
+    else {
         return Err(Flaw::Untestable("nobody sees what goes back".to_owned()));
     };
     ensure!(
@@ -67,10 +71,14 @@ async fn goes_back(ear: &Ear<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
     Ok(heard)
 }
 
-/// Asks, and asks again with the results of all calls.
-async fn go_on(ear: &Ear<'_>, stage: &dyn Stage, parts: &[Part]) -> Finding<Vec<Part>> {
+/// Sends a request, then a second one with the results of all calls.
+async fn continue_conversation(
+    ear: &Recorder<'_>,
+    stage: &dyn StagedProvider,
+    parts: &[Part],
+) -> Finding<Vec<Part>> {
     let scenario = answers(parts.to_vec());
-    let first = ear.hear(&scenario, stage, &request()).await?;
+    let first = ear.record(&scenario, stage, &request()).await?;
     let message = first.reply()?.message.clone();
     let results = message
         .calls()
@@ -82,7 +90,7 @@ async fn go_on(ear: &Ear<'_>, stage: &dyn Stage, parts: &[Part]) -> Finding<Vec<
     let results = Message::results(results);
     let mut conversation = request().messages;
     conversation.extend([message.clone().into(), results]);
-    // As one that was written down and read again in between.
+    // Serialized and deserialized in between, like a saved conversation.
     let unreadable = |error: serde_json::Error| Flaw::Failed(format!("it is lost: {error}"));
     let saved = serde_json::to_string(&conversation).map_err(unreadable)?;
     let loaded: Vec<Message> = serde_json::from_str(&saved).map_err(unreadable)?;
@@ -90,6 +98,6 @@ async fn go_on(ear: &Ear<'_>, stage: &dyn Stage, parts: &[Part]) -> Finding<Vec<
         messages: loaded,
         ..request()
     };
-    ear.hear(&scenario, stage, &again).await?.reply()?;
+    ear.record(&scenario, stage, &again).await?.reply()?;
     Ok(message.parts)
 }

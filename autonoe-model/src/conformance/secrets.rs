@@ -1,4 +1,4 @@
-//! What must be found nowhere.
+//! Checks that keys and prompts do not leak into errors, events and logs.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,11 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::answers::{PROMPT, SYSTEM, TEXT, THOUGHT, request};
-use super::heard::{Ear, Heard};
-use super::refusals::is_silent_about;
+use super::recorded_answer::{RecordedAnswer, Recorder};
+use super::refusals::does_not_contain;
 use super::{BrokenStream, ModelHarness, Scenario};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>, harness: &dyn ModelHarness) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
     let in_stream = Scenario::Breaks {
         text: TEXT.to_owned(),
         how: BrokenStream::RepeatsKey,
@@ -27,47 +27,52 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>, harness: &dyn Mode
     ] {
         checks
             .run(check, async {
-                let heard = ear.play(&scenario, &request()).await?;
-                is_silent_about(heard.error()?, harness.key())
+                let recorded = ear.play(&scenario, &request()).await?;
+                does_not_contain(recorded.error()?, harness.key())
             })
             .await;
     }
     checks
         .run("a key is not in what a program can print", async {
-            let shown = harness.shown();
-            if shown.is_empty() {
+            let printed = harness.printed();
+            if printed.is_empty() {
                 return Err(Flaw::Untestable("nothing is shown".to_owned()));
             }
-            none_has(&shown, &[harness.key()])
+            none_has(&printed, &[harness.key()])
         })
         .await;
 }
 
-/// Looks at all that was heard and logged meanwhile.
-pub(super) fn look(
+/// Searches all recorded answers and logs.
+pub(super) fn check_logs(
     checks: &mut Checks,
-    heard: &[Heard],
+    recorded: &[RecordedAnswer],
     log: &CapturedLog,
     harness: &dyn ModelHarness,
 ) {
-    checks.look("no key is in any event or error", || {
-        let shown: Vec<_> = heard
+    checks.run_sync("no key is in any event or error", || {
+        let printed: Vec<_> = recorded
             .iter()
-            .map(|heard| format!("{:?} {:?} {:?}", heard.events, heard.end, heard.after))
+            .map(|recorded| {
+                format!(
+                    "{:?} {:?} {:?}",
+                    recorded.events, recorded.end, recorded.after
+                )
+            })
             .collect();
-        none_has(&shown, &[harness.key()])
+        none_has(&printed, &[harness.key()])
     });
-    checks.look("no key is in any log", || {
+    checks.run_sync("no key is in any log", || {
         none_has(&log.lines(Level::TRACE), &[harness.key()])
     });
-    checks.look("no prompt and no answer is in a log above TRACE", || {
+    checks.run_sync("no prompt and no answer is in a log above TRACE", || {
         none_has(&log.lines(Level::DEBUG), &[PROMPT, SYSTEM, TEXT, THOUGHT])
     });
 }
 
-fn none_has(shown: &[String], words: &[&str]) -> Finding {
+fn none_has(printed: &[String], words: &[&str]) -> Finding {
     let shows = |line: &&String| words.iter().any(|word| line.contains(word));
-    let Some(line) = shown.iter().find(shows) else {
+    let Some(line) = printed.iter().find(shows) else {
         return Ok(());
     };
     let hidden = words
@@ -76,15 +81,15 @@ fn none_has(shown: &[String], words: &[&str]) -> Finding {
     Err(Flaw::Failed(format!("it is in {hidden:?}")))
 }
 
-/// Keeps all that is traced, spans and events, with its level.
+/// Subscriber that captures all spans and events with their levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CapturedLog(Arc<Mutex<Vec<(Level, String)>>>);
 
 impl CapturedLog {
-    /// Returns all lines of at least this level.
+    /// Returns all lines of this level or a more severe one.
     pub(super) fn lines(&self, least: Level) -> Vec<String> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The graver a level, the less it is.
+        // More severe levels compare as less.
         let grave = lines.iter().filter(|(level, _)| *level <= least);
         grave.map(|(_, line)| line.clone()).collect()
     }
@@ -101,7 +106,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_str(&mut self, field: &Field, value: &str) {
-        // Without quotes, so that nothing in it is escaped.
+        // Without quotes, so that nothing is escaped.
         let _ = write!(self.0, "{field}={value} ");
     }
 
@@ -121,7 +126,7 @@ impl Subscriber for CapturedLog {
     }
 
     fn record(&self, _: &Id, values: &Record<'_>) {
-        // Nobody tells the level of the span here, so that it counts as the gravest.
+        // The level of the span is unknown here, so the line counts as the most severe one.
         self.keep(Level::ERROR, |line| values.record(line));
     }
 

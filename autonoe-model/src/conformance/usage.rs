@@ -1,14 +1,14 @@
-//! What calls used.
+//! Checks of reported token usage.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use autonoe_testkit::conformance::Checks;
 
 use super::Scenario;
 use super::answers::{TEXT, request};
-use super::heard::Ear;
+use super::recorded_answer::Recorder;
 use crate::contract::{AssistantMessage, CallUsage};
 
-pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
+pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let plain = TokenUsage {
         input: 1_203,
         output: 87,
@@ -45,10 +45,13 @@ pub(super) async fn check(checks: &mut Checks, ear: &Ear<'_>) {
                     message: AssistantMessage::text(TEXT),
                     usage,
                 };
-                let heard = ear.play(&scenario, &request()).await?;
-                let told = heard.reply()?.usage;
-                let expected = CallUsage::Told(usage);
-                ensure!(told == expected, "it used {usage:?} and told {told:?}");
+                let recorded = ear.play(&scenario, &request()).await?;
+                let reported = recorded.reply()?.usage;
+                let expected = CallUsage::Complete(usage);
+                ensure!(
+                    reported == expected,
+                    "it used {usage:?} and told {reported:?}"
+                );
                 Ok(())
             })
             .await;

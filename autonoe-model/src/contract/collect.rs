@@ -1,12 +1,12 @@
-//! From the parts of an answer to the whole.
+//! Collects the events of a stream into a complete answer.
 
 use futures::StreamExt;
 
 use super::{CallUsage, Meter, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream};
 
-/// Waits for the whole answer. A stream that ends without one has failed.
+/// Waits for the complete answer. A stream that ends without one is an error.
 pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, ModelError> {
-    // What tries used that failed.
+    // Usage of failed attempts.
     let mut used = CallUsage::NOTHING;
     let mut meter = Meter::default();
     let error = loop {
@@ -19,10 +19,10 @@ pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, Model
                 used += meter.failed(&error);
                 meter = Meter::default();
             }
-            Some(Ok(event)) => meter.hear(&event),
+            Some(Ok(event)) => meter.on_event(&event),
             Some(Err(error)) => break error,
             None => {
-                let message = "the answer ended before it was whole";
+                let message = "the answer ended before it was complete";
                 break ModelError::new(ModelErrorCode::InvalidResponse, message);
             }
         }
@@ -33,7 +33,7 @@ pub(super) async fn collect(mut stream: ModelStream) -> Result<ModelReply, Model
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::TokenUsage;
+    use autonoe_core::agent::TokenUsage;
     use futures::{FutureExt, stream};
 
     use super::*;
@@ -41,6 +41,7 @@ mod tests {
 
     // Shows: framework/models/model-response-success-or-error
     // Shows: framework/models/is-model-success-is-model
+    // Shows: framework/models/response-json
     #[test]
     fn an_answer_without_an_end_is_no_answer() {
         let cut = stream::iter([Ok(ModelEvent::Text("All".into()))]).boxed();

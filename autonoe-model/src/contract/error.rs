@@ -1,18 +1,18 @@
-//! Why a model did not answer.
+//! [`ModelError`]: error of a model call.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CallUsage;
 
-/// Why a model did not answer.
+/// Error of a model call.
 ///
-/// The code decides what to do; the message is a sentence for people. What the provider said
-/// itself is kept beside it, as far as it holds no secret.
+/// The code decides how to react; the message is a sentence for humans. Details from the provider
+/// are included unless they contain a secret.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,26 +29,26 @@ use super::CallUsage;
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ModelError {
-    /// What kind of failure it is.
+    /// Kind of the failure.
     pub code: ModelErrorCode,
-    /// A sentence for people.
+    /// Sentence for humans.
     pub message: String,
-    /// How long the provider asked to wait.
+    /// Delay that the provider requested.
     pub retry_after: Option<Duration>,
-    /// The status of the HTTP answer, if there was one.
+    /// Status of the HTTP response, if there was one.
     pub status: Option<u16>,
-    /// The provider's own name of the failure, for example `insufficient_quota`.
+    /// Provider's own name of the failure, for example `insufficient_quota`.
     pub reason: Option<String>,
-    /// The provider's name of the call, which its support asks for.
+    /// Provider's ID of the call, for support requests.
     pub request_id: Option<String>,
-    /// What the call used before it failed, as far as anybody knows.
+    /// Usage of the call before it failed, as far as known.
     pub usage: CallUsage,
 }
 
 impl ModelError {
-    /// Makes an error; the rest is set by `with_*`.
+    /// Creates an error; the remaining fields are set by `with_*`.
     ///
-    /// What the call used is nothing if the code says that no model was at work, else unknown.
+    /// The usage is zero for codes that mean that no model has started, and unknown otherwise.
     pub fn new(code: ModelErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -57,26 +57,27 @@ impl ModelError {
             status: None,
             reason: None,
             request_id: None,
-            usage: match code.is_before_work() {
-                true => CallUsage::NOTHING,
-                false => CallUsage::UNKNOWN,
+            usage: if code.is_before_work() {
+                CallUsage::NOTHING
+            } else {
+                CallUsage::UNKNOWN
             },
         }
     }
 
-    /// Tells whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
         self.code.is_retryable()
     }
 
-    /// Sets how long the provider asked to wait.
+    /// Sets the delay that the provider requested.
     #[must_use]
     pub fn with_retry_after(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.retry_after = delay.into();
         self
     }
 
-    /// Sets the status of the HTTP answer.
+    /// Sets the status of the HTTP response.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
@@ -90,22 +91,22 @@ impl ModelError {
         self
     }
 
-    /// Sets the provider's name of the call.
+    /// Sets the provider's ID of the call.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<Option<String>>) -> Self {
         self.request_id = id.into();
         self
     }
 
-    /// Sets what the call is known to have used before it failed. The rest is unknown: nobody
-    /// counts what an answer used that did not come to its end.
+    /// Sets the known usage before the failure. The rest is unknown, because the provider does not
+    /// count an incomplete answer.
     #[must_use]
     pub fn with_usage(mut self, known: TokenUsage) -> Self {
         self.usage = CallUsage::AtLeast(known);
         self
     }
 
-    /// Says that the call used nothing, because it never came to a model.
+    /// Declares that the call used nothing, because it never reached a model.
     #[must_use]
     pub fn with_nothing_used(mut self) -> Self {
         self.usage = CallUsage::NOTHING;
@@ -113,34 +114,34 @@ impl ModelError {
     }
 }
 
-/// What kind of failure it is: the ten that a caller tells apart.
+/// Kind of a failure. Callers distinguish these ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ModelErrorCode {
-    /// The configuration of the provider is missing or makes no sense.
+    /// The configuration of the provider is missing or invalid.
     ProviderNotConfigured,
-    /// There is no such provider.
+    /// The provider is unknown.
     ProviderNotSupported,
-    /// The key is missing, was refused, or its account cannot pay.
+    /// The key is missing or was rejected, or its account cannot pay.
     AuthenticationError,
     /// There were too many calls, or the provider is overloaded.
     RateLimited,
-    /// There is no such model.
+    /// The model is unknown.
     ModelNotFound,
-    /// The prompt is longer than the model can read.
+    /// The prompt exceeds the model's context.
     ContextLengthExceeded,
-    /// The provider could not be reached, closed the connection, or failed on its side.
+    /// The provider was unreachable, closed the connection, or failed on its side.
     NetworkError,
     /// The provider took too long.
     Timeout,
-    /// The provider said something that makes no sense.
+    /// The provider sent an invalid response.
     InvalidResponse,
-    /// Something else, a refused request for example.
+    /// Another failure, for example an invalid request.
     Unknown,
 }
 
 impl ModelErrorCode {
-    /// All of them.
+    /// All codes.
     pub const ALL: [Self; 10] = [
         Self::ProviderNotConfigured,
         Self::ProviderNotSupported,
@@ -154,7 +155,7 @@ impl ModelErrorCode {
         Self::Unknown,
     ];
 
-    /// Returns the code as programs know it.
+    /// Returns the code's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ProviderNotConfigured => "PROVIDER_NOT_CONFIGURED",
@@ -170,14 +171,14 @@ impl ModelErrorCode {
         }
     }
 
-    /// Tells whether the same call may succeed later.
+    /// Returns whether the same call may succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::NetworkError | Self::Timeout)
     }
 }
 
 impl ModelErrorCode {
-    /// Tells whether a call fails like this before a model is at work.
+    /// Returns whether calls with this error fail before a model starts.
     fn is_before_work(self) -> bool {
         match self {
             Self::ProviderNotConfigured

@@ -1,40 +1,39 @@
-//! A conversation, message by message.
+//! [`Message`]: one message of a conversation.
 
 use std::borrow::Cow;
 
-use autonoe_core::Attachment;
+use autonoe_core::tool::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One message of a conversation.
 ///
-/// It can be written down and read again without a loss, also what only the provider
-/// understands of it.
+/// Serialization is lossless, including data that only the provider understands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Message {
-    /// What the model is told.
+    /// Message to the model.
     User {
-        /// The words.
+        /// Text of the message.
         text: String,
     },
-    /// What the model answered.
+    /// Answer of the model.
     Assistant(AssistantMessage),
-    /// What became of the calls of the answer before it, of all of them.
+    /// Results of all calls of the preceding answer.
     Results {
-        /// One for each call.
+        /// One result for each call.
         results: Vec<ToolResult>,
     },
 }
 
 impl Message {
-    /// Makes a message to the model.
+    /// Creates a message to the model.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into() }
     }
 
-    /// Makes a message of results.
+    /// Creates a message of results.
     pub fn results(results: impl IntoIterator<Item = ToolResult>) -> Self {
         Self::Results {
             results: results.into_iter().collect(),
@@ -48,28 +47,28 @@ impl From<AssistantMessage> for Message {
     }
 }
 
-/// What a model answered, part by part and in its order.
+/// Answer of a model as a list of parts, in the model's order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AssistantMessage {
-    /// The parts.
+    /// Parts of the answer.
     pub parts: Vec<Part>,
 }
 
 impl AssistantMessage {
-    /// Makes an answer of its parts.
+    /// Creates an answer from its parts.
     pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
         Self {
             parts: parts.into_iter().collect(),
         }
     }
 
-    /// Makes an answer that only says something.
+    /// Creates an answer of text only.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([Part::text(text)])
     }
 
-    /// Returns what it says, without thoughts and calls.
+    /// Returns the text, without reasoning and calls.
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match &part.kind {
             PartKind::Text { text } => Some(text.as_str()),
@@ -78,7 +77,7 @@ impl AssistantMessage {
         texts.collect()
     }
 
-    /// Returns the calls: id, tool and input.
+    /// Returns the calls: ID, tool and input.
     pub fn calls(&self) -> impl Iterator<Item = (&str, &str, &Value)> {
         self.parts.iter().filter_map(|part| match &part.kind {
             PartKind::ToolCall { id, name, input } => Some((id.as_str(), name.as_str(), input)),
@@ -87,36 +86,36 @@ impl AssistantMessage {
     }
 }
 
-/// A part of an answer: what it means, and what the provider wants to see again.
+/// Part of an answer: its meaning, and its original form for the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Part {
-    /// What it means.
+    /// Meaning of the part.
     #[serde(flatten)]
     pub kind: PartKind,
-    /// The part as it came, signatures and all. Its own provider gets it back unchanged; others
-    /// get what it means.
+    /// Original form of the part, including signatures. Its own provider gets it back unchanged;
+    /// others get the meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<WireItem>,
 }
 
 impl Part {
-    /// Makes a part that means `kind`.
+    /// Creates a part with this meaning.
     pub fn new(kind: PartKind) -> Self {
         Self { kind, wire: None }
     }
 
-    /// Makes a part that says something.
+    /// Creates a text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(PartKind::Text { text: text.into() })
     }
 
-    /// Makes a part that thinks something.
+    /// Creates a reasoning part.
     pub fn thinking(text: impl Into<String>) -> Self {
         Self::new(PartKind::Thinking { text: text.into() })
     }
 
-    /// Makes a part that calls a tool.
+    /// Creates a tool call.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         Self::new(PartKind::ToolCall {
             id: id.into(),
@@ -125,14 +124,14 @@ impl Part {
         })
     }
 
-    /// Makes a part that only its provider understands.
+    /// Creates a part that only its provider understands.
     pub fn opaque() -> Self {
         Self::new(PartKind::Opaque)
     }
 
-    /// Keeps the part as it came over the wire called `protocol`.
+    /// Adds the original form of the part in the protocol `protocol`.
     #[must_use]
-    pub fn as_it_came(mut self, protocol: impl Into<Cow<'static, str>>, item: Value) -> Self {
+    pub fn with_wire(mut self, protocol: impl Into<Cow<'static, str>>, item: Value) -> Self {
         self.wire = Some(WireItem {
             protocol: protocol.into(),
             item,
@@ -140,70 +139,70 @@ impl Part {
         self
     }
 
-    /// Returns the part as it came, if it came over the wire called `protocol`.
-    pub fn wire_of(&self, protocol: &str) -> Option<&Value> {
+    /// Returns the original form of the part, if it came over `protocol`.
+    pub fn wire_item(&self, protocol: &str) -> Option<&Value> {
         let wire = self.wire.as_ref();
         wire.filter(|wire| wire.protocol == protocol)
             .map(|wire| &wire.item)
     }
 }
 
-/// What a part of an answer means.
+/// Meaning of a part of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PartKind {
-    /// The model says something.
+    /// Text.
     Text {
-        /// What.
+        /// The text.
         text: String,
     },
-    /// The model thinks something; empty where it hides its thoughts.
+    /// Reasoning; empty where the provider hides it.
     Thinking {
-        /// What.
+        /// Text of the reasoning.
         text: String,
     },
-    /// The model calls a tool.
+    /// Tool call.
     ToolCall {
         /// Pairs the call with its result.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// What it is called with; a text if the model wrote no JSON.
+        /// Input of the tool; a text if the model wrote invalid JSON.
         input: Value,
     },
-    /// Something that only its provider understands.
+    /// Data that only its provider understands.
     Opaque,
 }
 
-/// A part as it came.
+/// Original form of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WireItem {
-    /// The protocol that it came over.
+    /// Protocol that the part came over.
     pub protocol: Cow<'static, str>,
-    /// What came.
+    /// JSON of the part.
     pub item: Value,
 }
 
-/// What became of a call.
+/// Result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The call.
+    /// ID of the call.
     pub call_id: String,
-    /// The tool that was called.
+    /// Name of the called tool.
     pub name: String,
-    /// What the model reads.
+    /// Text for the model.
     pub output: String,
-    /// Whether the call failed or was refused.
+    /// Whether the call failed or was denied.
     pub is_error: bool,
-    /// Files that go with it.
+    /// Attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
 }
 
 impl ToolResult {
-    /// Makes the result of a call that succeeded.
+    /// Creates the result of a successful call.
     pub fn ok(
         call_id: impl Into<String>,
         name: impl Into<String>,
@@ -218,7 +217,7 @@ impl ToolResult {
         }
     }
 
-    /// Makes the result of a call that failed or was refused.
+    /// Creates the result of a failed or denied call.
     pub fn failed(
         call_id: impl Into<String>,
         name: impl Into<String>,
@@ -230,7 +229,7 @@ impl ToolResult {
         }
     }
 
-    /// Adds files.
+    /// Sets the attached files.
     #[must_use]
     pub fn with_attachments(mut self, attachments: Vec<Attachment>) -> Self {
         self.attachments = attachments;
@@ -250,10 +249,10 @@ mod tests {
         let conversation = vec![
             Message::user("Look."),
             AssistantMessage::new([
-                Part::thinking("Hm.").as_it_came("anthropic-messages", signed),
+                Part::thinking("Hm.").with_wire("anthropic-messages", signed),
                 Part::text("I look."),
                 Part::tool_call("call-1", "Read", json!({"path": "a"})),
-                Part::opaque().as_it_came("anthropic-messages", json!({"type": "new"})),
+                Part::opaque().with_wire("anthropic-messages", json!({"type": "new"})),
             ])
             .into(),
             Message::results([ToolResult::failed(
@@ -271,9 +270,9 @@ mod tests {
 
     #[test]
     fn a_part_is_as_it_came_only_for_its_own_protocol() {
-        let part = Part::text("x").as_it_came("gemini", json!({"text": "x"}));
+        let part = Part::text("x").with_wire("gemini", json!({"text": "x"}));
 
-        assert_eq!(part.wire_of("gemini"), Some(&json!({"text": "x"})));
-        assert_eq!(part.wire_of("openai-responses"), None);
+        assert_eq!(part.wire_item("gemini"), Some(&json!({"text": "x"})));
+        assert_eq!(part.wire_item("openai-responses"), None);
     }
 }

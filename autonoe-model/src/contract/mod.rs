@@ -1,4 +1,4 @@
-//! What a model is asked, what it answers, and how it fails.
+//! Provider-independent contract: requests, answers, errors and usage of models.
 
 mod collect;
 mod error;

@@ -1,4 +1,4 @@
-//! How a model is called.
+//! [`ModelClient`]: interface to one model of one provider.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,25 +13,23 @@ use super::{ModelError, ModelEvent, ModelReply, ModelRequest, ModelStream};
 
 /// Calls one model of one provider.
 ///
-/// An implementer owes:
-/// - a stream that ends with one [`Done`](super::ModelEvent::Done) or one `Err`, and nothing
-///   after either: an incomplete answer is an error and never a short answer;
+/// An implementation must guarantee:
+/// - a stream that ends with exactly one [`Done`](super::ModelEvent::Done) or one `Err`, and
+///   nothing after either: an incomplete answer is an error and never a short answer;
 /// - no panic, whatever the provider sends;
-/// - no retry of its own, and no wait: [`Retrying`](crate::Retrying) does both;
-/// - an end of the call when the stream or the future is dropped;
-/// - what the call used, as far as the provider told: what it did not tell is unknown
-///   ([`CallUsage`](super::CallUsage)) and never nothing;
+/// - no retries and no delays of its own: [`Retrying`](crate::retry::Retrying) does both;
+/// - that dropping the stream or the future ends the call;
+/// - usage as reported by the provider: unreported usage is unknown
+///   ([`CallUsage`](super::CallUsage)) and never zero;
 /// - no key in any error, event or log.
 ///
-/// A caller may assume that several calls may be under way at once.
+/// Callers may run several calls concurrently.
 ///
-/// The smallest one, for a test:
+/// Minimal implementation for a test:
 ///
 /// ```
-/// use autonoe_model::{
-///     AssistantMessage, ModelClient, ModelEvent, ModelIdentity, ModelReply, ModelRequest,
-///     ModelStream,
-/// };
+/// use autonoe_model::contract::{AssistantMessage, ModelIdentity};
+/// use autonoe_model::{ModelClient, ModelEvent, ModelReply, ModelRequest, ModelStream};
 /// use futures::{StreamExt, stream};
 ///
 /// struct SaysYes(ModelIdentity);
@@ -56,17 +54,17 @@ use super::{ModelError, ModelEvent, ModelReply, ModelRequest, ModelStream};
 /// ```
 #[async_trait]
 pub trait ModelClient: Send + Sync {
-    /// Says which model answers.
+    /// Returns the identity of the model.
     fn identity(&self) -> &ModelIdentity;
 
-    /// Asks, and returns the answer as it comes. Nothing is sent before it is polled.
+    /// Calls the model and streams its answer. Nothing is sent before the stream is polled.
     fn stream(&self, request: &ModelRequest) -> ModelStream;
 
-    /// Asks, and waits for the whole answer.
+    /// Calls the model and waits for the complete answer.
     ///
     /// # Errors
     ///
-    /// The model did not answer, or its answer is incomplete.
+    /// The call failed, or the answer is incomplete.
     async fn invoke(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         collect(self.stream(request)).await
     }
@@ -94,19 +92,19 @@ impl fmt::Debug for dyn ModelClient {
     }
 }
 
-/// Which model of which provider: `anthropic/claude-sonnet-5`.
+/// Model of a provider: `anthropic/claude-sonnet-5`.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct ModelIdentity {
-    /// The provider, by the name that it has in the configuration.
+    /// Name of the provider in the configuration.
     pub provider: String,
-    /// The model, by the name that the provider has for it.
+    /// Provider's name of the model.
     pub model: String,
 }
 
 impl ModelIdentity {
-    /// Names a model.
+    /// Creates the identity of a model.
     pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             provider: provider.into(),
@@ -121,15 +119,16 @@ impl fmt::Display for ModelIdentity {
     }
 }
 
-/// Makes a model of a closure: the smallest one, for tests of tools and hooks.
+/// Creates a model from a closure, for tests of tools and hooks.
 ///
 /// ```
-/// use autonoe_model::{AssistantMessage, ModelClient, ModelReply, ModelRequest, model_fn};
+/// use autonoe_model::contract::AssistantMessage;
+/// use autonoe_model::{ModelClient, ModelReply, ModelRequest, model_fn};
 ///
 /// # futures::executor::block_on(async {
 /// let echo = model_fn("docs/echo", |request| {
-///     let said = format!("{} messages", request.messages.len());
-///     Ok(ModelReply::new(AssistantMessage::text(said)))
+///     let text = format!("{} messages", request.messages.len());
+///     Ok(ModelReply::new(AssistantMessage::text(text)))
 /// });
 ///
 /// let reply = echo.invoke(&ModelRequest::prompt("Hello.")).await.expect("it answers");

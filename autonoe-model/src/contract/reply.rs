@@ -1,32 +1,32 @@
-//! What a model answers.
+//! [`ModelReply`] and [`ModelEvent`]: answer of a model, complete and streamed.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use futures::stream::BoxStream;
 
 use super::{AssistantMessage, CallUsage, ModelError};
 
-/// What a model answers.
+/// Complete answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply {
-    /// What it says, thinks and calls.
+    /// Text, reasoning and calls.
     pub message: AssistantMessage,
-    /// Why it stopped.
+    /// Reason that the model stopped.
     pub stop: StopReason,
-    /// What the call used, as far as the provider told.
+    /// Usage of the call, as reported by the provider.
     pub usage: CallUsage,
-    /// The model that answered, when the provider tells it.
+    /// Model that answered, if the provider reports it.
     pub model: Option<String>,
-    /// The provider's name of the answer.
+    /// Provider's ID of the answer.
     pub id: Option<String>,
 }
 
 impl ModelReply {
-    /// Makes an answer that stopped by itself, and of which nobody told what it used; the rest is
-    /// set by `with_*`.
+    /// Creates an answer that ended normally, with unknown usage. The remaining fields are set by
+    /// `with_*`.
     pub fn new(message: AssistantMessage) -> Self {
         let stop = match message.calls().next() {
             Some(_) => StopReason::ToolUse,
@@ -41,14 +41,14 @@ impl ModelReply {
         }
     }
 
-    /// Sets why the model stopped.
+    /// Sets the reason that the model stopped.
     #[must_use]
     pub fn with_stop(mut self, stop: StopReason) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Sets what the call used: tokens are all of them.
+    /// Sets the usage of the call. A plain [`TokenUsage`] counts as complete.
     #[must_use]
     pub fn with_usage(mut self, usage: impl Into<CallUsage>) -> Self {
         self.usage = usage.into();
@@ -62,7 +62,7 @@ impl ModelReply {
         self
     }
 
-    /// Sets the provider's name of the answer.
+    /// Sets the provider's ID of the answer.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Option<String>>) -> Self {
         self.id = id.into();
@@ -70,64 +70,64 @@ impl ModelReply {
     }
 }
 
-/// An answer as it comes: it ends with one [`ModelEvent::Done`] or one error.
+/// Streamed answer. It ends with one [`ModelEvent::Done`] or one error.
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 
-/// A part of an answer, or the whole of it.
+/// Part of a streamed answer, or the complete answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// The model says more.
+    /// Piece of text.
     Text(String),
-    /// The model thinks more, where it shows that.
+    /// Piece of reasoning, if the provider streams it.
     Thinking(String),
-    /// The model begins to call a tool. The call itself is in the [`Done`](Self::Done).
+    /// Start of a tool call. The complete call is in [`Done`](Self::Done).
     ToolCall {
-        /// The call.
+        /// ID of the call.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
     },
-    /// The provider lives, and tells nothing else.
+    /// Sign of activity without content.
     Alive,
-    /// What the call has used so far, where the provider tells it early. It is a part of what the
-    /// [`Done`](Self::Done) says, and counts if none comes.
+    /// Usage so far, if the provider reports it early. Included in the usage of
+    /// [`Done`](Self::Done), and counts if the answer ends without one.
     Used(TokenUsage),
-    /// The call failed and is made again: what came so far counts for nothing. What it used is
-    /// in the error and counts.
+    /// The call failed and is retried: discard the parts so far. The usage in the error still
+    /// counts.
     Retrying {
-        /// Why it failed.
+        /// Reason of the failure.
         error: ModelError,
-        /// Which try comes now; the first was 1.
+        /// Number of the next attempt; the first was 1.
         attempt: u32,
-        /// After which wait.
+        /// Delay before the next attempt.
         delay: Duration,
     },
-    /// The whole answer.
+    /// Complete answer.
     Done(Box<ModelReply>),
 }
 
-/// Why a model stopped.
+/// Reason that a model stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It has said all that it wants to say.
+    /// The model finished its answer.
     #[default]
     EndTurn,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     ToolUse,
-    /// The answer is as long as it may be.
+    /// The answer reached its maximum length.
     MaxTokens,
-    /// What it read and wrote fills its memory.
+    /// The conversation and the answer fill the model's context.
     ContextFull,
-    /// It refuses to answer, or its answer was withheld.
+    /// The model refused to answer, or the provider withheld the answer.
     Refused,
-    /// It paused a long turn: send the conversation again, and it goes on.
+    /// The provider paused a long turn: send the conversation again to continue.
     Paused,
-    /// Its provider stopped it and kept what it wrote, or could not read it: a call that was
-    /// malformed, for example. In the provider's words.
+    /// The provider stopped the model and discarded or could not parse its output, for example a
+    /// malformed call. In the provider's words.
     Failed(String),
-    /// Something else, in the provider's words.
+    /// Another reason, in the provider's words.
     Other(String),
 }
 

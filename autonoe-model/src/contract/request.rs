@@ -1,10 +1,11 @@
-//! What a model is asked.
+//! [`ModelRequest`]: request to a model.
 
-use autonoe_core::{ThinkingBudget, ToolDefinition};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::ToolDefinition;
 
 use super::Message;
 
-/// What a model is asked: a conversation, and what it may do.
+/// Request to a model: a conversation, tools and limits.
 ///
 /// ```
 /// use autonoe_model::{Message, ModelRequest};
@@ -18,22 +19,22 @@ use super::Message;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelRequest {
-    /// What holds for the whole conversation.
+    /// System prompt.
     pub system: Option<String>,
-    /// The conversation, from its beginning.
+    /// Complete conversation, from its beginning.
     pub messages: Vec<Message>,
-    /// The tools that the model may call.
+    /// Tools that the model may call.
     pub tools: Vec<ToolDefinition>,
-    /// Whether it may, must or must not call one.
+    /// Whether the model may, must or must not call a tool.
     pub tool_choice: ToolChoice,
-    /// How long the answer may be; `None` leaves it to the provider's client.
+    /// Maximum length of the answer in tokens; `None` leaves it to the provider's client.
     pub max_output_tokens: Option<u32>,
-    /// How much it may think; `None` leaves it to the model.
+    /// Thinking budget; `None` leaves it to the model.
     pub thinking: Option<ThinkingBudget>,
 }
 
 impl ModelRequest {
-    /// Asks with a conversation.
+    /// Creates a request with a conversation.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
             system: None,
@@ -45,12 +46,12 @@ impl ModelRequest {
         }
     }
 
-    /// Asks one thing.
+    /// Creates a request with one user message.
     pub fn prompt(text: impl Into<String>) -> Self {
         Self::new([Message::user(text)])
     }
 
-    /// Sets what holds for the whole conversation.
+    /// Sets the system prompt.
     #[must_use]
     pub fn with_system(mut self, text: impl Into<Option<String>>) -> Self {
         self.system = text.into();
@@ -78,14 +79,14 @@ impl ModelRequest {
         self
     }
 
-    /// Sets how long the answer may be.
+    /// Sets the maximum length of the answer in tokens.
     #[must_use]
     pub fn with_max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Sets how much the model may think.
+    /// Sets the thinking budget.
     #[must_use]
     pub fn with_thinking(mut self, budget: impl Into<Option<ThinkingBudget>>) -> Self {
         self.thinking = budget.into();
@@ -96,11 +97,11 @@ impl ModelRequest {
 /// Whether a model may call tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolChoice {
-    /// It may.
+    /// The model may call tools.
     #[default]
     Auto,
-    /// It must call at least one.
+    /// The model must call at least one.
     Required,
-    /// It must not; the tools are there only because earlier calls name them.
+    /// The model must not call tools. They are only sent because earlier calls refer to them.
     None,
 }

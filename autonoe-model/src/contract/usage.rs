@@ -1,33 +1,34 @@
-//! What a call used, as far as anybody knows.
+//! [`CallUsage`]: token usage of a call, as far as known.
 
 use std::ops::{Add, AddAssign};
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 
 use super::{ModelError, ModelEvent};
 
-/// What a call used, as far as its provider told.
+/// Token usage of a call, as reported by its provider.
 ///
-/// A provider that counts nothing, and an incomplete answer, leave a part of it untold: what
-/// is not told is unknown and never nothing.
+/// Providers without counts and incomplete answers leave a part of the usage unreported. Unreported
+/// usage is unknown and never zero.
 ///
 /// ```
-/// use autonoe_core::TokenUsage;
-/// use autonoe_model::{AssistantMessage, CallUsage, ModelReply};
+/// use autonoe_core::agent::TokenUsage;
+/// use autonoe_model::contract::{AssistantMessage, CallUsage};
+/// use autonoe_model::ModelReply;
 ///
 /// let reply = ModelReply::new(AssistantMessage::text("Yes."));
 /// assert_eq!(reply.usage, CallUsage::UNKNOWN);
 ///
 /// let tokens = TokenUsage { input: 7, output: 2, ..TokenUsage::default() };
 /// let reply = reply.with_usage(tokens);
-/// assert_eq!(reply.usage.told(), Some(tokens));
-/// assert_eq!((reply.usage + CallUsage::UNKNOWN).told(), None);
+/// assert_eq!(reply.usage.complete(), Some(tokens));
+/// assert_eq!((reply.usage + CallUsage::UNKNOWN).complete(), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallUsage {
-    /// All of it.
-    Told(TokenUsage),
-    /// So much at least; nobody told the rest.
+    /// Complete usage.
+    Complete(TokenUsage),
+    /// Lower bound; the rest is unknown.
     AtLeast(TokenUsage),
 }
 
@@ -40,30 +41,30 @@ const NO_TOKENS: TokenUsage = TokenUsage {
 };
 
 impl CallUsage {
-    /// The call used nothing: no model was at work.
-    pub const NOTHING: Self = Self::Told(NO_TOKENS);
+    /// The call used nothing, because no model has started.
+    pub const NOTHING: Self = Self::Complete(NO_TOKENS);
 
-    /// Nobody told what the call used.
+    /// The usage of the call is unknown.
     pub const UNKNOWN: Self = Self::AtLeast(NO_TOKENS);
 
-    /// Returns the tokens that are known to be used, which may be a part of them.
+    /// Returns the known tokens, which may be a part of the usage.
     pub fn known(&self) -> TokenUsage {
         match self {
-            Self::Told(tokens) | Self::AtLeast(tokens) => *tokens,
+            Self::Complete(tokens) | Self::AtLeast(tokens) => *tokens,
         }
     }
 
-    /// Returns the tokens that were used; `None` if a part of them is unknown.
-    pub fn told(&self) -> Option<TokenUsage> {
+    /// Returns the complete usage, or `None` if a part of it is unknown.
+    pub fn complete(&self) -> Option<TokenUsage> {
         match self {
-            Self::Told(tokens) => Some(*tokens),
+            Self::Complete(tokens) => Some(*tokens),
             Self::AtLeast(_) => None,
         }
     }
 }
 
 impl Default for CallUsage {
-    /// Nobody told.
+    /// Unknown usage.
     fn default() -> Self {
         Self::UNKNOWN
     }
@@ -71,18 +72,18 @@ impl Default for CallUsage {
 
 impl From<TokenUsage> for CallUsage {
     fn from(tokens: TokenUsage) -> Self {
-        Self::Told(tokens)
+        Self::Complete(tokens)
     }
 }
 
 impl Add for CallUsage {
     type Output = Self;
 
-    /// Adds two calls. A part that is unknown makes the sum unknown.
+    /// Adds the usage of two calls. If a part is unknown, the sum is a lower bound.
     fn add(self, other: Self) -> Self {
         let known = self.known() + other.known();
         match (self, other) {
-            (Self::Told(_), Self::Told(_)) => Self::Told(known),
+            (Self::Complete(_), Self::Complete(_)) => Self::Complete(known),
             _ => Self::AtLeast(known),
         }
     }
@@ -94,7 +95,7 @@ impl AddAssign for CallUsage {
     }
 }
 
-/// What the try under way is known to have used.
+/// Tracks the known usage of a call in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     has_begun: bool,
@@ -102,27 +103,29 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Takes note of a part of an answer.
-    pub(crate) fn hear(&mut self, event: &ModelEvent) {
+    /// Processes an event of an answer.
+    pub(crate) fn on_event(&mut self, event: &ModelEvent) {
         self.has_begun = true;
         if let ModelEvent::Used(tokens) = event {
             self.known = *tokens;
         }
     }
 
-    /// Returns what an answer used that was not heard to its end.
-    pub(crate) fn broke_off(&self) -> CallUsage {
+    /// Returns the usage of an interrupted answer.
+    pub(crate) fn interrupted(&self) -> CallUsage {
         CallUsage::AtLeast(self.known)
     }
 
-    /// Returns what a try used that failed. One that had begun has used something, whatever the
-    /// error says.
+    /// Returns the usage of a failed attempt. An attempt that had started has used something,
+    /// whatever the error says.
     pub(crate) fn failed(&self, error: &ModelError) -> CallUsage {
         match error.usage {
-            said if !self.has_begun => said,
-            CallUsage::NOTHING => self.broke_off(),
-            CallUsage::AtLeast(said) if said.total() < self.known.total() => self.broke_off(),
-            said => said,
+            reported if !self.has_begun => reported,
+            CallUsage::NOTHING => self.interrupted(),
+            CallUsage::AtLeast(reported) if reported.total() < self.known.total() => {
+                self.interrupted()
+            }
+            reported => reported,
         }
     }
 }
@@ -141,9 +144,12 @@ mod tests {
 
     #[test]
     fn what_is_unknown_in_a_part_is_unknown_in_the_sum() {
-        let (told, least) = (CallUsage::Told(tokens(3)), CallUsage::AtLeast(tokens(4)));
+        let (told, least) = (
+            CallUsage::Complete(tokens(3)),
+            CallUsage::AtLeast(tokens(4)),
+        );
         for (one, other, sum) in [
-            (told, told, CallUsage::Told(tokens(6))),
+            (told, told, CallUsage::Complete(tokens(6))),
             (told, least, CallUsage::AtLeast(tokens(7))),
             (least, told, CallUsage::AtLeast(tokens(7))),
             (least, least, CallUsage::AtLeast(tokens(8))),
@@ -174,7 +180,7 @@ mod tests {
         ] {
             let mut meter = Meter::default();
             for event in &events {
-                meter.hear(event);
+                meter.on_event(event);
             }
             assert_eq!(meter.failed(&error), expected, "{events:?} {error:?}");
         }

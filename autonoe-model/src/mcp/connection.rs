@@ -1,9 +1,10 @@
-//! A server that is there, as its tools see it.
+//! [`Connection`]: handshake and live connection to an MCP server.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{ToolError, ToolErrorCode};
+use autonoe_core::ToolError;
+use autonoe_core::tool::ToolErrorCode;
 use autonoe_process::Process;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ErrorCode, ErrorData, Implementation, ProtocolVersion,
@@ -15,19 +16,19 @@ use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{EXIT_LIMIT, Refusal, said_last};
+use super::failure::{EXIT_LIMIT, HandshakeError, stderr_suffix};
+use super::filtered_transport::Progress;
 use super::lines::Fault;
 use super::listing::list;
-use super::sifted::Progress;
 
-/// A server that is there, as its tools see it.
+/// Live connection to a server, shared by its tools.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) server: String,
     pub(super) peer: Peer<RoleClient>,
     pub(super) progress: Progress,
     pub(super) fault: Arc<Fault>,
-    /// `None` if it is elsewhere, or was ended with the session.
+    /// `None` if the server is remote, or was ended with the session.
     process: Mutex<Option<Process>>,
 }
 
@@ -57,21 +58,21 @@ impl Connection {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says why there is no answer.
+    /// Converts the error of a request into a tool error.
     pub(super) async fn failed(&self, error: ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => refused(&error),
             ServiceError::TransportSend(error) if self.process().is_none() => {
                 let (server, why) = (&self.server, error.error);
-                let message = format!("the MCP server {server:?} could not be asked: {why}");
+                let message = format!("the request to the MCP server {server:?} failed: {why}");
                 ToolError::new(ToolErrorCode::IO_ERROR, message)
             }
-            _ => self.gone().await,
+            _ => self.closed_error().await,
         }
     }
 
-    /// Says how the server ended.
-    async fn gone(&self) -> ToolError {
+    /// Returns the error for a server that has ended, with the reason.
+    async fn closed_error(&self) -> ToolError {
         // A server exits a moment after it has closed its output. After a fatal fault it may still
         // run, and the error reports the fault.
         let exited = match self.fault.fatal() {
@@ -84,22 +85,22 @@ impl Connection {
         let server = &self.server;
         let guard = self.process();
         let how = match (guard.as_ref(), self.fault.fatal()) {
-            (None, _) => "does not talk any more".to_owned(),
-            (Some(_), Some(fatal)) => format!("is not talked to any more: {fatal}"),
+            (None, _) => "closed the connection".to_owned(),
+            (Some(_), Some(fatal)) => format!("was disconnected: {fatal}"),
             (Some(process), None) => {
                 let how = process.try_exit().map_or_else(
-                    || "does not talk any more".to_owned(),
+                    || "closed the connection".to_owned(),
                     |exit| exit.to_string(),
                 );
-                format!("{how}{}", said_last(&process.stderr_tail()))
+                format!("{how}{}", stderr_suffix(&process.stderr_tail()))
             }
         };
-        let message = format!("the MCP server {server:?} is gone; it {how}");
+        let message = format!("the MCP server {server:?} is not available any more; it {how}");
         ToolError::new(ToolErrorCode::IO_ERROR, message)
     }
 }
 
-/// What a server says that refuses a call.
+/// Converts the error response of a server.
 fn refused(error: &ErrorData) -> ToolError {
     let code = match error.code {
         ErrorCode::INVALID_PARAMS => ToolErrorCode::VALIDATION_ERROR,
@@ -109,33 +110,33 @@ fn refused(error: &ErrorData) -> ToolError {
     ToolError::new(code, error.message.to_string())
 }
 
-/// What reads the answers of a server, until it is dropped.
+/// Task that reads the responses of a server, until it is dropped.
 pub(super) type Service = RunningService<RoleClient, ClientConfig>;
 
-/// A talk that has begun.
-pub(super) struct Greeting {
+/// Result of a successful handshake.
+pub(super) struct Handshake {
     pub(super) service: Service,
-    /// The tools, as the server tells them.
+    /// Tools as JSON, as listed by the server.
     pub(super) tools: Vec<Value>,
 }
 
-/// Says hello, and asks for the tools, within `limit` and unless `stop` is cancelled.
-pub(super) async fn greet<T>(
+/// Performs the handshake and lists the tools, within `limit` and until `stop` is cancelled.
+pub(super) async fn handshake<T>(
     talk: T,
     limit: Duration,
     stop: &CancellationToken,
-) -> Result<Greeting, Refusal>
+) -> Result<Handshake, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
     tokio::select! {
         biased;
-        () = stop.cancelled() => Err(Refusal::Stopped),
-        greeted = timeout(limit, begin(talk)) => greeted.unwrap_or(Err(Refusal::Late(limit))),
+        () = stop.cancelled() => Err(HandshakeError::Stopped),
+        greeted = timeout(limit, begin(talk)) => greeted.unwrap_or(Err(HandshakeError::TimedOut(limit))),
     }
 }
 
-async fn begin<T>(talk: T) -> Result<Greeting, Refusal>
+async fn begin<T>(talk: T) -> Result<Handshake, HandshakeError>
 where
     T: Transport<RoleClient> + 'static,
 {
@@ -144,15 +145,17 @@ where
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
     let service = serve_client(us, talk).await;
     let service = service.map_err(|error| match error {
-        ClientInitializeError::ConnectionClosed(_) => Refusal::Ended(None),
+        ClientInitializeError::ConnectionClosed(_) => HandshakeError::Ended(None),
         ClientInitializeError::TransportError { error, .. } => {
-            Refusal::Ended(Some(error.error.to_string()))
+            HandshakeError::Ended(Some(error.error.to_string()))
         }
         ClientInitializeError::JsonRpcError(error) => {
-            Refusal::Said(format!("it refuses to talk: {}", error.message))
+            HandshakeError::Protocol(format!("it refuses the connection: {}", error.message))
         }
-        _ => Refusal::Said("it does not speak MCP as it should".to_owned()),
+        _ => HandshakeError::Protocol("it violates the MCP protocol".to_owned()),
     })?;
-    let tools = list(service.peer()).await.map_err(Refusal::Said)?;
-    Ok(Greeting { service, tools })
+    let tools = list(service.peer())
+        .await
+        .map_err(HandshakeError::Protocol)?;
+    Ok(Handshake { service, tools })
 }

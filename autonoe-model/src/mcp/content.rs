@@ -1,6 +1,7 @@
-//! What a call gave, as the agent gets it.
+//! Conversion of MCP results into tool outputs.
 
-use autonoe_core::{Attachment, ToolError, ToolErrorCode, ToolOutput};
+use autonoe_core::tool::{Attachment, ToolErrorCode};
+use autonoe_core::{ToolError, ToolOutput};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -8,16 +9,16 @@ use serde_json::Value;
 use super::McpOptions;
 use crate::tools::HeadAndTail;
 
-/// Reads the result of `tools/call`.
+/// Converts the result of `tools/call`.
 ///
 /// # Errors
 ///
-/// The tool says that it failed, or what it gave is no result.
+/// The tool reports a failure, or the value is no tool result.
 pub(super) fn output(result: &Value, options: &McpOptions) -> Result<ToolOutput, ToolError> {
     let blocks = result.get("content").and_then(Value::as_array);
     let structured = result.get("structuredContent");
     if blocks.is_none() && structured.is_none() {
-        let message = "the MCP server gave something that is no result of a tool";
+        let message = "the MCP server returned something that is not a tool result";
         return Err(ToolError::new(ToolErrorCode::UNKNOWN, message));
     }
     let mut read = Reading {
@@ -36,7 +37,7 @@ pub(super) fn output(result: &Value, options: &McpOptions) -> Result<ToolOutput,
     output.attachments = read.attachments;
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         let text = if text.trim().is_empty() {
-            "the tool failed and did not say why".to_owned()
+            "the tool failed without a reason".to_owned()
         } else {
             text
         };
@@ -53,11 +54,11 @@ fn cut(text: &str, limit: usize) -> String {
     kept.text()
 }
 
-/// What was read of a result so far.
+/// Partially converted result.
 struct Reading {
     texts: Vec<String>,
     attachments: Vec<Attachment>,
-    /// How many bytes of files there is room for.
+    /// Remaining bytes for attachments.
     room: usize,
 }
 
@@ -223,7 +224,7 @@ mod tests {
             failed(json!({"content": [{"type": "text", "text": "no page"}], "isError": true}));
         assert_eq!(said.to_string(), "TOOL_FAILED: no page");
         let silent = failed(json!({"content": [], "isError": true}));
-        assert!(silent.message.contains("did not say why"), "{silent}");
+        assert!(silent.message.contains("without a reason"), "{silent}");
         let other = failed(json!({"tools": []}));
         assert_eq!(other.code, ToolErrorCode::UNKNOWN);
     }

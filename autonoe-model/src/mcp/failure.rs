@@ -1,16 +1,17 @@
-//! Why a server is of no use.
+//! Failures of MCP servers at startup.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind};
-use autonoe_process::{Action, Ladder, Process, ShutDown};
+use autonoe_core::AgentError;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_process::{Process, ShutdownAction, ShutdownPolicy, ShutdownReport};
 use tokio::time::timeout;
 
-/// How much of what a server wrote to its standard error is repeated.
+/// Maximum length of a server's stderr in messages, in bytes.
 const TAIL: usize = 2_000;
 
-/// Why a server could not be started.
+/// Reason that a server could not be started.
 #[derive(Debug)]
 pub(super) struct StartFailure {
     pub(super) server: String,
@@ -34,14 +35,14 @@ impl fmt::Display for StartFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { server, reason, .. } = self;
         write!(f, "the MCP server {server:?} of the session: {reason}")?;
-        f.write_str(&said_last(&self.stderr))
+        f.write_str(&stderr_suffix(&self.stderr))
     }
 }
 
-/// Makes one error of all servers that could not be started.
-pub(super) fn of_all(failures: &[StartFailure]) -> AgentError {
+/// Combines the failures of all servers into one error.
+pub(super) fn combine_failures(failures: &[StartFailure]) -> AgentError {
     let kinds = failures.iter().map(|failure| failure.kind);
-    // What only a person can mend stays so, whatever else is broken.
+    // One failure that retrying cannot fix makes the whole error permanent.
     let kind = kinds
         .clone()
         .find(|kind| !kind.is_retryable())
@@ -49,79 +50,79 @@ pub(super) fn of_all(failures: &[StartFailure]) -> AgentError {
         .unwrap_or(AgentErrorKind::Other);
     let reasons: Vec<_> = failures.iter().map(ToString::to_string).collect();
     AgentError::new(kind, reasons.join("; "))
-        .with_remedy("see that its command can be started, or leave it out of mcpServers")
+        .with_remedy("check that its command can be started, or leave it out of mcpServers")
 }
 
-/// Says what a program wrote to its standard error last, if it wrote anything.
-pub(super) fn said_last(stderr: &str) -> String {
+/// Returns the end of a program's stderr as a clause, or an empty text.
+pub(super) fn stderr_suffix(stderr: &str) -> String {
     let text = stderr.trim();
     if text.is_empty() {
         return String::new();
     }
     let from = text.ceil_char_boundary(text.len().saturating_sub(TAIL));
-    format!("; it wrote last: {}", &text[from..])
+    format!("; its standard error ended with: {}", &text[from..])
 }
 
-/// How long a server may take to exit after it has closed its output. The error reports the exit
+/// Maximum time for a server to exit after it has closed its output. The error reports the exit
 /// status.
 pub(super) const EXIT_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a server that still runs may take to exit before it is killed.
+/// Maximum time for a running server to exit before it is killed.
 const KILL_DELAY: Duration = Duration::from_millis(500);
 
-/// Why a server that is there is of no use.
+/// Reason that the handshake with a server failed.
 #[derive(Debug)]
-pub(super) enum Refusal {
-    /// The session is over.
+pub(super) enum HandshakeError {
+    /// The session has ended.
     Stopped,
-    /// It was not ready in this time.
-    Late(Duration),
-    /// The connection ended, and perhaps why.
+    /// The server was not ready in this time.
+    TimedOut(Duration),
+    /// The connection ended, with the reason if known.
     Ended(Option<String>),
-    /// It said something that it should not.
-    Said(String),
+    /// The server sent an invalid or negative response.
+    Protocol(String),
 }
 
-impl Refusal {
+impl HandshakeError {
     pub(super) fn kind(&self) -> AgentErrorKind {
         match self {
-            Self::Late(_) => AgentErrorKind::Timeout,
-            Self::Stopped | Self::Ended(_) | Self::Said(_) => AgentErrorKind::Other,
+            Self::TimedOut(_) => AgentErrorKind::Timeout,
+            Self::Stopped | Self::Ended(_) | Self::Protocol(_) => AgentErrorKind::Other,
         }
     }
 
-    /// Says what it means when the server is a child, which has ended so.
-    pub(super) fn of_child(&self, end: &ShutDown) -> String {
+    /// Describes the failure of a child process that has ended this way.
+    pub(super) fn of_child(&self, end: &ShutdownReport) -> String {
         match (self, end.exit) {
-            // A pipe that is broken says nothing; how the process ended does.
+            // The exit status says more than a broken pipe.
             (Self::Ended(_), Some(exit)) => format!("it {exit} before it was ready"),
             _ => self.to_string(),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for HandshakeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stopped => f.write_str("its start was cancelled because the session ended"),
-            Self::Late(limit) => write!(f, "it was not ready after {limit:?}"),
+            Self::TimedOut(limit) => write!(f, "it was not ready after {limit:?}"),
             Self::Ended(None) => f.write_str("it ended the connection before it was ready"),
             Self::Ended(Some(why)) => write!(f, "it cannot be reached: {why}"),
-            Self::Said(reason) => f.write_str(reason),
+            Self::Protocol(reason) => f.write_str(reason),
         }
     }
 }
 
-/// Ends a server that is of no use.
-pub(super) async fn break_off(process: Process, refusal: &Refusal) -> ShutDown {
+/// Ends a server whose handshake failed.
+pub(super) async fn abort_start(process: Process, refusal: &HandshakeError) -> ShutdownReport {
     let limit = match refusal {
-        Refusal::Ended(_) => EXIT_LIMIT,
-        Refusal::Said(_) => KILL_DELAY,
-        Refusal::Stopped | Refusal::Late(_) => Duration::ZERO,
+        HandshakeError::Ended(_) => EXIT_LIMIT,
+        HandshakeError::Protocol(_) => KILL_DELAY,
+        HandshakeError::Stopped | HandshakeError::TimedOut(_) => Duration::ZERO,
     };
     let _ = timeout(limit, process.exited()).await;
-    let brief = Ladder::kill_at_once().then(Action::CloseStdin, KILL_DELAY);
-    process.shut_down(brief).await
+    let brief = ShutdownPolicy::kill_at_once().then(ShutdownAction::CloseStdin, KILL_DELAY);
+    process.shutdown(brief).await
 }
 
 #[cfg(test)]
@@ -136,18 +137,18 @@ mod tests {
             fails(AgentErrorKind::Configuration),
         ];
 
-        assert_eq!(of_all(&both).code(), "configuration");
-        assert_eq!(of_all(&both[..1]).code(), "timeout");
+        assert_eq!(combine_failures(&both).code(), "configuration");
+        assert_eq!(combine_failures(&both[..1]).code(), "timeout");
     }
 
     #[test]
     fn the_end_of_a_long_complaint_is_repeated() {
         let long = format!("{}ä: no browser\n", "x".repeat(5_000));
 
-        let said = said_last(&long);
+        let said = stderr_suffix(&long);
 
         assert!(said.ends_with("ä: no browser"), "{said}");
         assert!(said.len() < 2_100);
-        assert_eq!(said_last(" \n"), "");
+        assert_eq!(stderr_suffix(" \n"), "");
     }
 }

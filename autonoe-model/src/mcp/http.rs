@@ -1,4 +1,4 @@
-//! Servers that are reached over HTTP.
+//! Streamable HTTP transport to remote MCP servers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ use sse_stream::{Sse, SseStream};
 use super::McpOptions;
 use crate::transport::{Authorities, Connector};
 
-/// How long a connection may take to be made.
+/// Maximum time to establish a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
@@ -35,7 +35,7 @@ const EVENTS: &str = "text/event-stream";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Headers that are the protocol's and not the configuration's.
+/// Headers that the protocol sets and the configuration must not.
 const RESERVED: [HeaderName; 5] = [
     ACCEPT,
     CONTENT_TYPE,
@@ -46,29 +46,29 @@ const RESERVED: [HeaderName; 5] = [
 
 type Failure = StreamableHttpError<HttpFailure>;
 
-/// Why a server could not be asked. It has no address in it, which may hold a secret.
+/// Error of a request. Excludes the URL, which may contain a secret.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct HttpFailure(String);
 
-/// Talks to one server. Redirections are not followed: its headers may hold a secret.
+/// HTTP client for one server. Does not follow redirects, because its headers may contain a secret.
 #[derive(Clone, Debug)]
 pub(super) struct Http {
     client: Client<Connector, Full<Bytes>>,
     longest: usize,
 }
 
-/// Makes the talk with the server at `url`. Nothing is sent yet.
+/// Creates the transport to the server at `url`. Sends nothing yet.
 ///
 /// # Errors
 ///
-/// It cannot be talked to by this address or with these headers.
-pub(super) fn talk(
+/// The URL or one of the headers is invalid.
+pub(super) fn http_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     options: &McpOptions,
 ) -> Result<StreamableHttpClientTransport<Http>, String> {
-    let uri: Uri = url.parse().map_err(|_| "its url is none".to_owned())?;
+    let uri: Uri = url.parse().map_err(|_| "its url is not valid".to_owned())?;
     let authorities = match uri.scheme_str() {
         Some("https") => options
             .trust
@@ -86,7 +86,7 @@ pub(super) fn talk(
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(custom(headers)?)
         .max_sse_event_size(options.message_bytes)
-        // What a session held is lost with it. The agent is to hear of that.
+        // The state of an expired session is lost, and the agent must learn about it.
         .reinit_on_expired_session(false);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
@@ -95,12 +95,12 @@ fn custom(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, Head
     let mut custom = HashMap::new();
     for (name, value) in headers {
         let header = HeaderName::try_from(name.as_str());
-        let header = header.map_err(|_| format!("{name:?} cannot be the name of a header"))?;
+        let header = header.map_err(|_| format!("{name:?} is not a valid header name"))?;
         if RESERVED.contains(&header) {
             return Err(format!("its header {name:?} is set by the protocol"));
         }
         let mut value = HeaderValue::try_from(value.as_str())
-            .map_err(|_| format!("its header {name:?} has a value that cannot be sent"))?;
+            .map_err(|_| format!("its header {name:?} has a value that is not valid"))?;
         value.set_sensitive(true);
         custom.insert(header, value);
     }
@@ -120,7 +120,7 @@ impl Http {
         *request.method_mut() = method;
         *request.uri_mut() = uri
             .parse()
-            .map_err(|_| failed("its url is none".to_owned()))?;
+            .map_err(|_| failed("its url is not valid".to_owned()))?;
         *request.headers_mut() = headers;
         self.client.request(request).await.map_err(|error| {
             let cause = std::error::Error::source(&error);
@@ -147,7 +147,7 @@ impl Http {
     }
 }
 
-/// Returns the headers of a request: those of the protocol, and what the talk adds.
+/// Returns the headers of a request: those of the protocol, and those of the transport.
 fn headers(
     session: Option<&str>,
     more: HashMap<HeaderName, HeaderValue>,
@@ -167,7 +167,7 @@ fn headers(
 }
 
 fn unexpected(what: &str) -> Failure {
-    let message = format!("it sent {what} that makes no sense");
+    let message = format!("it sent {what} that is not valid");
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(message))
 }
 
@@ -269,13 +269,13 @@ impl StreamableHttpClient for Http {
     }
 }
 
-/// Sees that no event of a stream is longer than is allowed.
+/// Enforces the maximum length of events in a stream.
 #[derive(Debug)]
 pub(super) struct EventLimit {
     longest: usize,
-    /// How many bytes were seen since the last empty line.
+    /// Bytes since the last empty line.
     seen: usize,
-    /// Whether the line that is being seen has nothing in it so far.
+    /// Whether the current line is empty so far.
     is_empty: bool,
 }
 
@@ -288,7 +288,7 @@ impl EventLimit {
         }
     }
 
-    /// Lets a piece of the stream pass.
+    /// Checks the next piece of the stream.
     ///
     /// # Errors
     ///

@@ -1,38 +1,43 @@
-//! How a server is started as a child.
+//! Launch of MCP servers as child processes.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, McpServer, RemoteTransport, SessionSpec, Toolbox, TraceContext,
-};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::event::TraceContext;
+use autonoe_core::tool::{McpServer, RemoteTransport, Toolbox};
+use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::{
-    Action, InvalidMarker, Ladder, Launch, Marker, SessionFolder, Signal, find_program,
+    InvalidMarker, Launch, Marker, SessionFolder, ShutdownAction, ShutdownPolicy, Signal,
+    find_program,
 };
 
 use super::McpOptions;
 
-/// How a server that has nothing to do any more is ended: as the protocol asks for.
-pub(super) fn ladder() -> Ladder {
-    Ladder::kill_at_once()
-        .then(Action::CloseStdin, Duration::from_secs(3))
-        .then(Action::Signal(Signal::Terminate), Duration::from_secs(2))
+/// Returns the shutdown sequence of an idle server, as the protocol recommends.
+pub(super) fn ladder() -> ShutdownPolicy {
+    ShutdownPolicy::kill_at_once()
+        .then(ShutdownAction::CloseStdin, Duration::from_secs(3))
+        .then(
+            ShutdownAction::Signal(Signal::Terminate),
+            Duration::from_secs(2),
+        )
 }
 
-/// Looks whether the servers of a session are such that they can be tried.
+/// Validates the names and transports of a session's servers.
 ///
 /// # Errors
 ///
-/// One has a name that its tools could not be told by, or cannot be reached by this agent.
+/// A name does not fit into the names of tools, or the transport is not supported.
 pub(crate) fn check_servers(servers: &BTreeMap<String, McpServer>) -> Result<(), AgentError> {
     servers
         .iter()
         .try_for_each(|(name, server)| check_server(name, server))
 }
 
-/// Looks at the name of a server, and at how it is reached.
+/// Validates the name and the transport of a server.
 pub(super) fn check_server(name: &str, server: &McpServer) -> Result<(), AgentError> {
     if let Some(problem) = name_problem(name) {
         let message = format!("the MCP server {name:?} cannot be used: {problem}");
@@ -43,17 +48,16 @@ pub(super) fn check_server(name: &str, server: &McpServer) -> Result<(), AgentEr
         McpServer::Stdio { .. } => return Ok(()),
         McpServer::Remote { transport, .. } => match transport {
             RemoteTransport::Http => return Ok(()),
-            RemoteTransport::Sse => "by the older server-sent events",
+            RemoteTransport::Sse => "over the older server-sent events",
         },
-        _ => "in a way that is not known here",
+        _ => "over an unknown transport",
     };
-    let message =
-        format!("an agent in this process cannot do this: reach the MCP server {name:?} {how}");
-    let remedy = "use a server that is started by a command or speaks streamable HTTP";
+    let message = format!("agents on models cannot reach the MCP server {name:?} {how}");
+    let remedy = "use a server with a command or with streamable HTTP";
     Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy))
 }
 
-/// Looks whether the program of a server is there, if it has one.
+/// Checks that the program of a server exists, if it has one.
 pub(super) fn check_program(
     name: &str,
     server: &McpServer,
@@ -74,26 +78,26 @@ pub(super) fn check_program(
         .with_remedy("install its program, or leave the server out of mcpServers"))
 }
 
-/// Says why `name` cannot be a part of the names of tools.
+/// Returns the reason that `name` cannot be a part of tool names.
 fn name_problem(name: &str) -> Option<&'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name == Toolbox::SERVER {
         Some("the name is taken by the tools of the session")
     } else if name.is_empty() || !name.chars().all(fits) {
-        Some("models know tools by letters, digits, _ and - only")
+        Some("names of tools may only have letters, digits, _ and -")
     } else if name.contains("__") || name.starts_with('_') || name.ends_with('_') {
         // `mcp__a___b` could be the tool `b` of `a_`, or `_b` of `a`.
-        Some("with such underscores it is not certain whose tool a name means")
+        Some("double, leading and trailing underscores make the names of its tools ambiguous")
     } else {
         None
     }
 }
 
-/// Makes the launch of a server, outside any sandbox.
+/// Builds the launch of a server, outside of any sandbox.
 ///
 /// # Errors
 ///
-/// The program is not found, or the process could not be found again.
+/// The program does not exist, or the folder or the marker of the process cannot be created.
 pub(super) fn launch(
     command: &str,
     args: &[String],
@@ -108,15 +112,15 @@ pub(super) fn launch(
         .args(args)
         .envs(env)
         .folder(folder)
-        .when_dropped(ladder());
+        .on_drop(ladder());
     if let Some(lock) = &spec.lock {
         launch = launch.inherit(lock.clone());
     }
     Ok(launch)
 }
 
-/// Returns the environment of a server: what is said later counts. Only what is said for this
-/// server alone may hold a secret.
+/// Returns the environment of a server. Later sources override earlier ones. Only the variables of
+/// this server alone may contain a secret.
 fn environment(
     own: &BTreeMap<String, String>,
     spec: &SessionSpec,
@@ -129,7 +133,7 @@ fn environment(
     for (name, value) in &spec.environment {
         env.insert(name.into(), value.into());
     }
-    env.retain(|_, value| !options.secrets.are_in(value));
+    env.retain(|_, value| !options.secrets.occur_in(value));
     for (name, value) in own {
         env.insert(name.into(), value.into());
     }
@@ -151,26 +155,26 @@ fn program(command: &str, path: Option<&OsString>) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("there is no program {command:?} in the PATH that it gets"))
 }
 
-/// The variable that processes of servers are found by.
+/// Environment variable that marks the processes of servers.
 const MARKER: &str = "AUTONOE_MCP_SERVER";
 
-/// How the names of folders begin.
+/// Prefix of folder names.
 const FOLDER: &str = "autonoe-mcp-";
 
-/// How long it is tried to end what is left of one server.
+/// Maximum time to end the remaining processes of one server.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// Makes a folder of a session in `temporary`, and the marker by which the processes of a server are found.
+/// Creates a folder in `temporary` and the marker that identifies the processes of a server.
 ///
-/// The folder holds nothing. Its name is that of the marker, and it is locked as long as this
-/// program lives: who comes next knows by it what was left.
+/// The folder is empty. It has the name of the marker and is locked while this program lives, so a
+/// later program can detect leftovers.
 ///
 /// # Errors
 ///
-/// The folder cannot be made.
+/// The folder cannot be created.
 pub(super) fn folder_and_marker(temporary: &Path) -> Result<(SessionFolder, Marker), String> {
     let folder = SessionFolder::create_in(temporary, FOLDER)
-        .map_err(|error| format!("its folder cannot be made in {temporary:?}: {error}"))?;
+        .map_err(|error| format!("its folder cannot be created in {temporary:?}: {error}"))?;
     let marker = marker(&folder).map_err(|error| error.to_string())?;
     Ok((folder, marker))
 }
@@ -180,15 +184,15 @@ fn marker(folder: &SessionFolder) -> Result<Marker, InvalidMarker> {
     Marker::new(MARKER, name.to_string_lossy())
 }
 
-/// Ends what hosts that were killed left of their servers. If it fails, that is no reason not
-/// to go on.
+/// Ends server processes that killed hosts left behind. Failures are logged and do not prevent the
+/// start.
 ///
-/// It blocks the thread, but hardly if there is nothing to do.
+/// Blocks the thread, but hardly if there is nothing to do.
 pub(super) fn sweep(temporary: &Path) {
     let abandoned = match SessionFolder::abandoned_in(temporary, FOLDER) {
         Ok(abandoned) => abandoned,
         Err(error) => {
-            tracing::warn!(%error, "left folders of MCP servers cannot be looked for");
+            tracing::warn!(%error, "the search for leftover folders of MCP servers failed");
             return;
         }
     };
@@ -201,14 +205,16 @@ pub(super) fn sweep(temporary: &Path) {
         tracing::info!(
             killed,
             left,
-            "what a killed host left of an MCP server was ended"
+            "killed an MCP server that a killed host left behind"
         );
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey};
+    use autonoe_core::RunId;
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
 
     use super::*;
 

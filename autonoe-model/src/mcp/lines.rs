@@ -1,4 +1,4 @@
-//! Messages as lines on the pipes of a child.
+//! Line-oriented JSON transport over the pipes of a child process.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,14 +9,14 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
-/// What is kept of a line that is no message, for who looks for the reason.
-const KEPT: usize = 200;
+/// Maximum number of bytes to keep of a line that is no message, for diagnosis.
+const MAX_KEPT: usize = 200;
 
-/// Messages as lines on the pipes of a child.
+/// JSON messages as lines on the pipes of a child process.
 ///
-/// A line that is no message is passed over: many programs print a greeting. A line that is too
-/// long ends the talk, for nobody could say whose answer it was.
-pub(super) struct Lines<R, W> {
+/// A line that is no message is skipped, because many programs print a greeting. A line that is too
+/// long ends the connection, because its request cannot be identified.
+pub(super) struct LineTransport<R, W> {
     input: BufReader<R>,
     line: Vec<u8>,
     longest: usize,
@@ -24,29 +24,29 @@ pub(super) struct Lines<R, W> {
     fault: Arc<Fault>,
 }
 
-/// What was wrong with what a server said.
+/// Protocol violations of a server.
 #[derive(Debug, Default)]
 pub(super) struct Fault {
-    /// The beginning of the first line that is no message.
+    /// Beginning of the first line that is no message.
     stray: OnceLock<String>,
-    /// Why the talk was ended.
+    /// Reason that the connection was closed.
     fatal: OnceLock<String>,
 }
 
 impl Fault {
-    /// Says what was wrong, if something was.
-    pub(super) fn say(&self) -> Option<String> {
+    /// Describes the violation, if there was one.
+    pub(super) fn describe(&self) -> Option<String> {
         let stray = || Some(format!("it printed {:?}", self.stray.get()?));
         self.fatal.get().cloned().or_else(stray)
     }
 
-    /// Says why the talk was ended by us.
+    /// Returns the reason that this side closed the connection.
     pub(super) fn fatal(&self) -> Option<&str> {
         self.fatal.get().map(String::as_str)
     }
 }
 
-impl<R: AsyncRead + Unpin, W> Lines<R, W> {
+impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
     pub(super) fn new(input: R, output: W, longest: usize, fault: Arc<Fault>) -> Self {
         Self {
             input: BufReader::new(input),
@@ -57,8 +57,8 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         }
     }
 
-    /// Reads on until a line is whole, which is then in `self.line`. What was read is kept when
-    /// the future is dropped.
+    /// Reads until `self.line` holds a complete line. Cancel safe: dropping the future keeps what
+    /// was read.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             let piece = self.input.fill_buf().await?;
@@ -82,15 +82,18 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 
     fn stray(&self, line: &[u8]) {
-        tracing::debug!(bytes = line.len(), "a line of an MCP server is no message");
+        tracing::debug!(
+            bytes = line.len(),
+            "ignored a line of an MCP server that is not a message"
+        );
         self.fault.stray.get_or_init(|| {
-            let line = &line[..line.len().min(KEPT)];
+            let line = &line[..line.len().min(MAX_KEPT)];
             String::from_utf8_lossy(line).into_owned()
         });
     }
 }
 
-impl<R, W> Transport<RoleClient> for Lines<R, W>
+impl<R, W> Transport<RoleClient> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -144,21 +147,21 @@ mod tests {
 
     use super::*;
 
-    async fn heard(said: &[u8]) -> (Vec<ServerJsonRpcMessage>, Option<String>) {
+    async fn read_all(said: &[u8]) -> (Vec<ServerJsonRpcMessage>, Option<String>) {
         let fault = Arc::new(Fault::default());
-        let mut lines = Lines::new(said, tokio::io::sink(), 100, fault.clone());
+        let mut lines = LineTransport::new(said, tokio::io::sink(), 100, fault.clone());
         let mut heard = Vec::new();
         while let Some(message) = lines.receive().await {
             heard.push(message);
         }
-        (heard, fault.say())
+        (heard, fault.describe())
     }
 
     #[tokio::test]
     async fn what_is_no_message_is_passed_over_and_remembered() {
         let said = b"Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n[]\n\xff\n";
 
-        let (heard, fault) = heard(said).await;
+        let (heard, fault) = read_all(said).await;
 
         assert_eq!(heard.len(), 1);
         assert_eq!(fault.as_deref(), Some("it printed \"Welcome!\""));
@@ -169,7 +172,7 @@ mod tests {
         let mut said = vec![b'x'; 200];
         said.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 
-        let (heard, fault) = heard(&said).await;
+        let (heard, fault) = read_all(&said).await;
 
         assert!(heard.is_empty());
         assert_eq!(

@@ -1,34 +1,34 @@
-//! Which tools a server has.
+//! Tool list of an MCP server.
 
-use autonoe_core::{InputSchema, ToolDefinition};
+use autonoe_core::tool::{InputSchema, ToolDefinition};
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::ServiceError;
 use rmcp::{Peer, RoleClient};
 use serde_json::Value;
 
-/// How many pages a list may have.
-const PAGES: usize = 100;
+/// Maximum number of pages of a list.
+const MAX_PAGES: usize = 100;
 
-/// How many tools a server may have.
-const MOST: usize = 500;
+/// Maximum number of tools of a server.
+const MAX_TOOLS: usize = 500;
 
-/// How long the name of a tool may be: as long as the strictest of the providers allows.
-const LONGEST_NAME: usize = 64;
+/// Maximum length of a tool name: the limit of the strictest provider.
+const MAX_NAME_LEN: usize = 64;
 
 /// A tool of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Listed {
-    /// What the server calls it.
+pub(super) struct ListedTool {
+    /// Server's name of the tool.
     pub(super) name: String,
-    /// What the model is told.
+    /// Definition for the model.
     pub(super) definition: ToolDefinition,
 }
 
-/// Asks a server for its tools, as it tells them.
+/// Requests the tools of a server, as JSON.
 ///
 /// # Errors
 ///
-/// It has no list, or one without an end.
+/// The server returns no list, or an endless one.
 pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> {
     let has_tools = peer
         .peer_info()
@@ -38,40 +38,40 @@ pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, String> 
     }
     let mut tools = Vec::new();
     let mut cursor = None;
-    for _ in 0..PAGES {
+    for _ in 0..MAX_PAGES {
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
         let answer = peer
             .send_request(request)
             .await
             .map_err(|error| why(&error))?;
-        // As JSON: one tool that is told wrongly is no reason to have none of the others.
+        // As JSON: one malformed tool must not make the others unusable.
         let mut answer = serde_json::to_value(&answer).unwrap_or_default();
         let Some(Value::Array(more)) = answer.get_mut("tools").map(Value::take) else {
-            return Err("its answer is no list of tools".to_owned());
+            return Err("its answer is not a list of tools".to_owned());
         };
         tools.extend(more);
-        if tools.len() > MOST {
-            return Err(format!("it has more than {MOST} tools"));
+        if tools.len() > MAX_TOOLS {
+            return Err(format!("it has more than {MAX_TOOLS} tools"));
         }
         cursor = match answer.get("nextCursor").and_then(Value::as_str) {
             None | Some("") => return Ok(tools),
             Some(next) => Some(next.to_owned()),
         };
     }
-    Err("the list of its tools has no end".to_owned())
+    Err("the list of its tools never ends".to_owned())
 }
 
 fn why(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => format!("it refuses to list its tools: {}", error.message),
-        _ => "it ended before it had listed its tools".to_owned(),
+        _ => "it closed the connection before it listed its tools".to_owned(),
     }
 }
 
-/// Returns the tools that can be offered to a model, and says of the others why they cannot.
-pub(super) fn usable(server: &str, told: &[Value]) -> (Vec<Listed>, Vec<String>) {
-    let (mut listed, mut warnings) = (Vec::<Listed>::new(), Vec::new());
+/// Returns the tools that a model can call, and a warning for each of the others.
+pub(super) fn usable_tools(server: &str, told: &[Value]) -> (Vec<ListedTool>, Vec<String>) {
+    let (mut listed, mut warnings) = (Vec::<ListedTool>::new(), Vec::new());
     for tool in told {
         match read(server, tool) {
             Ok(tool) if listed.iter().any(|other| other.name == tool.name) => {
@@ -91,41 +91,42 @@ fn left_out(server: &str, tool: &str, why: &str) -> String {
     format!("the tool {tool:?} of the MCP server {server:?} is left out: {why}")
 }
 
-fn read(server: &str, tool: &Value) -> Result<Listed, String> {
+fn read(server: &str, tool: &Value) -> Result<ListedTool, String> {
     let field = |name: &str| tool.get(name).and_then(Value::as_str);
     let name = field("name").unwrap_or_default();
     let qualified = format!("mcp__{server}__{name}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(fits) {
-        return Err("models know tools by letters, digits, _ and - only".to_owned());
+        return Err("names of tools may only have letters, digits, _ and -".to_owned());
     }
-    if qualified.len() > LONGEST_NAME {
+    if qualified.len() > MAX_NAME_LEN {
         return Err(format!(
-            "{qualified:?} is longer than {LONGEST_NAME} letters"
+            "{qualified:?} is longer than {MAX_NAME_LEN} letters"
         ));
     }
     let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
     if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return Err("its input is no object".to_owned());
+        return Err("its input schema is not an object".to_owned());
     }
     InputSchema::new(schema).map_err(|error| error.to_string())?;
     let description = field("description").or_else(|| field("title"));
     let definition =
         ToolDefinition::new(qualified, description.unwrap_or_default(), schema.clone());
     let hint = tool.pointer("/annotations/readOnlyHint");
-    let only_looks = hint.and_then(Value::as_bool) == Some(true);
-    Ok(Listed {
+    let is_read_only = hint.and_then(Value::as_bool) == Some(true);
+    Ok(ListedTool {
         name: name.to_owned(),
-        definition: match only_looks {
-            true => definition.read_only(),
-            false => definition,
+        definition: if is_read_only {
+            definition.read_only()
+        } else {
+            definition
         },
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::ToolEffect;
+    use autonoe_core::tool::ToolEffect;
     use serde_json::json;
 
     use super::*;
@@ -140,7 +141,7 @@ mod tests {
                    "annotations": {"readOnlyHint": "yes"}}),
         ];
 
-        let (listed, warnings) = usable("web", &told);
+        let (listed, warnings) = usable_tools("web", &told);
 
         assert!(warnings.is_empty(), "{warnings:?}");
         let look = ToolDefinition::new("mcp__web__look", "Looks.", schema.clone());
@@ -154,11 +155,14 @@ mod tests {
     fn a_tool_that_no_model_could_call_is_left_out_and_the_others_are_not() {
         let object = json!({"type": "object"});
         for (tool, why) in [
-            (json!({"name": "a"}), "no object"),
-            (json!({"name": "a", "inputSchema": "object"}), "no object"),
+            (json!({"name": "a"}), "not an object"),
+            (
+                json!({"name": "a", "inputSchema": "object"}),
+                "not an object",
+            ),
             (
                 json!({"name": "a", "inputSchema": {"type": "array"}}),
-                "no object",
+                "not an object",
             ),
             (
                 json!({"name": "a", "inputSchema": {"type": "object", "properties": 5}}),
@@ -175,7 +179,7 @@ mod tests {
         ] {
             let told = [json!({"name": "ok", "inputSchema": object}), tool.clone()];
 
-            let (listed, warnings) = usable("web", &told);
+            let (listed, warnings) = usable_tools("web", &told);
 
             assert_eq!(listed.len(), 1, "{tool}");
             assert!(warnings[0].contains(why), "{tool}: {warnings:?}");

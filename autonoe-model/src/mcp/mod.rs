@@ -1,14 +1,15 @@
-//! MCP servers of a session: other programs whose tools the model can call.
+//! MCP servers of a session: external programs whose tools the model can call.
 //!
-//! A server that is named by a command is a child that leaves nothing behind, started before the
-//! first prompt and ended with the session. It runs **outside** the sandbox of Bash, with the rights of this program, as
-//! the servers of Claude Code do: a browser or a database client could not work in there. What
-//! its tools may be called for is decided by the session's gate, call by call. A server that is
-//! named by an address is reached over streamable HTTP.
+//! A server with a command is a child process, started before the first prompt and ended with the
+//! session, including all of its children. It runs **outside** of Bash's sandbox, with the rights
+//! of this program, like the servers of Claude Code: a browser or a database client could not work
+//! inside. The session's gate decides on every call of its tools. A server with a URL is connected
+//! over streamable HTTP.
 
 mod connection;
 mod content;
 mod failure;
+mod filtered_transport;
 mod http;
 mod launch;
 mod lines;
@@ -16,7 +17,6 @@ mod listing;
 mod options;
 mod server;
 mod servers;
-mod sifted;
 mod tool;
 
 pub use options::McpOptions;

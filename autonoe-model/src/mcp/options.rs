@@ -1,4 +1,4 @@
-//! How MCP servers are started and called.
+//! [`McpOptions`]: options of MCP servers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,16 +6,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, McpServer};
+use autonoe_core::AgentError;
+use autonoe_core::tool::McpServer;
 
 use super::launch::{check_program, check_server};
 use crate::known_secrets::KnownSecrets;
 use crate::transport::Trust;
 
-/// How the MCP servers of a session are started, and how much their tools take and give.
+/// Start options of a session's MCP servers, and limits of their tools.
 ///
 /// ```
-/// use autonoe_model::McpOptions;
+/// use autonoe_model::mcp::McpOptions;
 ///
 /// let mut options = McpOptions::default();
 /// options.env.insert("HOME".into(), "/home/ada".into());
@@ -25,51 +26,50 @@ use crate::transport::Trust;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpOptions {
-    /// The environment of all servers, before that of the session and that of the server. They
-    /// get nothing else of this program's: no keys, then, unless somebody sets them. Many want
-    /// a `HOME`.
+    /// Environment of all servers. The environments of the session and of the server override it.
+    /// Servers inherit nothing else from this program, so they get no keys unless explicitly set.
+    /// Many need `HOME`.
     pub env: BTreeMap<OsString, OsString>,
-    /// Where folders are made that tell what was left when this program was killed. Sessions
-    /// that come later find it there, and end it.
+    /// Directory for the folders that identify leftover processes if this program is killed. Later
+    /// sessions find and end these processes.
     pub temporary: PathBuf,
-    /// How long a server may take until it has listed its tools.
+    /// Maximum time until a server has listed its tools.
     pub start_time: Duration,
-    /// How long a call may take.
+    /// Maximum time of a call.
     pub call_time: Duration,
-    /// How many bytes of text a call gives back at most; of more, the middle is left out.
+    /// Maximum length of a call's text output in bytes. The middle of a longer output is removed.
     pub output_bytes: usize,
-    /// How many bytes the files of one result may have together.
+    /// Maximum size of all attachments of one result, in bytes.
     pub attachment_bytes: usize,
-    /// How many bytes one message of a server may have. One that sends more is not talked to
-    /// any longer.
+    /// Maximum size of one message of a server, in bytes. A larger message closes the connection.
     pub message_bytes: usize,
-    /// Whom encrypted connections to servers trust. Where the system has its authorities is
-    /// looked up in [`env`](Self::env) first.
+    /// Trusted certificate authorities for encrypted connections. The system's authorities are
+    /// looked up by [`env`](Self::env) first.
     pub trust: Trust,
-    /// What no server gets to see.
+    /// Values that no server may see.
     pub(super) secrets: KnownSecrets,
 }
 
 impl McpOptions {
-    /// Where programs are found, unless the environment says otherwise.
+    /// Default `PATH` of servers.
     pub const PATH: &'static str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-    /// Keeps every variable that holds `secret` from servers, also those of sessions. What is
-    /// configured for one server by itself stays: somebody wanted it to have that.
+    /// Withholds every variable that contains `secret` from servers, including those of sessions.
+    /// Variables in the configuration of a single server are kept, because they are intended.
     pub fn secret(&mut self, secret: impl Into<OsString>) {
         self.secrets.add(secret);
     }
 
-    /// Leaves variables out that hold a secret.
+    /// Removes variables that contain a secret.
     pub(crate) fn withhold_secrets(&mut self) {
-        self.env.retain(|_, value| !self.secrets.are_in(value));
+        self.env.retain(|_, value| !self.secrets.occur_in(value));
     }
 
-    /// Looks whether a server could be started or reached, without doing so.
+    /// Checks whether a server could be started or connected, without doing so.
     ///
     /// ```
-    /// use autonoe_core::McpServer;
-    /// use autonoe_model::McpOptions;
+    /// use autonoe_core::tool::McpServer;
+    /// use autonoe_model::mcp::McpOptions;
     ///
     /// let server: McpServer = serde_json::from_str(r#"{"command": "no-such-program"}"#)?;
     ///
@@ -80,8 +80,8 @@ impl McpOptions {
     ///
     /// # Errors
     ///
-    /// It has a name that its tools could not be told by, its program is not there, or it cannot
-    /// be reached by an agent in this process.
+    /// The name does not fit into the names of tools, the program does not exist, or the transport
+    /// is not supported by in-process agents.
     pub fn check(&self, name: &str, server: &McpServer) -> Result<(), AgentError> {
         check_server(name, server)?;
         check_program(name, server, self)
@@ -106,7 +106,7 @@ impl Default for McpOptions {
 }
 
 impl fmt::Debug for McpOptions {
-    // Values of variables may be secrets, so they are not shown.
+    // Values of variables may be secrets and are not printed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpOptions")
             .field("variables", &self.env.keys())

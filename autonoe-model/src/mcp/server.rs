@@ -1,40 +1,43 @@
-//! One server, from its start to its end.
+//! [`Server`]: one MCP server, from its start to its end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, McpServer, SessionSpec};
+use autonoe_core::SessionSpec;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::tool::McpServer;
 use autonoe_process::{Launch, LaunchError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::McpOptions;
 use super::connection::Connection;
-use super::connection::{Greeting, Service, greet};
+use super::connection::{Handshake, Service, handshake};
 use super::failure::StartFailure;
-use super::failure::{Refusal, break_off};
+use super::failure::{HandshakeError, abort_start};
+use super::filtered_transport::{FilteredTransport, progress};
 use super::http;
 use super::launch::{ladder, launch};
-use super::lines::{Fault, Lines};
-use super::sifted::{Sifted, progress};
+use super::lines::{Fault, LineTransport};
 
-/// How long a server that is elsewhere has to hear that its session is over.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// Maximum time to close the session of a remote server.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// One server that is there. When it is dropped it is ended, and nobody waits for that.
+/// A running server. Dropping it ends it without waiting.
 pub(super) struct Server {
     connection: Arc<Connection>,
-    /// What reads its answers, until this is dropped.
+    /// Task that reads its responses, until dropped.
     service: Option<Service>,
 }
 
 impl Server {
-    /// Starts a server, and returns it with the tools that it tells of.
+    /// Starts or connects a server. Returns it with its tools as JSON.
     ///
     /// # Errors
     ///
-    /// It was not ready in time, or `stop` was cancelled. Nothing of it lives then.
+    /// The server was not ready in time, or `stop` was cancelled. Its processes are ended in this
+    /// case.
     pub(super) async fn start(
         name: &str,
         server: &McpServer,
@@ -51,10 +54,10 @@ impl Server {
                 Self::launch(name, launch, options, stop).await
             }
             McpServer::Remote { url, headers, .. } => {
-                Self::reach(name, url, headers, options, stop).await
+                Self::connect(name, url, headers, options, stop).await
             }
             _ => {
-                let reason = "it cannot be reached by an agent in this process";
+                let reason = "agents on models do not support its transport";
                 Err(StartFailure::new(name, AgentErrorKind::Unsupported, reason))
             }
         }
@@ -75,23 +78,26 @@ impl Server {
         })?;
         let (fault, progress) = (Arc::new(Fault::default()), progress());
         let longest = options.message_bytes;
-        let lines = Lines::new(started.stdout, started.stdin, longest, fault.clone());
-        let talk = Sifted::new(lines, name, progress.clone());
-        match greet(talk, options.start_time, stop).await {
-            Ok(Greeting { service, tools }) => {
+        let lines = LineTransport::new(started.stdout, started.stdin, longest, fault.clone());
+        let talk = FilteredTransport::new(lines, name, progress.clone());
+        match handshake(talk, options.start_time, stop).await {
+            Ok(Handshake { service, tools }) => {
                 let (peer, process) = (service.peer().clone(), Some(started.process));
                 let connection = Connection::new(name, peer, progress, fault, process);
                 Ok((Self::new(connection, service), tools))
             }
             Err(refusal) => {
-                // What it writes when we do not listen any more is about that.
+                // Output after our abort would only be about the abort.
                 let so_far = started.process.stderr_tail();
-                let mut end = break_off(started.process, &refusal).await;
-                if matches!(refusal, Refusal::Late(_) | Refusal::Stopped) {
+                let mut end = abort_start(started.process, &refusal).await;
+                if matches!(
+                    refusal,
+                    HandshakeError::TimedOut(_) | HandshakeError::Stopped
+                ) {
                     end.stderr_tail = so_far;
                 }
                 let mut failure = StartFailure::new(name, refusal.kind(), refusal.of_child(&end));
-                if let Some(fault) = fault.say() {
+                if let Some(fault) = fault.describe() {
                     failure.reason.push_str("; ");
                     failure.reason.push_str(&fault);
                 }
@@ -101,20 +107,20 @@ impl Server {
         }
     }
 
-    /// Reaches a server that is elsewhere.
-    async fn reach(
+    /// Connects to a remote server.
+    async fn connect(
         name: &str,
         url: &str,
         headers: &BTreeMap<String, String>,
         options: &McpOptions,
         stop: &CancellationToken,
     ) -> Result<(Self, Vec<Value>), StartFailure> {
-        let talk = http::talk(url, headers, options);
+        let talk = http::http_transport(url, headers, options);
         let talk = talk.map_err(|reason| misconfigured(name, reason))?;
         let progress = progress();
-        let talk = Sifted::new(talk, name, progress.clone());
-        let greeted = greet(talk, options.start_time, stop).await;
-        let Greeting { service, tools } = greeted
+        let talk = FilteredTransport::new(talk, name, progress.clone());
+        let greeted = handshake(talk, options.start_time, stop).await;
+        let Handshake { service, tools } = greeted
             .map_err(|refusal| StartFailure::new(name, refusal.kind(), refusal.to_string()))?;
         let peer = service.peer().clone();
         let connection = Connection::new(name, peer, progress, Arc::default(), None);
@@ -132,27 +138,27 @@ impl Server {
         &self.connection
     }
 
-    /// Ends the server, and tells whether nothing of it is left.
+    /// Ends the server. Returns whether no process of it is left.
     pub(super) async fn end(mut self) -> bool {
         let service = self.service.take();
         let Some(process) = self.connection.take_process() else {
             if let Some(mut service) = service {
-                // One that is elsewhere is told that its session is over, if it listens.
-                let _ = service.close_with_timeout(FAREWELL).await;
+                // A remote server is notified that its session is over, if it is reachable.
+                let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
             }
             return true;
         };
         let server = &self.connection.server;
-        // Its output is read on meanwhile, so that it does not wait for that.
-        let end = process.shut_down(ladder()).await;
-        tracing::debug!(%server, ended_by = ?end.ended_by, "an MCP server was ended");
+        // Its output is still read meanwhile, so that it does not block on a full pipe.
+        let end = process.shutdown(ladder()).await;
+        tracing::debug!(%server, ended_by = ?end.ended_by, "stopped an MCP server");
         end.is_complete()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A tool that is being called may still hold the connection.
+        // A running tool call may still hold the connection.
         drop(self.connection.take_process());
     }
 }

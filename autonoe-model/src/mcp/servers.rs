@@ -1,29 +1,30 @@
-//! The servers of a session.
+//! [`Servers`]: MCP servers of a session.
 
 use std::sync::Arc;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Tool};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentError, SessionSpec, Tool};
 use futures::future::join_all;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::McpOptions;
-use super::failure::{StartFailure, of_all};
+use super::failure::{StartFailure, combine_failures};
 use super::launch::sweep;
-use super::listing::usable;
+use super::listing::usable_tools;
 use super::server::Server;
 use super::tool::McpTool;
 
-/// The servers of a session: none, being started, or there.
+/// MCP servers of a session: absent, starting or running.
 ///
-/// They are started by a task of their own, which goes on when a turn is stopped; the next turn
-/// waits for it. When this is dropped they are ended, and nobody waits for that.
+/// A separate task starts them and continues when a turn is stopped; the next turn waits for it.
+/// Dropping this ends the servers without waiting.
 pub(crate) struct Servers {
     state: State,
 }
 
 enum State {
-    /// Nobody has asked for them yet, or the last try failed.
+    /// Not requested yet, or the last attempt failed.
     Absent,
     Starting {
         task: JoinHandle<Result<Running, AgentError>>,
@@ -32,17 +33,17 @@ enum State {
     There(Vec<Server>),
 }
 
-/// What was started.
+/// Running servers and their tools.
 struct Running {
     servers: Vec<Server>,
     started: Started,
 }
 
-/// The tools of servers that were started, and what is to be told of them.
+/// Tools of started servers, with warnings.
 pub(crate) struct Started {
-    /// Their tools, by the names that models know.
+    /// Tools, by the names for models.
     pub(crate) tools: Vec<Arc<dyn Tool>>,
-    /// Which tools were left out, and why.
+    /// Omitted tools, with reasons.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -53,13 +54,13 @@ impl Servers {
         }
     }
 
-    /// Sees that the servers of `spec` are there. Returns their tools the first time that they
-    /// are, and `None` if they were before or there are none to start.
+    /// Ensures that the servers of `spec` are running. Returns their tools the first time, and
+    /// `None` if the servers were running before or there are none.
     ///
     /// # Errors
     ///
-    /// One is not. None is then, and the next call tries again.
-    pub(crate) async fn ready(
+    /// A server failed to start. All servers are then ended, and the next call tries again.
+    pub(crate) async fn ensure_started(
         &mut self,
         spec: &SessionSpec,
         options: &McpOptions,
@@ -80,24 +81,24 @@ impl Servers {
         self.state = State::Absent;
         let running = ended.unwrap_or_else(|error| {
             let message = "the MCP servers of the session could not be started";
-            Err(AgentError::new(AgentErrorKind::Other, message).because(error))
+            Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
         })?;
         self.state = State::There(running.servers);
         Ok(Some(running.started))
     }
 
-    /// Ends them all, and waits until nothing of them is left.
+    /// Ends all servers, and waits until nothing of them is left.
     ///
     /// # Errors
     ///
-    /// Something is left.
+    /// A process is left.
     pub(crate) async fn end(&mut self) -> Result<(), AgentError> {
         let servers = match std::mem::replace(&mut self.state, State::Absent) {
             State::Absent => return Ok(()),
             State::There(servers) => servers,
             State::Starting { task, stop } => {
                 drop(stop);
-                // What had been started before it heard of the end is still to be ended.
+                // Servers that had started before the stop must still be ended.
                 match task.await {
                     Ok(Ok(running)) => running.servers,
                     _ => return Ok(()),
@@ -113,11 +114,11 @@ async fn end_all(servers: Vec<Server>) -> Result<(), AgentError> {
     if ends.into_iter().all(|is_complete| is_complete) {
         return Ok(());
     }
-    let message = "processes of the session's MCP servers could not be ended";
+    let message = "some processes of the session's MCP servers could not be killed";
     Err(AgentError::new(AgentErrorKind::Other, message))
 }
 
-/// Starts all servers side by side. If one fails that the session needs, none is left.
+/// Starts all servers concurrently. If one that the session needs fails, all of them are ended.
 async fn start(
     spec: SessionSpec,
     options: McpOptions,
@@ -125,7 +126,7 @@ async fn start(
 ) -> Result<Running, AgentError> {
     let options = Arc::new(options);
     let temporary = options.temporary.clone();
-    // A killed host could not do it. If it fails, that is no reason not to start.
+    // Cleans up after killed hosts. A failure does not prevent the start.
     let _ = tokio::task::spawn_blocking(move || sweep(&temporary)).await;
     let starts = spec
         .mcp_servers
@@ -140,7 +141,7 @@ async fn start(
         match result {
             Ok((server, told)) => {
                 let connection = server.connection();
-                let (listed, warnings) = usable(&connection.server, &told);
+                let (listed, warnings) = usable_tools(&connection.server, &told);
                 for warning in &warnings {
                     tracing::warn!("{warning}");
                 }
@@ -154,10 +155,10 @@ async fn start(
             Err(failure) => failures.push(failure),
         }
     }
-    // A server that was stopped did not fail.
+    // A stopped server did not fail.
     if !stop.is_cancelled() {
         failures.retain(|failure| {
-            let error = of_all(std::slice::from_ref(failure));
+            let error = combine_failures(std::slice::from_ref(failure));
             !spec.may_start_without(&failure.server, &error)
         });
     }
@@ -166,7 +167,7 @@ async fn start(
     }
     drop(started);
     if let Err(error) = end_all(servers).await {
-        tracing::error!(%error, "an MCP server outlives its session");
+        tracing::error!(%error, "an MCP server is still running after its session");
     }
-    Err(of_all(&failures))
+    Err(combine_failures(&failures))
 }

@@ -1,10 +1,11 @@
-//! A tool of a server.
+//! [`McpTool`]: a tool of an MCP server.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ProgressNotificationParam, ProgressToken,
@@ -17,19 +18,19 @@ use tokio::time::sleep;
 use super::McpOptions;
 use super::connection::Connection;
 use super::content::output;
-use super::listing::Listed;
+use super::listing::ListedTool;
 
-/// A tool of a server.
+/// A tool of an MCP server.
 pub(super) struct McpTool {
     connection: Arc<Connection>,
-    listed: Listed,
+    listed: ListedTool,
     options: Arc<McpOptions>,
 }
 
 impl McpTool {
     pub(super) fn new(
         connection: Arc<Connection>,
-        listed: Listed,
+        listed: ListedTool,
         options: Arc<McpOptions>,
     ) -> Self {
         Self {
@@ -39,9 +40,9 @@ impl McpTool {
         }
     }
 
-    async fn ask(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn request(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let connection = &self.connection;
-        // Listens before it asks, so that nothing is missed.
+        // Subscribes before the request, so that no notification is missed.
         let mut progress = connection.progress.subscribe();
         let name: Cow<'static, str> = Cow::Owned(self.listed.name.clone());
         let mut params = CallToolRequestParams::new(name);
@@ -52,26 +53,26 @@ impl McpTool {
         let sent = connection
             .peer
             .send_cancellable_request(request, PeerRequestOptions::no_options());
-        let mut asked = match sent.await {
-            Ok(handle) => Asked(Some(handle)),
+        let mut pending = match sent.await {
+            Ok(handle) => PendingRequest(Some(handle)),
             Err(error) => return Err(connection.failed(error).await),
         };
-        let token = asked.token();
-        let mut hears = true;
+        let token = pending.token();
+        let mut is_subscribed = true;
         let answer = loop {
             tokio::select! {
                 biased;
-                answer = asked.answer() => break answer,
-                told = progress.recv(), if hears => match told {
-                    Ok(told) if Some(&told.progress_token) == token.as_ref() => {
-                        tell(context, &told);
+                answer = pending.answer() => break answer,
+                update = progress.recv(), if is_subscribed => match update {
+                    Ok(update) if Some(&update.progress_token) == token.as_ref() => {
+                        report_progress(context, &update);
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => hears = false,
+                    Err(RecvError::Closed) => is_subscribed = false,
                 },
             }
         };
-        asked.is_answered();
+        pending.mark_answered();
         match answer {
             Ok(result) => {
                 let result = serde_json::to_value(&result).unwrap_or_default();
@@ -95,7 +96,7 @@ impl Tool for McpTool {
             () = context.cancelled.cancelled() => {
                 Err(ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled"))
             }
-            done = self.ask(input, context) => done,
+            done = self.request(input, context) => done,
             () = sleep(time) => {
                 let server = &self.connection.server;
                 let message = format!("the MCP server {server:?} did not answer within {time:?}");
@@ -105,10 +106,10 @@ impl Tool for McpTool {
     }
 }
 
-/// A call that is under way. The server is told when nobody waits for its answer any more.
-struct Asked(Option<RequestHandle<RoleClient>>);
+/// A call in progress. The server is notified if it is dropped without an answer.
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
-impl Asked {
+impl PendingRequest {
     fn token(&self) -> Option<ProgressToken> {
         let handle = self.0.as_ref();
         handle.map(|handle| handle.progress_token.clone())
@@ -122,34 +123,34 @@ impl Asked {
         }
     }
 
-    fn is_answered(&mut self) {
+    fn mark_answered(&mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
         {
             runtime.spawn(async move {
-                let reason = "nobody waits for the answer any more".to_owned();
-                // A server that is gone need not be told.
+                let reason = "the caller cancelled the call".to_owned();
+                // A server that is gone needs no notification.
                 let _ = handle.cancel(Some(reason)).await;
             });
         }
     }
 }
 
-/// Tells the observers how far a call is.
-fn tell(context: &ToolContext, told: &ProgressNotificationParam) {
-    let title = match (&told.message, told.total) {
+/// Reports the progress of a call to the observers.
+fn report_progress(context: &ToolContext, update: &ProgressNotificationParam) {
+    let title = match (&update.message, update.total) {
         (Some(message), _) => message.clone(),
-        (None, Some(total)) => format!("{} of {total}", told.progress),
-        (None, None) => told.progress.to_string(),
+        (None, Some(total)) => format!("{} of {total}", update.progress),
+        (None, None) => update.progress.to_string(),
     };
     let mut metadata = Map::new();
-    metadata.insert("progress".into(), told.progress.into());
-    if let Some(total) = told.total {
+    metadata.insert("progress".into(), update.progress.into());
+    if let Some(total) = update.total {
         metadata.insert("total".into(), total.into());
     }
     context.progress_with(&title, &metadata);

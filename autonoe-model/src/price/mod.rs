@@ -1,7 +1,7 @@
-//! What tokens cost, as data.
+//! Prices of tokens, as data.
 
-mod priced_agents;
+mod priced_backend;
 mod table;
 
-pub use priced_agents::{PricedAgents, TokenCounts};
+pub use priced_backend::{PricedBackend, TokenCounts};
 pub use table::{LongPrompt, Price, PriceTable};

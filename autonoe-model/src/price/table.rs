@@ -1,8 +1,9 @@
-//! What tokens cost, as data.
+//! [`PriceTable`]: prices of tokens by model.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{CostUsd, TokenUsage};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::TokenUsage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +11,16 @@ use crate::contract::ModelIdentity;
 
 const TOKENS_PER_PRICE: u128 = 1_000_000;
 
-/// What tokens cost, by model. A model that is not in it costs an *unknown* amount, never nothing.
+/// Prices of tokens by model. A model that is not in the table has an *unknown* cost, never zero.
 ///
-/// A key is `provider/model`, or only `model` for whichever provider serves it. A model that
-/// is known by a name with a date behind it (`gpt-5-2025-08-07`, `claude-sonnet-4-5-20250929`)
-/// is found without the date.
+/// A key is `provider/model`, or only `model` for any provider. A model name with a date suffix
+/// (`gpt-5-2025-08-07`, `claude-sonnet-4-5-20250929`) is also found without the date.
 ///
 /// ```
-/// use autonoe_core::{CostUsd, TokenUsage};
-/// use autonoe_model::{ModelIdentity, PriceTable};
+/// use autonoe_core::agent::TokenUsage;
+/// use autonoe_core::CostUsd;
+/// use autonoe_model::contract::ModelIdentity;
+/// use autonoe_model::PriceTable;
 ///
 /// let prices: PriceTable = serde_json::from_str(
 ///     r#"{"acme/small": {"input": "0.5", "output": "2", "cacheRead": "0.05"}}"#,
@@ -34,42 +36,42 @@ const TOKENS_PER_PRICE: u128 = 1_000_000;
 #[serde(transparent)]
 pub struct PriceTable(BTreeMap<String, Price>);
 
-/// What a million tokens of a model cost, in US dollars.
+/// Prices of a model per million tokens, in US dollars.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Price {
-    /// Tokens of the prompt.
+    /// Prompt tokens.
     pub input: CostUsd,
-    /// Generated tokens, those of hidden reasoning included.
+    /// Generated tokens, including hidden reasoning.
     pub output: CostUsd,
-    /// Tokens of the prompt that were read from a cache; the same as others if it is left out.
+    /// Prompt tokens that were read from a cache. Default: the price of other prompt tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<CostUsd>,
-    /// Tokens of the prompt that were written to a cache; the same as others if it is left out.
+    /// Prompt tokens that were written to a cache. Default: the price of other prompt tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<CostUsd>,
-    /// What holds instead for a call with a long prompt.
+    /// Different prices for a call with a long prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long_prompt: Option<LongPrompt>,
 }
 
-/// What tokens cost in a call with a long prompt.
+/// Prices of a call with a long prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LongPrompt {
-    /// The most tokens that a prompt of ordinary price has.
+    /// Maximum number of tokens of a prompt at the regular price.
     pub above: u64,
-    /// What holds above it.
+    /// Prices above this length.
     pub price: Box<Price>,
 }
 
-/// The file of built-in prices.
+/// File of the built-in prices.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct BuiltIn {
-    /// The day on which it was compared with its sources.
+    /// Date of the last comparison with the sources.
     as_of: String,
-    /// Where the prices are from. For people.
+    /// Sources of the prices, for humans.
     #[cfg_attr(not(test), expect(dead_code, reason = "it is for people"))]
     sources: Vec<String>,
     prices: PriceTable,
@@ -80,27 +82,27 @@ fn built_in() -> serde_json::Result<BuiltIn> {
 }
 
 impl PriceTable {
-    /// Returns the prices that this version of the library knows, as the providers published
-    /// them until [`built_in_as_of`](Self::built_in_as_of). What could not be looked up is not
-    /// in it.
+    /// Returns the prices that this version of the library knows, as published by the providers
+    /// until [`built_in_as_of`](Self::built_in_as_of). Models without a published price are
+    /// missing.
     pub fn built_in() -> Self {
         built_in().map(|file| file.prices).unwrap_or_default()
     }
 
-    /// Returns the day on which the built-in prices were compared with what the providers say,
-    /// such as `2026-11-15`.
+    /// Returns the date on which the built-in prices were compared with the providers'
+    /// publications, such as `2026-11-15`.
     pub fn built_in_as_of() -> String {
         built_in().map(|file| file.as_of).unwrap_or_default()
     }
 
-    /// Adds other prices; where both know a model, `others` count.
+    /// Adds other prices. For models in both tables, `others` wins.
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Returns what a model costs.
+    /// Returns the prices of a model.
     pub fn price(&self, model: &ModelIdentity) -> Option<&Price> {
         let ModelIdentity { provider, model } = model;
         [Some(model.as_str()), without_date(model)]
@@ -112,14 +114,14 @@ impl PriceTable {
             })
     }
 
-    /// Returns what one call of a model cost; `None` if nobody knows.
+    /// Returns the cost of one model call, or `None` if unknown.
     pub fn cost(&self, model: &ModelIdentity, used: &TokenUsage) -> Option<CostUsd> {
         self.price(model).map(|price| price.cost(used))
     }
 }
 
 impl Price {
-    /// Returns what one call cost that used these tokens, to the nearest pico-dollar above.
+    /// Returns the cost of one call that used these tokens, rounded up to pico-dollars.
     pub fn cost(&self, used: &TokenUsage) -> CostUsd {
         if let Some(long) = &self.long_prompt
             && used.prompt() > long.above
@@ -135,8 +137,8 @@ impl Price {
         sum(parts)
     }
 
-    /// Returns the least that these tokens cost, however many calls they are of: as if no prompt
-    /// was long, and all of them came from the cache.
+    /// Returns the minimum cost of these tokens for any number of calls: as if no prompt was long,
+    /// and all prompt tokens had the cheapest price.
     pub(super) fn least(&self, used: &TokenUsage) -> CostUsd {
         let cheapest = [self.cache_read, self.cache_write]
             .into_iter()
@@ -146,7 +148,7 @@ impl Price {
     }
 }
 
-/// Adds up tokens at their prices, to the nearest pico-dollar above.
+/// Adds up tokens at their prices, rounded up to pico-dollars.
 fn sum(parts: impl IntoIterator<Item = (u64, CostUsd)>) -> CostUsd {
     let picos: u128 = parts
         .into_iter()
@@ -155,7 +157,7 @@ fn sum(parts: impl IntoIterator<Item = (u64, CostUsd)>) -> CostUsd {
     CostUsd::from_picos(u64::try_from(picos.div_ceil(TOKENS_PER_PRICE)).unwrap_or(u64::MAX))
 }
 
-/// Returns a name without the date behind it; `None` if it has none.
+/// Returns a name without its date suffix; `None` if it has none.
 fn without_date(name: &str) -> Option<&str> {
     let is_digits =
         |text: &str, count| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
@@ -258,7 +260,7 @@ mod tests {
                 for (input, cache_read, output) in calls.iter().copied() {
                     let used = TokenUsage { input, cache_read, output, ..TokenUsage::default() };
                     cost = cost + price.cost(&used);
-                    // What came from a cache is not told apart.
+                    // Cached tokens are not reported separately.
                     told += TokenUsage {
                         input: input + cache_read,
                         output,
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_built_in_prices_are_such_as_providers_ask_for() {
-        fn look(model: &str, price: &Price) {
+        fn check_price(model: &str, price: &Price) {
             let Price { input, output, .. } = price;
             assert!(*input > CostUsd::ZERO && output >= input, "{model}");
             assert!(price.cache_read.is_none_or(|read| read < *input), "{model}");
@@ -293,7 +295,7 @@ mod tests {
                 price.cache_write.is_none_or(|write| write > *input),
                 "{model}"
             );
-            // Only Anthropic asks for more to write to its cache, and always does.
+            // Only Anthropic has a higher price for cache writes, and always does.
             let is_anthropic = model.starts_with("claude-");
             assert_eq!(price.cache_write.is_some(), is_anthropic, "{model}");
             if let Some(LongPrompt { above, price: long }) = &price.long_prompt {
@@ -301,12 +303,12 @@ mod tests {
                 assert!(long.input > *input && long.output > *output, "{model}");
                 assert!(long.cache_read > price.cache_read, "{model}");
                 assert_eq!(long.long_prompt, None, "{model}");
-                look(model, long);
+                check_price(model, long);
             }
         }
         for (model, price) in &PriceTable::built_in().0 {
             assert!(!model.contains('/') && model.trim() == model, "{model}");
-            look(model, price);
+            check_price(model, price);
         }
     }
 

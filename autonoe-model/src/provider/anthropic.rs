@@ -1,4 +1,4 @@
-//! Anthropic, and who speaks as it does.
+//! [`AnthropicSpec`]: Anthropic and compatible services.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::wire::anthropic::{AnthropicWire, ThinkingStyle};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 
-/// Enough for a large file in one call of a tool, and not more than models allow.
+/// Enough for a large file in one tool call, and within the limits of the models.
 const MAX_OUTPUT_TOKENS: u32 = 16_384;
 
-/// The Messages API of Anthropic, there or elsewhere.
+/// Messages API of Anthropic or of a compatible service.
 ///
 /// ```
-/// use autonoe_model::{ProviderContext, provider_spec};
+/// use autonoe_model::provider::{ProviderContext, provider_spec};
 /// use serde_json::json;
 ///
 /// let spec = provider_spec(&json!({
@@ -40,24 +40,24 @@ const MAX_OUTPUT_TOKENS: u32 = 16_384;
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct AnthropicSpec {
-    /// Where the key is; `ANTHROPIC_API_KEY` if it is left out.
+    /// Location of the key. Default: `ANTHROPIC_API_KEY`.
     pub key: KeySource,
-    /// Where the API is.
+    /// Base URL of the API.
     pub base_url: BaseUrl,
-    /// Headers that go with every request; they win over ours.
+    /// Additional headers of every request. They override the default ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, HeaderSource>,
-    /// How long the provider may take.
+    /// Timeouts.
     pub timeouts: Timeouts,
-    /// A proxy on the way.
+    /// Proxy for the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Whom encrypted connections trust; left out, whom all providers do.
+    /// Trusted certificate authorities. Default: those of all providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// How long an answer may be that nobody has limited, thoughts not counted.
+    /// Default limit on the length of an answer in tokens, without reasoning.
     pub max_output_tokens: u32,
-    /// How models are told to think.
+    /// Format of the thinking budget.
     pub thinking: ThinkingStyle,
 }
 

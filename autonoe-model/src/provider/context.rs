@@ -1,4 +1,4 @@
-//! What a spec is told when it builds.
+//! [`ProviderContext`] and [`Proxy`]: inputs for building a provider.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,10 +15,10 @@ use super::KeySource;
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::transport::{BaseUrl, ProxyRoute, Secret, Trust};
 
-/// What a [`ProviderSpec`](super::ProviderSpec) is told when it builds.
+/// Inputs for [`ProviderSpec`](super::ProviderSpec) when it builds a provider.
 ///
 /// ```
-/// use autonoe_model::ProviderContext;
+/// use autonoe_model::provider::ProviderContext;
 ///
 /// let context = ProviderContext::new("anthropic")
 ///     .with_environment([("ANTHROPIC_API_KEY".into(), "sk-123".into())]);
@@ -28,19 +28,19 @@ use crate::transport::{BaseUrl, ProxyRoute, Secret, Trust};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ProviderContext {
-    /// The name that the provider has in the configuration, and so in the
-    /// [`ModelIdentity`](crate::ModelIdentity) of its models.
+    /// Name of the provider in the configuration, and in the
+    /// [`ModelIdentity`](crate::contract::ModelIdentity) of its models.
     pub name: String,
-    /// Where variables are looked up. The library never reads its own environment.
+    /// Environment for variable lookups. The library never reads its own environment.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Where files with relative paths are; without it, they are refused.
+    /// Base directory of relative paths. Without it, relative paths are rejected.
     pub folder: Option<PathBuf>,
-    /// Whom encrypted connections trust, unless the spec says so itself.
+    /// Default certificate authorities for encrypted connections.
     pub trust: Trust,
 }
 
 impl ProviderContext {
-    /// Makes a context for the provider called `name`, with an empty environment.
+    /// Creates a context for the provider `name`, with an empty environment.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,7 +50,7 @@ impl ProviderContext {
         }
     }
 
-    /// Sets where variables are looked up.
+    /// Sets the environment for variable lookups.
     #[must_use]
     pub fn with_environment(
         mut self,
@@ -60,14 +60,14 @@ impl ProviderContext {
         self
     }
 
-    /// Sets where files with relative paths are.
+    /// Sets the base directory of relative paths.
     #[must_use]
     pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Sets whom encrypted connections trust, unless the spec says so itself.
+    /// Sets the default certificate authorities for encrypted connections.
     #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
@@ -80,7 +80,7 @@ impl ProviderContext {
             .map(OsString::as_os_str)
     }
 
-    /// Returns where a file is; `None` if its path is relative to nothing.
+    /// Resolves a path, or returns `None` for a relative path without a base directory.
     pub(crate) fn resolve(&self, path: &Path) -> Option<PathBuf> {
         match &self.folder {
             Some(folder) => Some(folder.join(path)),
@@ -90,7 +90,7 @@ impl ProviderContext {
 }
 
 impl fmt::Debug for ProviderContext {
-    // The environment may hold secrets, so only its names are shown.
+    // The environment may contain secrets, so only its names are printed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProviderContext")
             .field("name", &self.name)
@@ -101,11 +101,11 @@ impl fmt::Debug for ProviderContext {
     }
 }
 
-/// A proxy that opens tunnels (`CONNECT`). It is used where it is named and never taken from
-/// the environment.
+/// Proxy that opens tunnels (`CONNECT`). Used only if configured, and never taken from the
+/// environment.
 ///
 /// ```
-/// use autonoe_model::Proxy;
+/// use autonoe_model::provider::Proxy;
 ///
 /// let proxy: Proxy = serde_json::from_str(
 ///     r#"{"url": "http://proxy.lan:3128", "login": {"env": "PROXY_LOGIN"}}"#,
@@ -116,9 +116,10 @@ impl fmt::Debug for ProviderContext {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Proxy {
-    /// Where it is; the way to it is not encrypted, what goes through it is.
+    /// URL of the proxy. The connection to it is unencrypted; the tunnelled connection is
+    /// encrypted.
     pub url: BaseUrl,
-    /// Where `user:password` is, if it wants one.
+    /// Location of `user:password`, if required.
     #[serde(default = "no_login")]
     pub login: KeySource,
 }
@@ -128,7 +129,7 @@ fn no_login() -> KeySource {
 }
 
 impl Proxy {
-    /// Names a proxy that wants no login.
+    /// Creates a proxy without a login.
     pub fn new(url: BaseUrl) -> Self {
         Self {
             url,
@@ -136,7 +137,7 @@ impl Proxy {
         }
     }
 
-    /// Returns the way through it, and its login.
+    /// Returns the route through the proxy, and its login.
     pub(super) fn route(
         &self,
         context: &ProviderContext,
@@ -148,12 +149,16 @@ impl Proxy {
         if self.url.is_encrypted() {
             return Err(wrong("must begin with http://"));
         }
-        let uri = self.url.join("/").ok_or_else(|| wrong("has no URL"))?;
+        let uri = self
+            .url
+            .join("/")
+            .ok_or_else(|| wrong("is not a valid URL"))?;
         let login = self.login.resolve(context)?;
         let authorization = login.as_ref().map(|login| {
             let value = format!("Basic {}", STANDARD.encode(login.expose()));
             let value = HeaderValue::try_from(value);
-            let mut value = value.map_err(|_| wrong("has a login that cannot be sent"))?;
+            let mut value =
+                value.map_err(|_| wrong("has credentials that a header cannot contain"))?;
             value.set_sensitive(true);
             Ok(value)
         });

@@ -1,4 +1,4 @@
-//! How a provider is reached: what its spec says, made ready.
+//! [`Endpoint`]: connection settings of a provider spec.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use hyper::header::{HeaderName, HeaderValue};
 use super::{HeaderSource, KeySource, ProviderContext, Proxy};
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::transport::{
-    Authorities, BaseUrl, HttpClient, HttpSettings, SecretWords, Timeouts, Trust,
+    Authorities, BaseUrl, HttpClient, HttpSettings, SecretSet, Timeouts, Trust,
 };
 use crate::wire::Wire;
 
-/// Headers that belong to the connection.
-const OURS: [&str; 6] = [
+/// Headers that the connection sets itself.
+const RESERVED: [&str; 6] = [
     "connection",
     "content-length",
     "content-type",
@@ -22,7 +22,7 @@ const OURS: [&str; 6] = [
     "transfer-encoding",
 ];
 
-/// How a provider is reached, as its spec says.
+/// Connection settings of a provider spec.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoint<'a> {
     pub(crate) key: &'a KeySource,
@@ -30,16 +30,16 @@ pub(crate) struct Endpoint<'a> {
     pub(crate) headers: &'a BTreeMap<String, HeaderSource>,
     pub(crate) timeouts: Timeouts,
     pub(crate) proxy: Option<&'a Proxy>,
-    /// Whom it trusts; `None` for whom the context does.
+    /// Trusted certificate authorities; `None` for those of the context.
     pub(crate) trust: Option<&'a Trust>,
 }
 
 impl Endpoint<'_> {
-    /// Makes a client of the provider. Nothing is sent.
+    /// Creates an HTTP client for the provider. Sends nothing.
     ///
     /// # Errors
     ///
-    /// Something is missing, or makes no sense.
+    /// A setting is missing or invalid.
     pub(crate) fn connect<W: Wire>(
         &self,
         wire: &W,
@@ -49,15 +49,16 @@ impl Endpoint<'_> {
             let message = format!("{} is not configured: {what}", context.name);
             ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
         };
-        if !self.timeouts.are_possible() {
-            return Err(wrong("a time-out of 0 leaves no time".to_owned()));
+        if !self.timeouts.are_positive() {
+            return Err(wrong("a timeout is 0; give a longer one".to_owned()));
         }
         let mut secrets = Vec::new();
         let mut headers = HeaderMap::new();
         if let Some(key) = self.key.resolve(context)? {
             let (name, value) = wire.credential(key.expose());
-            let mut value = HeaderValue::try_from(value)
-                .map_err(|_| wrong("its key cannot be sent".to_owned()))?;
+            let mut value = HeaderValue::try_from(value).map_err(|_| {
+                wrong("its key has characters that a header cannot contain".to_owned())
+            })?;
             value.set_sensitive(true);
             headers.insert(HeaderName::from_static(name), value);
             secrets.push(key);
@@ -65,7 +66,7 @@ impl Endpoint<'_> {
         for (name, source) in self.headers {
             let header = HeaderName::try_from(name);
             let header = header.map_err(|_| wrong("a header has an illegal name".to_owned()))?;
-            if OURS.contains(&header.as_str()) {
+            if RESERVED.contains(&header.as_str()) {
                 return Err(wrong(format!("the header {header} cannot be set")));
             }
             let (text, is_secret) = match source {
@@ -90,18 +91,17 @@ impl Endpoint<'_> {
             proxy = Some(route);
             secrets.extend(login);
         }
-        let authorities = match self.base_url.is_encrypted() {
-            true => {
-                let trust = self.trust.unwrap_or(&context.trust).clone();
-                let trust = match &context.folder {
-                    Some(folder) => trust.in_folder(folder),
-                    None => trust,
-                };
-                let read = trust.read(&context.environment);
-                read.map_err(|error| wrong(format!("no certificate can be trusted: {error}")))?
-            }
-            // A machine without any certificates can still ask its own model.
-            false => Authorities::none(),
+        let authorities = if self.base_url.is_encrypted() {
+            let trust = self.trust.unwrap_or(&context.trust).clone();
+            let trust = match &context.folder {
+                Some(folder) => trust.resolve_in(folder),
+                None => trust,
+            };
+            let read = trust.read(&context.environment);
+            read.map_err(|error| wrong(format!("no certificate can be trusted: {error}")))?
+        } else {
+            // An unencrypted connection, for example to a local model, needs no certificates.
+            Authorities::none()
         };
         HttpClient::new(HttpSettings {
             base_url: self.base_url.clone(),
@@ -109,7 +109,7 @@ impl Endpoint<'_> {
             timeouts: self.timeouts,
             proxy,
             authorities,
-            secrets: SecretWords::new(secrets),
+            secrets: SecretSet::new(secrets),
         })
         .map_err(|error| wrong(format!("connections cannot be encrypted: {error}")))
     }

@@ -1,4 +1,4 @@
-//! Google, and who speaks as it does.
+//! [`GoogleSpec`]: Google and compatible services.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::wire::gemini::GeminiWire;
 
 const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
-/// The Gemini API of Google, there or elsewhere.
+/// Gemini API of Google or of a compatible service.
 ///
 /// ```
-/// use autonoe_model::{ProviderContext, provider_spec};
+/// use autonoe_model::provider::{ProviderContext, provider_spec};
 /// use serde_json::json;
 ///
 /// let spec = provider_spec(&json!({
@@ -36,19 +36,19 @@ const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct GoogleSpec {
-    /// Where the key is; `GEMINI_API_KEY` if it is left out.
+    /// Location of the key. Default: `GEMINI_API_KEY`.
     pub key: KeySource,
-    /// Where the API is.
+    /// Base URL of the API.
     pub base_url: BaseUrl,
-    /// Headers that go with every request; they win over ours.
+    /// Additional headers of every request. They override the default ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, HeaderSource>,
-    /// How long the provider may take.
+    /// Timeouts.
     pub timeouts: Timeouts,
-    /// A proxy on the way.
+    /// Proxy for the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Whom encrypted connections trust; left out, whom all providers do.
+    /// Trusted certificate authorities. Default: those of all providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
 }

@@ -1,4 +1,4 @@
-//! A provider behind a protocol and a connection.
+//! [`HttpProvider`]: provider on top of a wire protocol and an HTTP client.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::contract::{ModelClient, ModelError, ModelErrorCode, ModelIdentity};
 use crate::transport::{HttpClient, HttpModel};
 use crate::wire::Wire;
 
-/// A provider that is asked over the protocol `W`. Its models share their connections.
+/// Provider that uses the protocol `W`. Its models share connections.
 #[derive(Debug)]
 pub(crate) struct HttpProvider<W> {
     wire: Arc<W>,
@@ -19,11 +19,11 @@ pub(crate) struct HttpProvider<W> {
 }
 
 impl<W: Wire> HttpProvider<W> {
-    /// Makes the provider ready. Nothing is sent.
+    /// Creates the provider. Sends nothing.
     ///
     /// # Errors
     ///
-    /// Something is missing, or makes no sense.
+    /// A setting is missing or invalid.
     pub(crate) fn open(
         wire: W,
         endpoint: &Endpoint<'_>,
@@ -46,7 +46,7 @@ impl<W: Wire> Provider for HttpProvider<W> {
     fn model(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelError> {
         let name = name.trim();
         if name.is_empty() {
-            let message = format!("no model of {} is named", self.name);
+            let message = format!("the name of the model of {} is blank", self.name);
             return Err(ModelError::new(ModelErrorCode::ModelNotFound, message));
         }
         let identity = ModelIdentity::new(&self.name, name);
@@ -55,12 +55,12 @@ impl<W: Wire> Provider for HttpProvider<W> {
     }
 }
 
-/// The value of a header: a text, or a secret that is elsewhere.
+/// Value of a header: a text, or the location of a secret.
 ///
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use autonoe_model::HeaderSource;
+/// use autonoe_model::provider::HeaderSource;
 ///
 /// let headers: BTreeMap<String, HeaderSource> = serde_json::from_str(
 ///     r#"{"x-team": "blue", "x-gateway-key": {"env": "GATEWAY_KEY"}}"#,
@@ -70,9 +70,9 @@ impl<W: Wire> Provider for HttpProvider<W> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HeaderSource {
-    /// This text.
+    /// Literal text.
     Text(String),
-    /// What is there. It never appears in an error.
+    /// Location of a secret. The secret never appears in an error.
     Secret(KeySource),
 }
 

@@ -1,4 +1,4 @@
-//! Where a key is.
+//! [`KeySource`]: location of an API key.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,18 @@ use super::ProviderContext;
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::transport::Secret;
 
-/// No key is longer; what is, is another file.
-const LARGEST_FILE: u64 = 64 << 10;
+/// Maximum size of a key file in bytes. A larger file is not a key.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// How a source of a key is written.
+/// Description of the accepted formats.
 const FORMS: &str = "a key is given as {\"env\": \"NAME\"}, {\"file\": \"PATH\"}, {\"value\": \"KEY\"} \
      or \"none\"";
 
-/// Where a key is. A configuration says this and not the key itself.
+/// Location of an API key. A configuration contains the location instead of the key itself.
 ///
 /// ```
-/// use autonoe_model::{KeySource, ProviderContext};
+/// use autonoe_model::provider::ProviderContext;
+/// use autonoe_model::KeySource;
 ///
 /// let source: KeySource = serde_json::from_str(r#"{"env": "ACME_KEY"}"#)?;
 /// let context = ProviderContext::new("acme")
@@ -38,33 +39,33 @@ const FORMS: &str = "a key is given as {\"env\": \"NAME\"}, {\"file\": \"PATH\"}
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum KeySource {
-    /// In a variable of the environment that the caller hands over.
+    /// Variable of the environment that the caller passes.
     Env(String),
-    /// In a file that holds nothing else.
+    /// File that contains nothing else.
     File(PathBuf),
-    /// Here: for tests. It is not written down again.
+    /// The key itself, for tests. Serialization redacts it.
     Value(Secret),
-    /// There is none, and none is sent.
+    /// No key. None is sent.
     None,
 }
 
 impl KeySource {
-    /// Names a variable.
+    /// Creates a source from the name of a variable.
     pub fn env(name: impl Into<String>) -> Self {
         Self::Env(name.into())
     }
 
-    /// Gives the key itself, for tests.
+    /// Creates a source from the key itself, for tests.
     pub fn value(key: impl Into<String>) -> Self {
         Self::Value(Secret::new(key))
     }
 
-    /// Returns the key; `None` if none is to be sent.
+    /// Returns the key, or `None` if none is sent.
     ///
     /// # Errors
     ///
-    /// `PROVIDER_NOT_CONFIGURED`: it is not there, or blank. The error names the variable or
-    /// the file.
+    /// `PROVIDER_NOT_CONFIGURED`: the key is missing or blank. The error names the variable or the
+    /// file.
     pub fn resolve(&self, context: &ProviderContext) -> Result<Option<Secret>, ModelError> {
         let missing = |reason: String| {
             let message = format!("no key for {}: {reason}", context.name);
@@ -78,15 +79,19 @@ impl KeySource {
                 let value = value.ok_or_else(|| missing(format!("{place} is not set")))?;
                 let value = value.to_str().map(str::to_owned);
                 (
-                    value.ok_or_else(|| missing(format!("{place} holds no text")))?,
+                    value.ok_or_else(|| missing(format!("{place} is not UTF-8")))?,
                     place,
                 )
             }
             Self::File(path) => {
                 let place = format!("the file {}", path.display());
                 let found = context.resolve(path);
-                let found =
-                    found.ok_or_else(|| missing(format!("{place} is relative to nothing")))?;
+                let found = found.ok_or_else(|| {
+                    missing(format!(
+                        "{place} is a relative path, but there is no project to resolve it in; \
+                         write an absolute path"
+                    ))
+                })?;
                 let text = read(&found);
                 let text =
                     text.map_err(|error| missing(format!("{place} cannot be read: {error}")))?;
@@ -94,7 +99,7 @@ impl KeySource {
             }
             Self::Value(key) if key.is_redacted() => {
                 return Err(missing(
-                    "it was left out when it was written down".to_owned(),
+                    "it was redacted when the configuration was saved".to_owned(),
                 ));
             }
             Self::Value(key) => (key.expose().to_owned(), "the value".to_owned()),
@@ -103,13 +108,13 @@ impl KeySource {
         if key.is_empty() {
             return Err(missing(format!("{place} is blank")));
         }
-        // It goes into a header.
+        // The key is sent as a header.
         if !key
             .bytes()
             .all(|byte| byte.is_ascii_graphic() || byte == b' ')
         {
             return Err(missing(format!(
-                "{place} holds what no key has, a line break for example"
+                "{place} has a character that a key cannot contain, such as a line break"
             )));
         }
         Ok(Some(Secret::new(key)))
@@ -120,14 +125,16 @@ fn read(path: &Path) -> std::io::Result<String> {
     use std::io::{Error, Read};
     let mut text = String::new();
     let file = std::fs::File::open(path)?;
-    file.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > LARGEST_FILE {
-        true => Err(Error::other("it is too large for a key")),
-        false => Ok(text),
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        Err(Error::other("it is too large for a key"))
+    } else {
+        Ok(text)
     }
 }
 
-// Derived, an error would show what stands there: people put the key itself.
+// Manual implementation: a derived error would print the value, and users sometimes write the key
+// itself there.
 impl<'de> Deserialize<'de> for KeySource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         from_json(Value::deserialize(deserializer)?).ok_or_else(|| D::Error::custom(FORMS))
@@ -152,7 +159,7 @@ fn from_json(json: Value) -> Option<KeySource> {
     }
 }
 
-/// Tells whether a variable can have this name. Keys are often no such name.
+/// Returns whether a variable can have this name. Keys usually cannot be such a name.
 fn is_variable(name: &str) -> bool {
     let mut letters = name.chars();
     let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -201,16 +208,13 @@ mod tests {
             (json!({"env": "BLANK"}), "the variable BLANK is blank"),
             (
                 json!({"env": "BROKEN"}),
-                "the variable BROKEN holds what no key has",
+                "the variable BROKEN has a character that a key cannot contain",
             ),
             (
                 json!({"file": "/no/such/key"}),
                 "the file /no/such/key cannot be read: ",
             ),
-            (
-                json!({"file": "key"}),
-                "the file key is relative to nothing",
-            ),
+            (json!({"file": "key"}), "the file key is a relative path"),
             (
                 json!({"file": "/dev/zero"}),
                 "the file /dev/zero cannot be read: it is too large",
@@ -218,7 +222,7 @@ mod tests {
             (json!({"value": ""}), "the value is blank"),
             (
                 json!({"value": "[redacted]"}),
-                "it was left out when it was written down",
+                "it was redacted when the configuration was saved",
             ),
         ] {
             let read: KeySource = serde_json::from_value(source.clone()).expect("a source");

@@ -1,4 +1,4 @@
-//! Providers of models, from configuration.
+//! Providers of models and their configuration.
 
 mod anthropic;
 mod context;

@@ -1,4 +1,4 @@
-//! OpenAI, and who speaks as it does now.
+//! [`OpenAiSpec`]: OpenAI and services compatible with its Responses API.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::wire::openai_responses::{
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 
-/// The Responses API of OpenAI, there or elsewhere. Nothing is stored at the provider.
+/// Responses API of OpenAI or of a compatible service. Nothing is stored at the provider.
 ///
-/// Services that speak Chat Completions are [`OpenAiCompatibleSpec`](super::OpenAiCompatibleSpec).
+/// Services with Chat Completions are [`OpenAiCompatibleSpec`](super::OpenAiCompatibleSpec).
 ///
 /// ```
-/// use autonoe_model::{ProviderContext, provider_spec};
+/// use autonoe_model::provider::{ProviderContext, provider_spec};
 /// use serde_json::json;
 ///
 /// let spec = provider_spec(&json!({
@@ -41,25 +41,25 @@ const BASE_URL: &str = "https://api.openai.com/v1";
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct OpenAiSpec {
-    /// Where the key is; `OPENAI_API_KEY` if it is left out.
+    /// Location of the key. Default: `OPENAI_API_KEY`.
     pub key: KeySource,
-    /// Where the API is, its version included.
+    /// Base URL of the API, including its version.
     pub base_url: BaseUrl,
-    /// Headers that go with every request; they win over ours.
+    /// Additional headers of every request. They override the default ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, HeaderSource>,
-    /// How long the provider may take.
+    /// Timeouts.
     pub timeouts: Timeouts,
-    /// A proxy on the way.
+    /// Proxy for the connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Whom encrypted connections trust; left out, whom all providers do.
+    /// Trusted certificate authorities. Default: those of all providers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Which models think before they answer.
+    /// Models that reason before they answer.
     pub reasoning_models: ReasoningModels,
-    /// How thoughts are summed up. Left out, they are not shown: the service sums up only for
-    /// verified accounts, and refuses the others.
+    /// Format of reasoning summaries. By default, there are none: the service only allows them for
+    /// verified accounts, and rejects requests of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_summary: Option<ReasoningSummary>,
 }

@@ -1,4 +1,4 @@
-//! Services that speak as OpenAI does: Ollama, vLLM, OpenRouter and many others.
+//! [`OpenAiCompatibleSpec`]: OpenAI-compatible services such as Ollama, vLLM and OpenRouter.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::contract::ModelError;
 use crate::transport::{BaseUrl, Timeouts, Trust};
 use crate::wire::chat::{ChatDialect, Dialect, DialectChanges, OpenAiChat};
 
-/// A service that speaks Chat Completions.
+/// Service with the Chat Completions API.
 ///
 /// ```
-/// use autonoe_model::{ProviderContext, provider_spec};
+/// use autonoe_model::provider::{ProviderContext, provider_spec};
 /// use serde_json::json;
 ///
 /// // A model on this machine, which cannot look at pictures.
@@ -34,27 +34,27 @@ use crate::wire::chat::{ChatDialect, Dialect, DialectChanges, OpenAiChat};
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OpenAiCompatibleSpec {
-    /// Where the API is, its version included: `https://openrouter.ai/api/v1`.
+    /// Base URL of the API, including its version: `https://openrouter.ai/api/v1`.
     pub base_url: BaseUrl,
-    /// Where the key is; none is sent if it is left out.
+    /// Location of the key. By default, none is sent.
     #[serde(default = "no_key")]
     pub key: KeySource,
-    /// Headers that go with every request; they win over ours.
+    /// Additional headers of every request. They override the default ones.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, HeaderSource>,
-    /// How long the provider may take.
+    /// Timeouts.
     #[serde(default)]
     pub timeouts: Timeouts,
-    /// A proxy on the way.
+    /// Proxy for the connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Whom encrypted connections trust; left out, whom all providers do.
+    /// Trusted certificate authorities. Default: those of all providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Which service it is, as far as it is known to differ from others.
+    /// Known service whose differences apply.
     #[serde(default)]
     pub dialect: Dialect,
-    /// What it does otherwise than its dialect says.
+    /// Deviations from the dialect.
     #[serde(default)]
     pub changes: DialectChanges,
 }
@@ -64,7 +64,7 @@ fn no_key() -> KeySource {
 }
 
 impl OpenAiCompatibleSpec {
-    /// Describes a service that wants no key and is not known to differ.
+    /// Creates the spec of a service without a key and without known differences.
     pub fn new(base_url: BaseUrl) -> Self {
         Self {
             base_url,

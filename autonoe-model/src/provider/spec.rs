@@ -1,31 +1,30 @@
-//! Providers that a configuration file can name.
+//! [`ProviderSpec`] and [`Provider`]: configurable providers of models.
 
 use std::fmt;
 use std::sync::Arc;
 
-use autonoe_core::{SpecPort, registered_specs};
+use autonoe_core::spec::{SpecPort, registered_specs};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::ProviderContext;
 use crate::contract::{ModelClient, ModelError, ModelErrorCode};
 
-/// The port of [`ProviderSpec`]s, under which they register themselves.
+/// Port under which [`ProviderSpec`]s register themselves.
 pub const PROVIDER_PORT: SpecPort = SpecPort::Other("provider");
 
 /// Describes a provider in a configuration file, and builds it.
 ///
-/// An implementer is a plain serialisable struct without secrets: it names where its key is.
-/// It builds without asking the provider anything. `register_spec!(Other("provider"), ...)`
-/// adds its tag, schema and example to what [`registered_specs`] lists for [`PROVIDER_PORT`];
-/// the rules of [`HookSpec`](autonoe_core::HookSpec) hold here too.
+/// An implementation is a plain serializable struct without secrets: it contains the location of
+/// its key. It builds without contacting the provider. `register_spec!(Other("provider"), ...)`
+/// adds its tag, schema and example to the list of [`registered_specs`] for [`PROVIDER_PORT`]. The
+/// rules of [`HookSpec`](autonoe_core::spec::HookSpec) apply here, too.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_model::{
-///     ModelClient, ModelError, ModelErrorCode, Provider, ProviderContext, ProviderSpec,
-/// };
+/// use autonoe_model::provider::ProviderContext;
+/// use autonoe_model::{ModelClient, ModelError, ModelErrorCode, Provider, ProviderSpec};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -56,7 +55,7 @@ pub const PROVIDER_PORT: SpecPort = SpecPort::Other("provider");
 /// autonoe_core::register_spec!(Other("provider"), Nobody, "docs-nobody", {});
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let spec = autonoe_model::provider_spec(&serde_json::json!({"type": "docs-nobody"}))?;
+/// let spec = autonoe_model::provider::provider_spec(&serde_json::json!({"type": "docs-nobody"}))?;
 /// let provider = spec.build(&ProviderContext::new("nobody"))?;
 /// assert!(provider.model("any").is_err());
 /// # Ok(())
@@ -68,16 +67,16 @@ pub trait ProviderSpec: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// `PROVIDER_NOT_CONFIGURED`: something is missing, a key for example. The error says
-    /// what and where it is looked for, and never shows a key.
+    /// `PROVIDER_NOT_CONFIGURED`: a setting is missing, for example a key. The error names the
+    /// setting and its location, and never contains a key.
     fn build(&self, context: &ProviderContext) -> Result<Arc<dyn Provider>, ModelError>;
 }
 
-/// A [`ProviderSpec`], given as a value, in a `Box` or in an `Arc`.
+/// A [`ProviderSpec`], passed by value, in a `Box` or in an `Arc`.
 ///
-/// An `Arc` of a spec is none itself, because a spec can be written to a file.
+/// An `Arc` of a spec is not a spec itself, because specs are serializable.
 pub trait IntoProviderSpec {
-    /// Shares the spec.
+    /// Converts the spec into a shared one.
     fn into_provider_spec(self) -> Arc<dyn ProviderSpec>;
 }
 
@@ -99,16 +98,16 @@ impl IntoProviderSpec for Box<dyn ProviderSpec> {
     }
 }
 
-/// Serves models, by their names.
+/// Serves models by their names.
 pub trait Provider: Send + Sync {
-    /// Names it, as the configuration does.
+    /// Returns its name in the configuration.
     fn name(&self) -> &str;
 
-    /// Returns the model of this name. Whether there is one is known when it is asked.
+    /// Returns the model with this name. An unknown model is only detected when it is called.
     ///
     /// # Errors
     ///
-    /// There cannot be such a model.
+    /// The name cannot be that of a model.
     fn model(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelError>;
 }
 
@@ -129,10 +128,11 @@ impl fmt::Debug for dyn Provider {
     }
 }
 
-/// Reads the spec of a provider.
+/// Parses the spec of a provider.
 ///
 /// ```
-/// use autonoe_model::{ModelErrorCode, provider_spec};
+/// use autonoe_model::provider::provider_spec;
+/// use autonoe_model::ModelErrorCode;
 /// use serde_json::json;
 ///
 /// provider_spec(&json!({"type": "anthropic"}))?;
@@ -145,8 +145,8 @@ impl fmt::Debug for dyn Provider {
 ///
 /// # Errors
 ///
-/// `PROVIDER_NOT_SUPPORTED`: nobody has registered the tag; the error lists those that are
-/// known. `PROVIDER_NOT_CONFIGURED`: the rest makes no sense.
+/// `PROVIDER_NOT_SUPPORTED`: the tag is not registered; the error lists the known ones.
+/// `PROVIDER_NOT_CONFIGURED`: the rest is invalid.
 pub fn provider_spec(json: &Value) -> Result<Box<dyn ProviderSpec>, ModelError> {
     Box::<dyn ProviderSpec>::deserialize(json).map_err(|error| {
         let known: Vec<_> = registered_specs(PROVIDER_PORT)
@@ -156,7 +156,7 @@ pub fn provider_spec(json: &Value) -> Result<Box<dyn ProviderSpec>, ModelError> 
         match json["type"].as_str() {
             Some(tag) if known.contains(&tag) => ModelError::new(
                 ModelErrorCode::ProviderNotConfigured,
-                format!("the provider of type `{tag}` makes no sense: {error}"),
+                format!("the provider of type `{tag}` is not valid: {error}"),
             ),
             Some(tag) => not_supported(&format!("there is no provider of type `{tag}`"), &known),
             None => not_supported("the provider has no `type`", &known),

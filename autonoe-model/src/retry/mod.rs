@@ -1,4 +1,4 @@
-//! Another try, after a wait.
+//! Retries of failed model calls.
 
 mod policy;
 mod retrying;

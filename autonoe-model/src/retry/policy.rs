@@ -1,4 +1,4 @@
-//! When to try again, as data.
+//! [`RetryPolicy`]: number of attempts and backoff.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::ModelError;
 
-/// When a call is made again, and after which wait.
+/// Number of attempts and exponential backoff.
 ///
-/// The wait before try `n` is the base doubled `n - 2` times, at most the cap, and then made
-/// shorter or longer by up to the jitter, so that many callers do not come back together. A
-/// wait that the provider asked for counts instead; if it is longer than
-/// [`patience`](Self::patience), the call fails at once, because that is a matter of quota
-/// and not of a bad moment.
+/// The delay before attempt `n` is the base doubled `n - 2` times, at most the cap, and then varied
+/// by up to the jitter, so that many callers do not retry together. A delay that the provider
+/// requests takes precedence. If it is longer than `maxRetryAfterMs`, the call fails at
+/// once, because this indicates an exceeded quota and not a temporary overload.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_model::{ModelError, ModelErrorCode, RetryPolicy, Verdict};
+/// use autonoe_model::retry::Verdict;
+/// use autonoe_model::{ModelError, ModelErrorCode, RetryPolicy};
 ///
 /// let policy = RetryPolicy::default();
 /// let busy = ModelError::new(ModelErrorCode::RateLimited, "too many calls");
@@ -31,17 +31,17 @@ use crate::contract::ModelError;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryPolicy {
-    /// How often a call is made at most, the first time included.
+    /// Maximum number of attempts, including the first.
     pub tries: u32,
-    /// The first wait, in milliseconds.
+    /// First delay, in milliseconds.
     pub base_ms: u64,
-    /// The longest wait of our own, in milliseconds.
+    /// Maximum delay of the backoff, in milliseconds.
     pub cap_ms: u64,
-    /// How much a wait of our own may be shorter or longer, in percent.
+    /// Variation of the backoff's delays, in percent.
     #[schemars(range(max = 100))]
     pub jitter_percent: u8,
-    /// The longest wait that a provider may ask for, in milliseconds.
-    pub patience_ms: u64,
+    /// Maximum delay that a provider may request, in milliseconds.
+    pub max_retry_after_ms: u64,
 }
 
 impl Default for RetryPolicy {
@@ -51,38 +51,38 @@ impl Default for RetryPolicy {
             base_ms: 1_000,
             cap_ms: 10_000,
             jitter_percent: 20,
-            patience_ms: 60_000,
+            max_retry_after_ms: 60_000,
         }
     }
 }
 
-/// Whether a call is made again.
+/// Decision after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// Retry the call.
     TryAgain {
-        /// After this wait.
+        /// Delay before the next attempt.
         after: Duration,
     },
-    /// It is not.
+    /// Return the error.
     GiveUp,
 }
 
 impl RetryPolicy {
-    /// Returns the longest wait that a provider may ask for.
-    pub fn patience(&self) -> Duration {
-        Duration::from_millis(self.patience_ms)
+    /// Returns the maximum delay that a provider may request.
+    pub fn max_retry_after(&self) -> Duration {
+        Duration::from_millis(self.max_retry_after_ms)
     }
 
-    /// Decides what follows after try number `tried` failed with `error`. `chance` between 0 and
-    /// 1 places the wait within the jitter.
+    /// Decides after attempt number `tried` failed with `error`. `chance` between 0 and 1 selects
+    /// the delay within the jitter.
     pub fn decide(&self, error: &ModelError, tried: u32, chance: f64) -> Verdict {
         if !error.is_retryable() || tried >= self.tries {
             return Verdict::GiveUp;
         }
         match error.retry_after {
-            Some(asked) if asked > self.patience() => Verdict::GiveUp,
-            Some(asked) => Verdict::TryAgain { after: asked },
+            Some(requested) if requested > self.max_retry_after() => Verdict::GiveUp,
+            Some(requested) => Verdict::TryAgain { after: requested },
             None => Verdict::TryAgain {
                 after: self.wait_after(tried, chance),
             },

@@ -1,11 +1,11 @@
-//! A model that is asked again when it fails.
+//! [`Retrying`]: model client that retries failed calls.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
+use autonoe_core::time::{Clock, IdSource, RandomIds, SeededIds, SystemClock};
 use futures::stream::BoxStream;
 use futures::{StreamExt, stream};
 
@@ -14,11 +14,11 @@ use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity, ModelRequest, ModelStream,
 };
 
-/// A model that is asked again when it fails in a way that may pass.
+/// Model client that retries calls after temporary failures.
 ///
-/// An incomplete answer is requested again: [`ModelEvent::Retrying`] says that what came
-/// before it counts for nothing, but for what it used, which is in its error. Dropping the
-/// stream ends the wait too.
+/// An incomplete answer is requested again: after [`ModelEvent::Retrying`], discard the earlier
+/// parts of the answer. The usage in its error still counts. Dropping the stream ends a pending
+/// delay, too.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -38,11 +38,11 @@ pub struct Retrying {
 }
 
 impl Retrying {
-    /// Asks `model` again as `policy` says.
+    /// Wraps `model` with this policy.
     pub fn new(model: impl ModelClient + 'static, policy: RetryPolicy) -> Self {
         let ids: Arc<dyn IdSource> = match RandomIds::new() {
             Ok(random) => Arc::new(random),
-            // Nothing secret hangs on it: many callers should not come back together.
+            // The jitter only spreads callers and need not be unguessable.
             Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
         };
         Self {
@@ -53,7 +53,7 @@ impl Retrying {
         }
     }
 
-    /// Waits by another clock.
+    /// Sets the clock for delays.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
@@ -67,8 +67,8 @@ impl Retrying {
         self
     }
 
-    /// Asks the model as [`stream`](ModelClient::stream) does, without a copy of the request,
-    /// which in a long conversation is most of the work.
+    /// Same as [`stream`](ModelClient::stream), but without a copy of the request, which is
+    /// expensive for a long conversation.
     pub fn stream_borrowed<'a>(
         &self,
         request: &'a ModelRequest,
@@ -80,7 +80,7 @@ impl Retrying {
         &self,
         request: Cow<'a, ModelRequest>,
     ) -> BoxStream<'a, Result<ModelEvent, ModelError>> {
-        let tries = Tries {
+        let tries = Attempts {
             retrying: self.clone(),
             request,
             tried: 1,
@@ -96,7 +96,7 @@ impl Retrying {
         .boxed()
     }
 
-    /// Returns a number from 0 to 1.
+    /// Returns a random number from 0 to 1.
     fn chance(&self) -> f64 {
         // As many bits as a float has.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
@@ -127,19 +127,19 @@ impl ModelClient for Retrying {
     }
 }
 
-/// A call and its tries so far.
-struct Tries<'a> {
+/// A call and its attempts so far.
+struct Attempts<'a> {
     retrying: Retrying,
     request: Cow<'a, ModelRequest>,
-    /// The number of the try under way.
+    /// Number of the current attempt.
     tried: u32,
     answer: Option<ModelStream>,
-    /// The wait before the next try.
+    /// Delay before the next attempt.
     wait: Option<Duration>,
     is_over: bool,
 }
 
-impl Tries<'_> {
+impl Attempts<'_> {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         if self.is_over {
             return None;
@@ -159,7 +159,7 @@ impl Tries<'_> {
             Some(Err(error)) => self.failed(error),
             None => self.failed(ModelError::new(
                 ModelErrorCode::InvalidResponse,
-                "the answer ended before it was whole",
+                "the answer ended before it was complete",
             )),
         };
         Some(event)

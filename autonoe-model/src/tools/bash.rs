@@ -1,11 +1,12 @@
-//! The tool that runs commands.
+//! [`Bash`]: tool that runs commands.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool};
-use autonoe_process::{Exit, Ladder, Process, Started};
+use autonoe_core::tool::{ToolDescription, ToolErrorCode};
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
+use autonoe_process::{Exit, Process, ShutdownPolicy, Started};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
@@ -17,23 +18,23 @@ mod shell;
 
 pub(super) use self::shell::Shell;
 
-use self::report::{Ended, Report};
+use self::report::{CommandEnd, CommandReport};
 use self::repository::Repository;
 use super::ToolLimits;
 use super::failure::{cancelled, invalid, system};
 use super::head_and_tail::HeadAndTail;
 
-/// As much is read at once.
-const PIECE: usize = 64 * 1024;
+/// Size of the read buffer in bytes.
+const BUFFER_BYTES: usize = 64 * 1024;
 
-/// How long the rest of the output is waited for when everybody who could write it is gone.
-const REST: Duration = Duration::from_secs(2);
+/// Maximum time to read the remaining output after all processes have ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs a command in Bash, in a sandbox of the operating system.
 ///
-/// Each command starts in the root of the workspace and with the same environment. When it
-/// ends, takes too long, is cancelled or dropped, everything that it has started is ended too.
-/// Standard output and error are one text, of which the beginning and the end are kept.
+/// Each command starts in the root of the workspace and with the same environment. When it ends,
+/// times out, is cancelled or dropped, all processes that it has started are killed. Standard
+/// output and error are combined into one text, of which the beginning and the end are kept.
 #[derive(Debug)]
 pub struct Bash {
     shell: Arc<Shell>,
@@ -55,14 +56,14 @@ pub struct BashInput {
 }
 
 impl Bash {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Bash";
 
     pub(super) fn new(shell: Arc<Shell>, limits: ToolLimits) -> Self {
         Self { shell, limits }
     }
 
-    /// Returns how long a command may take that asks for `wanted` milliseconds.
+    /// Returns the time limit of a command that requests `wanted` milliseconds.
     fn time_for(&self, wanted: Option<u64>) -> Result<Duration, ToolError> {
         let longest = self.limits.longest_command_time;
         match wanted.map(Duration::from_millis) {
@@ -83,12 +84,12 @@ impl TypedTool for Bash {
 
     fn describe(&self) -> ToolDescription {
         let description = format!(
-            "Runs a command in Bash and gives back its output and its exit code. Each command \
+            "Runs a command in Bash and returns its output and its exit code. Each command \
              starts in the root of the workspace; a `cd` does not last. {} It may take {} \
-             milliseconds unless timeout says otherwise ({} at most). When it ends, so does all \
-             that it has started in the background. Of an output of more than {} bytes the \
-             middle is left out.",
-            self.shell.surroundings(),
+             milliseconds unless timeout says otherwise ({} at most). When it ends, its \
+             background processes are killed. The middle of an output of more than {} bytes is \
+             left out.",
+            self.shell.describe_environment(),
             self.limits.command_time.as_millis(),
             self.limits.longest_command_time.as_millis(),
             self.limits.output_bytes
@@ -98,11 +99,11 @@ impl TypedTool for Bash {
 
     async fn run(&self, input: BashInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         if input.command.trim().is_empty() || input.command.contains('\0') {
-            return Err(invalid("the command is empty or has a zero byte in it"));
+            return Err(invalid("the command is empty or contains a NUL byte"));
         }
         let time = self.time_for(input.timeout)?;
         let repository = self.shell.repository();
-        let sandbox = self.shell.confined_with(repository.as_ref());
+        let sandbox = self.shell.sandbox_with(repository.as_ref());
         let launch = self.shell.launch(&input.command, sandbox, context)?;
         let started = launch.start().await.map_err(|error| {
             let why = with_causes(&error);
@@ -113,15 +114,15 @@ impl TypedTool for Bash {
         })?;
         let mut output = HeadAndTail::new(self.limits.output_bytes);
         let (ended, process, mut stdout) = watch(started, time, context, &mut output).await;
-        // Everything is killed: what a command leaves in the background does not outlive it.
-        let end = process.shut_down(Ladder::kill_at_once()).await;
-        let _ = timeout(REST, read_on(&mut stdout, &mut output)).await;
+        // Everything is killed: background processes do not outlive their command.
+        let end = process.shutdown(ShutdownPolicy::kill_at_once()).await;
+        let _ = timeout(DRAIN_TIMEOUT, read_on(&mut stdout, &mut output)).await;
         if let Some(repository) = repository {
             clean_up(&repository, &mut output)?;
         }
         match ended {
-            Ended::Cancelled => Err(cancelled()),
-            ended => Report {
+            CommandEnd::Cancelled => Err(cancelled()),
+            ended => CommandReport {
                 ended,
                 time,
                 output,
@@ -133,25 +134,28 @@ impl TypedTool for Bash {
     }
 }
 
-/// Takes away what would lead git elsewhere, and says so.
+/// Removes a redirection of git's directory, and notes this in the output.
 fn clean_up(repository: &Repository, output: &mut HeadAndTail) -> Result<(), ToolError> {
     match repository.clean_up() {
         Ok(false) => Ok(()),
         Ok(true) => {
-            output.push(b"\n[.git/commondir was removed: no command may lead git elsewhere]\n");
+            output.push(
+                b"\n[.git/commondir was removed: commands must not redirect git to another \
+                  directory]\n",
+            );
             Ok(())
         }
-        Err(error) => Err(system("what leads git elsewhere was not removed", error)),
+        Err(error) => Err(system(".git/commondir could not be removed", error)),
     }
 }
 
-/// Reads what the command says until it ends, or may not go on.
+/// Reads the output of the command until it ends, times out or is cancelled.
 async fn watch(
     started: Started,
     time: Duration,
     context: &ToolContext,
     output: &mut HeadAndTail,
-) -> (Ended, Process, autonoe_process::Stdout) {
+) -> (CommandEnd, Process, autonoe_process::Stdout) {
     let Started {
         process,
         stdin,
@@ -168,9 +172,9 @@ async fn watch(
         loop {
             tokio::select! {
                 biased;
-                () = context.cancelled.cancelled() => break Ended::Cancelled,
-                () = &mut over => break Ended::TimedOut,
-                exit = &mut exited => break Ended::Exited(exit),
+                () = context.cancelled.cancelled() => break CommandEnd::Cancelled,
+                () = &mut over => break CommandEnd::TimedOut,
+                exit = &mut exited => break CommandEnd::Exited(exit),
                 () = &mut reading, if is_open => is_open = false,
             }
         }
@@ -178,21 +182,21 @@ async fn watch(
     (ended, process, stdout)
 }
 
-/// Nobody types anything: what asks fails instead of waiting.
+/// Closes stdin, so that prompts fail instead of waiting for input.
 async fn close(mut stdin: autonoe_process::Stdin) {
     use tokio::io::AsyncWriteExt;
     let _ = stdin.shutdown().await;
 }
 
-/// Reads to the end.
+/// Reads to the end of the output.
 async fn read_on(stdout: &mut autonoe_process::Stdout, output: &mut HeadAndTail) {
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; BUFFER_BYTES];
     while let Ok(count @ 1..) = stdout.read(&mut piece).await {
         output.push(&piece[..count]);
     }
 }
 
-/// Returns what an error says and why.
+/// Formats an error with its causes.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -203,7 +207,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// How a command ended, as a shell says it.
+/// Returns the exit code in the convention of shells.
 fn code_of(exit: Exit) -> Option<i32> {
     match exit {
         Exit::Code(code) => Some(code),

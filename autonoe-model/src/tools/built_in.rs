@@ -1,11 +1,14 @@
-//! The built-in tools of agents, made for each session.
+//! [`BuiltInTools`]: factory of the built-in tools of each session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{ProjectPaths, Sandbox, SessionSpec, Tool, TraceContext};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::event::TraceContext;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::{SessionSpec, Tool};
 use autonoe_process::{Network, OsSandbox, SandboxError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,28 +16,28 @@ use serde::{Deserialize, Serialize};
 use super::{BuiltInOptions, BuiltInToolsError, ToolLimits, built_in_tools};
 use crate::known_secrets::KnownSecrets;
 
-/// What holds for the built-in tools, as a file says it.
+/// Settings of the built-in tools in a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]
-pub struct ToolPlan {
-    /// Whether commands in the sandbox have a network.
+pub struct ToolsConfig {
+    /// Network access of commands in the sandbox.
     pub network: NetworkAccess,
-    /// Variables of the environment that commands get besides, by name.
+    /// Names of additional environment variables for commands.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub variables: BTreeSet<String>,
-    /// How much the tools take and give.
+    /// Limits of the tools.
     pub limits: ToolLimits,
 }
 
-/// Whether commands in the sandbox have a network.
+/// Network access of commands in the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkAccess {
-    /// They have none, not even that of this machine.
+    /// No network, not even loopback.
     #[default]
     Off,
-    /// They have the one of this machine, its own servers included.
+    /// Network of this machine, including its own servers.
     Shared,
 }
 
@@ -47,8 +50,8 @@ impl From<NetworkAccess> for Network {
     }
 }
 
-/// Makes the built-in tools of each session: in its directory, in the sandbox that it asks for,
-/// and with an environment that holds no keys.
+/// Creates the built-in tools of each session: in its directory, in the sandbox that it requests,
+/// and with an environment without keys.
 ///
 /// ```
 /// use autonoe_model::BuiltInTools;
@@ -58,7 +61,7 @@ impl From<NetworkAccess> for Network {
 ///     .env("COPY_OF_THE_KEY", "sk-123")
 ///     .secret("sk-123");
 ///
-/// // Secrets reach no command, whoever hands them over and under which name.
+/// // Secrets never reach a command, whatever variable contains them.
 /// assert!(!format!("{tools:?}").contains("COPY_OF_THE_KEY"));
 /// ```
 #[derive(Clone)]
@@ -80,7 +83,7 @@ impl Default for BuiltInTools {
 }
 
 impl BuiltInTools {
-    /// Makes tools whose commands have no network.
+    /// Creates tools whose commands have no network.
     pub fn new() -> Self {
         Self {
             bubblewrap: None,
@@ -94,35 +97,35 @@ impl BuiltInTools {
         }
     }
 
-    /// Sets where bubblewrap is, instead of `/usr/bin/bwrap`.
+    /// Sets the path of bubblewrap. Default: `/usr/bin/bwrap`.
     #[must_use]
     pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bubblewrap = Some(program.into());
         self
     }
 
-    /// Sets where Bash is, instead of `/bin/bash`.
+    /// Sets the path of Bash. Default: `/bin/bash`.
     #[must_use]
     pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
         self.shell = Some(program.into());
         self
     }
 
-    /// Sets whether commands in the sandbox have a network.
+    /// Sets the network access of commands in the sandbox.
     #[must_use]
     pub fn network(mut self, network: impl Into<Network>) -> Self {
         self.network = network.into();
         self
     }
 
-    /// Sets how much the tools take and give.
+    /// Sets the limits of the tools.
     #[must_use]
     pub fn limits(mut self, limits: ToolLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets a variable for commands, unless its value is a secret.
+    /// Sets a variable for commands, unless its value contains a secret.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
@@ -143,32 +146,32 @@ impl BuiltInTools {
         self
     }
 
-    /// Keeps every variable that holds `secret` from commands, also those of sessions.
+    /// Withholds every variable that contains `secret` from commands, including those of sessions.
     #[must_use]
     pub fn secret(mut self, secret: impl Into<OsString>) -> Self {
         self.secrets.add(secret);
         self
     }
 
-    /// Makes the sandbox once, with nothing of use in it, to see whether that works here.
+    /// Starts an empty sandbox once, to check whether it works on this machine.
     ///
-    /// It takes some milliseconds and blocks the thread.
+    /// Takes some milliseconds and blocks the thread.
     ///
     /// # Errors
     ///
-    /// It does not.
+    /// The sandbox cannot be started.
     pub fn try_sandbox(&self) -> Result<(), SandboxError> {
         let program = self.bubblewrap.as_deref();
         let program = program.unwrap_or(Path::new(BuiltInOptions::BUBBLEWRAP));
         OsSandbox::new(program).network(self.network).check()
     }
 
-    /// Makes the tools of a session.
+    /// Creates the tools of a session.
     ///
     /// # Errors
     ///
-    /// Those of [`built_in_tools`].
-    pub fn of_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
+    /// Same as [`built_in_tools`].
+    pub fn for_session(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
         let mut options = BuiltInOptions::new(&spec.cwd)
             .sandbox(spec.sandbox)
             .network(self.network)
@@ -189,7 +192,7 @@ impl BuiltInTools {
         if let Some(lock) = &spec.lock {
             options = options.lock(lock.clone());
         }
-        // Without a sandbox there is nothing that hides them.
+        // Without a sandbox, paths cannot be hidden.
         if spec.sandbox == Sandbox::Required {
             options = self.hidden.iter().fold(options, BuiltInOptions::hidden);
         }
@@ -204,17 +207,17 @@ impl BuiltInTools {
             .chain(trace.map(|(name, value)| (name.into(), value.into())))
             .chain(added);
         options = all
-            .filter(|(_, value)| !self.secrets.are_in(value))
+            .filter(|(_, value)| !self.secrets.occur_in(value))
             .fold(options, |options, (name, value)| options.env(name, value));
         built_in_tools(&options)
     }
 }
 
 impl std::fmt::Debug for BuiltInTools {
-    // Values of variables may be secrets, so they are not shown.
+    // Values of variables may be secrets and are not printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = |(name, value): (&OsString, &OsString)| {
-            (!self.secrets.are_in(value)).then(|| name.clone())
+            (!self.secrets.occur_in(value)).then(|| name.clone())
         };
         f.debug_struct("BuiltInTools")
             .field("network", &self.network)

@@ -1,23 +1,24 @@
-//! The tool that changes a part of a file.
+//! [`Edit`]: tool that replaces a part of a file.
 
 use std::io::Read;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool};
+use autonoe_core::tool::{ToolDescription, ToolErrorCode};
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid, system};
-use super::replace::{NotReplaced, Replacement, Which};
-use super::workspace::{Expected, Purpose};
+use super::replace::{Occurrences, ReplaceError, Replacement};
+use super::workspace::{ExpectedFile, Purpose};
 use super::{ToolLimits, Workspace};
 
-/// Replaces a part of a file of the workspace, which must be there exactly once.
+/// Replaces a part of a file of the workspace. By default, it must occur exactly once.
 ///
-/// Everything else of the file stays as it is, byte for byte, and so do its permissions.
+/// The rest of the file stays unchanged byte for byte, and so do its permissions.
 #[derive(Clone, Debug)]
 pub struct Edit {
     workspace: Arc<Workspace>,
@@ -40,10 +41,10 @@ pub struct EditInput {
 }
 
 impl Edit {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Edit";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
@@ -60,9 +61,9 @@ impl Edit {
             return Err(invalid(format!("{shown} has more than {limit} bytes")));
         }
         let which = if input.replace_all {
-            Which::All
+            Occurrences::All
         } else {
-            Which::One
+            Occurrences::One
         };
         let replacement = Replacement {
             old: &input.old_string,
@@ -70,15 +71,15 @@ impl Edit {
             which,
             most: limit,
         };
-        let replaced = replacement.of(&text, stop).map_err(|why| {
+        let replaced = replacement.apply(&text, stop).map_err(|why| {
             let code = match why {
-                NotReplaced::NotFound => ToolErrorCode::NOT_FOUND,
-                NotReplaced::Cancelled => return cancelled(),
+                ReplaceError::NotFound => ToolErrorCode::NOT_FOUND,
+                ReplaceError::Cancelled => return cancelled(),
                 _ => ToolErrorCode::VALIDATION_ERROR,
             };
             ToolError::new(code, format!("{shown}: {why}"))
         })?;
-        entry.put(&replaced.text, &Expected::Unchanged(stat))?;
+        entry.write_atomic(&replaced.text, &ExpectedFile::Unchanged(stat))?;
         let (count, line) = (replaced.count, replaced.line);
         let message = match count {
             1 => format!("Edited {shown} at line {line}"),
@@ -97,19 +98,20 @@ impl TypedTool for Edit {
     type Input = EditInput;
 
     fn describe(&self) -> ToolDescription {
-        let description = "Replaces old_string by new_string in a file of the workspace. \
-                           old_string must be in the file exactly as given, and once, unless \
-                           replace_all is set. Read the file first.";
+        let description = "Replaces old_string with new_string in a file of the workspace. \
+                           old_string must occur in the file exactly as given, and exactly \
+                           once unless replace_all is set. Read the file first.";
         ToolDescription::new(Self::NAME, description)
     }
 
     async fn run(&self, input: EditInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let tool = self.clone();
         blocking(context, move |stop| {
-            let _turn = tool.workspace.writing();
-            match stop.is_cancelled() {
-                true => Err(cancelled()),
-                false => tool.edit(&input, stop),
+            let _turn = tool.workspace.lock_writes();
+            if stop.is_cancelled() {
+                Err(cancelled())
+            } else {
+                tool.edit(&input, stop)
             }
         })
         .await

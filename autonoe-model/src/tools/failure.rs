@@ -1,31 +1,32 @@
-//! What an agent is told when a tool cannot do its work.
+//! Constructors of the tools' errors.
 
 use std::fmt::Display;
 use std::io;
 
-use autonoe_core::{ToolError, ToolErrorCode};
+use autonoe_core::ToolError;
+use autonoe_core::tool::ToolErrorCode;
 
-/// The call does not make sense.
+/// Error of an invalid call.
 pub(super) fn invalid(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorCode::VALIDATION_ERROR, message)
 }
 
-/// The call is not allowed.
+/// Error of a forbidden call.
 pub(super) fn denied(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorCode::PERMISSION_DENIED, message)
 }
 
-/// There is no such thing.
+/// Error of a missing file or entry.
 pub(super) fn not_found(message: impl Into<String>) -> ToolError {
     ToolError::new(ToolErrorCode::NOT_FOUND, message)
 }
 
-/// Nobody waits for the result any more.
+/// Error of a cancelled call.
 pub(super) fn cancelled() -> ToolError {
     ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled")
 }
 
-/// The system refuses something that concerns `what`.
+/// Error of a failed system call about `what`.
 pub(super) fn system(what: impl Display, error: impl Into<io::Error>) -> ToolError {
     let error = error.into();
     let code = match error.kind() {

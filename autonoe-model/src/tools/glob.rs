@@ -1,11 +1,12 @@
-//! The tool that finds files by their names.
+//! [`Glob`]: tool that finds files by name.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
+use autonoe_core::tool::ToolDescription;
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use globset::{GlobBuilder, GlobMatcher};
 use rustix::fs::{AtFlags, Stat, statat};
 use schemars::JsonSchema;
@@ -14,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::blocking::blocking;
 use super::failure::{cancelled, denied, invalid};
-use super::search::{Found, Pace, Walk};
+use super::search::{FoundFile, SearchBudget, Walk};
 use super::workspace::Purpose;
 use super::{ToolLimits, Workspace};
 
-/// Finds files of the workspace by their names, the newest first.
+/// Finds files of the workspace by name, newest first.
 #[derive(Clone, Debug)]
 pub struct Glob {
     workspace: Arc<Workspace>,
@@ -39,35 +40,39 @@ pub struct GlobInput {
 }
 
 impl Glob {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Glob";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 
     fn glob(&self, input: &GlobInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
         let base = input.path.as_deref().unwrap_or(".");
-        let start = self.workspace.locate(base, Purpose::Look)?;
+        let start = self.workspace.locate(base, Purpose::Read)?;
         let pattern = Pattern::new(&input.pattern, self.workspace.root(), start.path())?;
-        let mut pace = Pace::new(&self.limits, stop);
+        let mut pace = SearchBudget::new(&self.limits, stop);
         let mut found: Vec<(Changed, PathBuf)> = Vec::new();
-        Walk::new(&self.workspace, &mut pace, |file: &Found<'_>, _: &mut _| {
-            if pattern.matches(file.path)
-                && let Ok(stat) = statat(file.directory, file.name, AtFlags::SYMLINK_NOFOLLOW)
-            {
-                found.push((changed(&stat), file.path.to_owned()));
-            }
-            ControlFlow::Continue(())
-        })
+        Walk::new(
+            &self.workspace,
+            &mut pace,
+            |file: &FoundFile<'_>, _: &mut _| {
+                if pattern.matches(file.path)
+                    && let Ok(stat) = statat(file.directory, file.name, AtFlags::SYMLINK_NOFOLLOW)
+                {
+                    found.push((changed(&stat), file.path.to_owned()));
+                }
+                ControlFlow::Continue(())
+            },
+        )
         .run(&start)?;
         if pace.is_cancelled() {
             return Err(cancelled());
         }
-        // The newest first, and those of one moment in the order of their names.
+        // Newest first, then by name.
         found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-        Ok(self.output(&found, pace.broke_off()))
+        Ok(self.output(&found, pace.incomplete_reason()))
     }
 
     fn output(&self, found: &[(Changed, PathBuf)], broke_off: Option<&str>) -> ToolOutput {
@@ -100,38 +105,39 @@ impl Glob {
     }
 }
 
-/// When a file was changed last, in nanoseconds.
+/// Time of the last modification, in nanoseconds.
 type Changed = i128;
 
 fn changed(stat: &Stat) -> Changed {
     i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec)
 }
 
-/// A pattern for paths from the root of the workspace.
+/// Pattern for paths relative to the root of the workspace.
 #[derive(Debug)]
 struct Pattern {
     matcher: GlobMatcher,
-    /// The directory that the pattern is about.
+    /// Directory that the pattern is relative to.
     base: PathBuf,
-    /// Whether it is about the names of files only.
+    /// Whether the pattern only applies to file names.
     names_only: bool,
 }
 
 impl Pattern {
     fn new(text: &str, root: &Path, base: &Path) -> Result<Self, ToolError> {
-        // The gate does not look at blanks around it either.
+        // The gate trims the pattern, too.
         let text = text.trim();
-        let (text, base) = match text.starts_with('/') {
-            false => (text, base),
-            true => match Path::new(text).strip_prefix(root) {
+        let (text, base) = if text.starts_with('/') {
+            match Path::new(text).strip_prefix(root) {
                 Ok(rest) => (rest.to_str().unwrap_or_default(), Path::new("")),
                 Err(_) => {
                     return Err(denied(format!("{text:?} is outside the workspace")));
                 }
-            },
+            }
+        } else {
+            (text, base)
         };
         if Path::new(text).iter().any(|part| part == "..") {
-            return Err(denied("a pattern cannot have \"..\" in it"));
+            return Err(denied("a pattern must not contain \"..\""));
         }
         let text = text.strip_prefix("./").unwrap_or(text);
         let glob = GlobBuilder::new(text)
@@ -163,7 +169,7 @@ impl TypedTool for Glob {
     fn describe(&self) -> ToolDescription {
         let description = format!(
             "Finds files of the workspace by their names, for example with `**/*.rs`. Lists up \
-             to {} paths from its root, the newest first. What git ignores is left out.",
+             to {} paths from its root, the newest first. Files that git ignores are left out.",
             self.limits.results
         );
         ToolDescription::new(Self::NAME, description).read_only()

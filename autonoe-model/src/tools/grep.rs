@@ -1,4 +1,4 @@
-//! The tool that searches in files.
+//! [`Grep`]: tool that searches file contents.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
+use autonoe_core::tool::ToolDescription;
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
@@ -21,14 +22,14 @@ use self::hits::Hits;
 use self::selection::Selection;
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid};
-use super::search::{Found, Pace, Paced, Walk};
+use super::search::{BudgetedReader, FoundFile, SearchBudget, Walk};
 use super::workspace::{Located, Purpose, open_regular};
 use super::{ToolLimits, Workspace};
 
-/// The longest line, or text that a search over lines takes, that is searched.
+/// Maximum length of a line, or of the text in a multi-line search, in bytes.
 const HEAP: usize = 16 * 1024 * 1024;
 
-/// Searches in the files of the workspace, as ripgrep does.
+/// Searches the files of the workspace, like ripgrep.
 #[derive(Clone, Debug)]
 pub struct Grep {
     workspace: Arc<Workspace>,
@@ -91,10 +92,10 @@ pub enum OutputMode {
 }
 
 impl Grep {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Grep";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
@@ -103,19 +104,19 @@ impl Grep {
         let matcher = matcher(input)?;
         let mut searcher = searcher(input);
         let mut hits = Hits::new(input, &self.limits);
-        let mut pace = Pace::new(&self.limits, stop);
+        let mut pace = SearchBudget::new(&self.limits, stop);
         let base = input.path.as_deref().unwrap_or(".");
-        let start = self.workspace.locate(base, Purpose::Look)?;
+        let start = self.workspace.locate(base, Purpose::Read)?;
         let selection = Selection::new(input, start.path())?;
 
-        let mut search = |file: File, path: &Path, pace: &mut Pace| {
-            hits.begin(path);
-            let file = Paced { file, pace };
+        let mut search = |file: File, path: &Path, pace: &mut SearchBudget| {
+            hits.start_file(path);
+            let file = BudgetedReader { file, pace };
             let searched = searcher.search_reader(&matcher, file, &mut hits);
-            hits.end(searched.is_ok())
+            hits.finish_file(searched.is_ok())
         };
         match &start {
-            // What was named is searched, whatever git says about it.
+            // A file that is named explicitly is searched even if git ignores it.
             Located::Entry(entry) if !is_directory(entry)? => {
                 let (file, _) = entry.open()?;
                 let _ = search(file, &entry.path, &mut pace);
@@ -123,7 +124,7 @@ impl Grep {
             _ => Walk::new(
                 &self.workspace,
                 &mut pace,
-                |found: &Found<'_>, pace: &mut Pace| {
+                |found: &FoundFile<'_>, pace: &mut SearchBudget| {
                     if !selection.has(found.path) {
                         return ControlFlow::Continue(());
                     }
@@ -138,7 +139,7 @@ impl Grep {
         if pace.is_cancelled() {
             return Err(cancelled());
         }
-        Ok(hits.output(pace.broke_off()))
+        Ok(hits.output(pace.incomplete_reason()))
     }
 }
 
@@ -155,11 +156,12 @@ fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
         .multi_line(true)
         .size_limit(HEAP)
         .dfa_size_limit(HEAP);
-    match input.multiline {
-        true => builder.dot_matches_new_line(true),
-        // Lines may end with CR LF too.
-        false => builder.crlf(true),
-    };
+    if input.multiline {
+        builder.dot_matches_new_line(true);
+    } else {
+        // Lines may also end with CR LF.
+        builder.crlf(true);
+    }
     let built = builder.build(&input.pattern);
     built.map_err(|error| invalid(format!("the pattern cannot be used: {error}")))
 }
@@ -190,10 +192,10 @@ impl TypedTool for Grep {
 
     fn describe(&self) -> ToolDescription {
         let description = format!(
-            "Searches in the files of the workspace with a regular expression, as ripgrep does. \
-             Lists files that match; with output_mode `content` the lines, with `count` how many \
-             there are. Gives up to {} lines unless head_limit says otherwise. What git ignores \
-             and binary files are left out.",
+            "Searches the files of the workspace with a regular expression, as ripgrep does. \
+             Lists matching files; with output_mode `content` the matching lines, with `count` \
+             their number. Returns up to {} lines unless head_limit says otherwise. Binary \
+             files and files that git ignores are left out.",
             self.limits.results
         );
         ToolDescription::new(Self::NAME, description).read_only()

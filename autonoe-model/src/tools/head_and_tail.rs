@@ -1,10 +1,10 @@
-//! The beginning and the end of a long text.
+//! [`HeadAndTail`]: bounded buffer with the beginning and the end of a text.
 
 use std::collections::VecDeque;
 
-/// Keeps the first and the last bytes of what is written to it, and counts the rest.
+/// Keeps the first and the last bytes written to it, and counts the rest.
 ///
-/// It takes no more memory than its limit, however much is written.
+/// Memory use is bounded by the limit, however much is written.
 #[derive(Debug)]
 pub(crate) struct HeadAndTail {
     head: Vec<u8>,
@@ -36,14 +36,14 @@ impl HeadAndTail {
         self.left_out += (rest.len() - kept.len() + surplus) as u64;
     }
 
-    /// Returns how many bytes were left out.
+    /// Returns the number of removed bytes.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Returns the text, with a note where something was left out.
+    /// Returns the text, with a note in place of the removed part.
     ///
-    /// What is not UTF-8 is replaced.
+    /// Invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         let (first, second) = self.tail.as_slices();
         let tail = [first, second].concat();
@@ -62,7 +62,7 @@ impl HeadAndTail {
     }
 }
 
-/// Leaves out a character of which only the beginning is there.
+/// Removes an incomplete character at the end.
 pub(super) fn without_cut_end(bytes: &[u8]) -> &[u8] {
     match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],

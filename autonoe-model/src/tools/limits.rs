@@ -1,17 +1,17 @@
-//! How much the tools take and give.
+//! [`ToolLimits`]: limits of the built-in tools.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much the built-in tools take and give.
+/// Limits of the built-in tools.
 ///
-/// What goes beyond is cut with a note that says so, or refused. In a file, times are in
-/// milliseconds: `{"commandTimeMs": 300000}`.
+/// Larger outputs are cut with a note, and larger inputs are rejected. Configuration files use
+/// milliseconds for times: `{"commandTimeMs": 300000}`.
 ///
 /// ```
-/// use autonoe_model::ToolLimits;
+/// use autonoe_model::tools::ToolLimits;
 ///
 /// let limits = ToolLimits { output_bytes: 8_000, ..ToolLimits::default() };
 ///
@@ -20,31 +20,31 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ToolLimits {
-    /// How many bytes Bash, Glob and Grep give back at most.
+    /// Maximum output of Bash, Glob and Grep, in bytes.
     pub output_bytes: usize,
-    /// How many bytes Read gives back at most.
+    /// Maximum output of Read, in bytes.
     pub read_bytes: usize,
-    /// How many lines Read gives back if it is not told.
+    /// Default number of lines that Read returns.
     pub read_lines: u64,
-    /// How many bytes of a line Read and Grep show.
+    /// Maximum length of a line in the output of Read and Grep, in bytes.
     pub line_bytes: usize,
-    /// How large an image may be that Read attaches.
+    /// Maximum size of an image that Read attaches, in bytes.
     pub image_bytes: u64,
-    /// How large a file may be that Edit changes or Write writes.
+    /// Maximum size of a file that Edit changes or Write writes, in bytes.
     pub file_bytes: u64,
-    /// How many files Glob and Grep list, and how many lines Grep gives if it is not told.
+    /// Maximum number of files that Glob and Grep list, and default number of lines of Grep.
     pub results: usize,
-    /// How many files and directories a search looks at.
+    /// Maximum number of files and directories that a search visits.
     pub entries: usize,
-    /// How long a search takes at most, or the way to the lines that Read is to give back.
+    /// Maximum time of a search, and of Read until it reaches the requested lines.
     #[serde(rename = "searchTimeMs", with = "milliseconds")]
     #[schemars(with = "u64", range(min = 1))]
     pub search_time: Duration,
-    /// How long a command takes if it does not say.
+    /// Default time limit of a command.
     #[serde(rename = "commandTimeMs", with = "milliseconds")]
     #[schemars(with = "u64", range(min = 1))]
     pub command_time: Duration,
-    /// How long a command may ask for.
+    /// Maximum time limit that a command may request.
     #[serde(rename = "longestCommandTimeMs", with = "milliseconds")]
     #[schemars(with = "u64", range(min = 1))]
     pub longest_command_time: Duration,
@@ -69,8 +69,8 @@ impl Default for ToolLimits {
 }
 
 impl ToolLimits {
-    /// Tells whether there is any time at all for a search and a command.
-    pub(crate) fn leave_time(&self) -> bool {
+    /// Returns whether the time limits are positive and consistent.
+    pub(crate) fn has_valid_times(&self) -> bool {
         let times = [
             self.search_time,
             self.command_time,
@@ -80,7 +80,7 @@ impl ToolLimits {
     }
 }
 
-/// Times as whole milliseconds.
+/// Serializes times as whole milliseconds.
 mod milliseconds {
     use std::time::Duration;
 

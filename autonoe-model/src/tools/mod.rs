@@ -1,8 +1,8 @@
-//! The tools that every agent on a model has: files, searches and a shell.
+//! Built-in tools of agents on a model: files, searches and a shell.
 //!
-//! They are named and called as in Claude Code, so that core's gate knows what a call would
-//! do before it is made. All files go through a [`Workspace`], which nothing leads out of;
-//! Bash runs in a sandbox of the operating system.
+//! Names and inputs are those of Claude Code, so that the gate of autonoe-core can judge a call
+//! before it runs. All file access goes through a [`Workspace`], which no path can escape. Bash
+//! runs in a sandbox of the operating system.
 
 mod bash;
 mod blocking;
@@ -21,7 +21,7 @@ mod workspace;
 mod write;
 
 pub use bash::{Bash, BashInput};
-pub use built_in::{BuiltInTools, NetworkAccess, ToolPlan};
+pub use built_in::{BuiltInTools, NetworkAccess, ToolsConfig};
 pub use edit::{Edit, EditInput};
 pub use glob::{Glob, GlobInput};
 pub use grep::{Grep, GrepInput, OutputMode};

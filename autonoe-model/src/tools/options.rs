@@ -1,4 +1,4 @@
-//! Which built-in tools there are, and what holds for them.
+//! [`BuiltInOptions`]: options and construction of the built-in tools.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,24 +6,26 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{Sandbox, Tool, TypedTool};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::{Tool, TypedTool};
 use autonoe_process::{Network, OsSandbox, SandboxError, refuse_bare_repositories};
 
 use super::bash::Shell;
 use super::{Bash, Edit, Glob, Grep, Read, ToolLimits, Workspace, WorkspaceError, Write};
 
-/// What holds for the built-in tools of a session.
+/// Options of the built-in tools of a session.
 ///
-/// By default, commands run in a sandbox without a network, with an environment that has a
-/// `PATH` and no keys.
+/// By default, commands run in a sandbox without a network, with an environment that has a `PATH`
+/// and no keys.
 ///
 /// ```
-/// use autonoe_core::Sandbox;
-/// use autonoe_model::{BuiltInOptions, built_in_tools};
+/// use autonoe_core::agent::Sandbox;
+/// use autonoe_model::tools::BuiltInOptions;
+/// use autonoe_model::built_in_tools;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let project = folder.path();
-/// // Only a person switches it off: where the whole machine is a sandbox.
+/// // Only the operator disables it: where the whole machine is a sandbox.
 /// let options = BuiltInOptions::new(project).sandbox(Sandbox::Off).read_only(".autonoe");
 /// let tools = built_in_tools(&options)?;
 ///
@@ -47,13 +49,13 @@ pub struct BuiltInOptions {
 }
 
 impl BuiltInOptions {
-    /// Where programs are found, unless the environment says otherwise.
+    /// Default `PATH` of commands.
     pub const PATH: &'static str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-    /// Where bubblewrap is, unless it is said.
+    /// Default path of bubblewrap.
     pub const BUBBLEWRAP: &'static str = "/usr/bin/bwrap";
 
-    /// Makes options for tools that work in `workspace`, an absolute path.
+    /// Creates options for tools in `workspace`, an absolute path.
     pub fn new(workspace: impl Into<PathBuf>) -> Self {
         let env = [
             ("PATH", Self::PATH),
@@ -76,77 +78,78 @@ impl BuiltInOptions {
         }
     }
 
-    /// Sets a symlink to the workspace. Paths through it are paths of the workspace.
+    /// Sets a symlink to the workspace. Paths through it count as paths of the workspace.
     #[must_use]
     pub fn link(mut self, link: impl Into<PathBuf>) -> Self {
         self.link = Some(link.into());
         self
     }
 
-    /// Sets whether commands must run in a sandbox. Only a person switches it off.
+    /// Sets whether commands must run in a sandbox. Only the operator may disable it.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// Sets where bubblewrap is, instead of `/usr/bin/bwrap`.
+    /// Sets the path of bubblewrap. Default: `/usr/bin/bwrap`.
     #[must_use]
     pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bubblewrap = program.into();
         self
     }
 
-    /// Sets where Bash is, instead of `/bin/bash`.
+    /// Sets the path of Bash. Default: `/bin/bash`.
     #[must_use]
     pub fn shell(mut self, program: impl Into<PathBuf>) -> Self {
         self.shell = program.into();
         self
     }
 
-    /// Sets whether commands in the sandbox have a network.
+    /// Sets the network access of commands in the sandbox.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// Hides a file or directory: from commands in the sandbox, and from all tools if it is
-    /// in the workspace, where it must be an entry of its root.
+    /// Hides a file or directory from commands in the sandbox. If it is in the workspace, it is
+    /// hidden from all tools, and must be an entry of the workspace's root.
     #[must_use]
     pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
         self
     }
 
-    /// Keeps an entry of the root of the workspace from being written, by all tools.
+    /// Makes an entry of the workspace's root read-only for all tools.
     ///
-    /// A command is kept from it as far as it is there when the command starts.
+    /// For commands, this only applies to an entry that exists when the command starts.
     #[must_use]
     pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
         self.read_only.push(path.into());
         self
     }
 
-    /// Sets a variable for commands. They get what is set here and nothing else; no keys, then,
-    /// unless somebody sets them.
+    /// Sets a variable for commands. Commands only get the variables that are set here, so they get
+    /// no keys unless explicitly set.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.insert(name.into(), value.into());
         self
     }
 
-    /// Sets how much the tools take and give.
+    /// Sets the limits of the tools.
     #[must_use]
     pub fn limits(mut self, limits: ToolLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Lets commands inherit the lock of a run where there is no sandbox: what survives when
-    /// this program is killed keeps others out as long as it lives.
+    /// Lets commands inherit the lock of a run if there is no sandbox. Processes that survive the
+    /// death of this program then keep the run locked as long as they live.
     ///
-    /// Nothing in a sandbox survives. Commands there do not get the lock: they could release it.
+    /// Nothing in a sandbox survives. Commands in a sandbox do not get the lock, because they could
+    /// release it.
     #[must_use]
     pub fn lock(mut self, lock: Arc<File>) -> Self {
         self.lock = Some(lock);
@@ -155,7 +158,7 @@ impl BuiltInOptions {
 }
 
 impl std::fmt::Debug for BuiltInOptions {
-    // Values of variables may be secrets, so they are not shown.
+    // Values of variables may be secrets and are not printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BuiltInOptions")
             .field("workspace", &self.workspace)
@@ -166,49 +169,49 @@ impl std::fmt::Debug for BuiltInOptions {
     }
 }
 
-/// Why there are no built-in tools.
+/// Error of [`built_in_tools`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuiltInToolsError {
-    /// The workspace cannot be worked in.
+    /// The workspace cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// The sandbox is required and cannot be made.
-    #[error("commands must run in a sandbox, and there is none; {}", .0.remedy())]
+    /// The sandbox is required and cannot be started.
+    #[error("commands must run in a sandbox, but none is available; {}", .0.remedy())]
     Sandbox(#[source] SandboxError),
-    /// A path in the workspace is to be hidden or read-only and is not an entry of its root.
+    /// A hidden or read-only path in the workspace is not an entry of its root.
     #[error("{path:?} is not an entry of the root of the workspace")]
     Guarded {
-        /// The path.
+        /// Path of the entry.
         path: PathBuf,
     },
-    /// Bash is not there.
+    /// Bash does not exist.
     #[error("there is no Bash at {program:?}")]
     Shell {
-        /// Where it was looked for.
+        /// Path of Bash.
         program: PathBuf,
     },
 }
 
 impl BuiltInToolsError {
-    /// Returns what a person can do about it, if that is known.
+    /// Returns what the operator can do about it, if known.
     pub fn remedy(&self) -> Option<&'static str> {
         match self {
             Self::Sandbox(error) => Some(error.remedy()),
-            Self::Shell { .. } => Some("install Bash, or say where it is"),
+            Self::Shell { .. } => Some("install Bash, or set `shell` to its path"),
             Self::Workspace(_) | Self::Guarded { .. } => None,
         }
     }
 }
 
-/// Makes the built-in tools: Read, Write, Edit, Glob, Grep and Bash.
+/// Creates the built-in tools: Read, Write, Edit, Glob, Grep and Bash.
 ///
-/// It tries the sandbox once, which takes some milliseconds and blocks the thread.
+/// Starts the sandbox once as a check, which takes some milliseconds and blocks the thread.
 ///
 /// # Errors
 ///
-/// The workspace is not there, or the sandbox cannot be made although it is required, or
-/// what is to be guarded cannot be.
+/// The workspace does not exist, a required sandbox cannot be started, or a path cannot be
+/// protected.
 pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, BuiltInToolsError> {
     let mut workspace = Workspace::open(&options.workspace)?;
     if let Some(link) = &options.link {
@@ -242,7 +245,7 @@ pub fn built_in_tools(options: &BuiltInOptions) -> Result<Vec<Arc<dyn Tool>>, Bu
         network: options.network,
         lock: options.lock.clone(),
     };
-    if let Some(sandbox) = shell.confined() {
+    if let Some(sandbox) = shell.current_sandbox() {
         sandbox.check().map_err(BuiltInToolsError::Sandbox)?;
     }
     let limits = &options.limits;
@@ -269,7 +272,7 @@ fn sandbox(options: &BuiltInOptions, hidden: Vec<PathBuf>) -> Option<OsSandbox> 
 /// Returns the name of `path` in the root of the workspace; `None` if it is elsewhere.
 fn name_in(workspace: &Workspace, path: &Path) -> Result<Option<OsString>, BuiltInToolsError> {
     let whole = workspace.root().join(path);
-    // Its directory may be reached by a link.
+    // The parent directory may be a link.
     let real = match (whole.parent().map(Path::canonicalize), whole.file_name()) {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
         _ => whole.clone(),

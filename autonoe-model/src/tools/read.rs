@@ -1,13 +1,12 @@
-//! The tool that reads files.
+//! [`Read`]: tool that reads files.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Attachment, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool,
-};
+use autonoe_core::tool::{Attachment, ToolDescription, ToolErrorCode};
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -16,14 +15,14 @@ mod content;
 mod excerpt;
 
 use self::content::Content;
-use self::excerpt::{Excerpt, Wanted};
+use self::excerpt::{Excerpt, LineRange};
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid, system};
-use super::search::{Pace, Paced};
+use super::search::{BudgetedReader, SearchBudget};
 use super::workspace::Purpose;
 use super::{ToolLimits, Workspace};
 
-/// Reads a file of the workspace, with line numbers; images come as attachments.
+/// Reads a file of the workspace, with line numbers. Images become attachments.
 #[derive(Clone, Debug)]
 pub struct Read {
     workspace: Arc<Workspace>,
@@ -45,36 +44,36 @@ pub struct ReadInput {
 }
 
 impl Read {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Read";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
 
     fn read(&self, input: &ReadInput, stop: &CancellationToken) -> Result<ToolOutput, ToolError> {
-        let entry = self.workspace.entry(&input.file_path, Purpose::Look)?;
+        let entry = self.workspace.entry(&input.file_path, Purpose::Read)?;
         let (mut file, stat) = entry.open()?;
         let shown = entry.path.display().to_string();
         let failed = |error| system(format!("{shown:?}"), error);
-        let content = Content::of(&mut file).map_err(failed)?;
+        let content = Content::sniff(&mut file).map_err(failed)?;
         file.rewind().map_err(failed)?;
         match content {
             Content::Text => {
-                let wanted = Wanted {
+                let wanted = LineRange {
                     from: input.offset.unwrap_or(1).max(1),
                     lines: input.limit.unwrap_or(self.limits.read_lines),
                     bytes: self.limits.read_bytes,
                     line_bytes: self.limits.line_bytes,
                 };
-                let mut pace = Pace::new(&self.limits, stop);
-                let paced = Paced {
+                let mut pace = SearchBudget::new(&self.limits, stop);
+                let paced = BudgetedReader {
                     file,
                     pace: &mut pace,
                 };
                 let excerpt = Excerpt::read(BufReader::new(paced), &wanted);
-                let excerpt = excerpt.map_err(|error| match pace.broke_off() {
+                let excerpt = excerpt.map_err(|error| match pace.incomplete_reason() {
                     _ if stop.is_cancelled() => cancelled(),
                     Some(_) => too_long(&shown, &self.limits),
                     None => failed(error),
@@ -93,13 +92,13 @@ impl Read {
         &self,
         shown: &str,
         excerpt: &Excerpt,
-        wanted: &Wanted,
+        wanted: &LineRange,
     ) -> Result<ToolOutput, ToolError> {
         if excerpt.lines == 0 && wanted.from > 1 {
-            let there = excerpt.seen;
-            return Err(invalid(format!("{shown:?} has {there} lines only")));
+            let there = excerpt.lines_read;
+            return Err(invalid(format!("{shown:?} has only {there} lines")));
         }
-        Ok(ToolOutput::new(excerpt.shown(wanted))
+        Ok(ToolOutput::new(excerpt.render(wanted))
             .with_title(format!("Read {shown}"))
             .with_metadata("path", shown)
             .with_metadata("lines", excerpt.lines)
@@ -133,8 +132,8 @@ impl Read {
 fn too_long(shown: &str, limits: &ToolLimits) -> ToolError {
     let limit = limits.search_time.as_millis();
     let message = format!(
-        "{shown:?} was not read to these lines in {limit} milliseconds; begin with an earlier one, \
-         or use Bash"
+        "reading {shown:?} up to these lines took more than {limit} milliseconds; start at an \
+         earlier line, or use Bash"
     );
     ToolError::new(ToolErrorCode::TIMEOUT, message)
 }

@@ -1,94 +1,98 @@
-//! Replacing a part of a text: what Edit does, without files.
+//! [`Replacement`]: text replacement of the Edit tool, without file access.
 
 use memchr::memmem;
 use tokio_util::sync::CancellationToken;
 
-/// So many places are counted for somebody who wanted one.
-const MOST_COUNTED: usize = 10;
+/// Maximum number of occurrences to count if only one is allowed.
+const MAX_COUNTED: usize = 10;
 
-/// So many places are replaced before somebody is asked whether they are still wanted.
-const AT_A_TIME: usize = 4096;
+/// Number of replacements between two checks for cancellation.
+const CHECK_INTERVAL: usize = 4096;
 
-/// Which of several places is meant.
+/// Occurrences to replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    /// The only one.
+pub(super) enum Occurrences {
+    /// The only occurrence.
     One,
-    /// All of them, from the beginning.
+    /// All occurrences, from the beginning.
     All,
 }
 
-/// What is to be replaced.
+/// Requested replacement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replacement<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
-    pub(super) which: Which,
-    /// How many bytes the result has at most.
+    pub(super) which: Occurrences,
+    /// Maximum length of the result in bytes.
     pub(super) most: u64,
 }
 
-/// A text in which something was replaced.
+/// Result of a replacement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Replaced {
     pub(super) text: Vec<u8>,
     pub(super) count: usize,
-    /// The line that the first of them begins in, from 1.
+    /// Line of the first occurrence, from 1.
     pub(super) line: usize,
 }
 
-/// Why nothing was replaced.
+/// Reason that nothing was replaced.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NotReplaced {
-    #[error("old_string is empty; use Write to make a file")]
+pub(super) enum ReplaceError {
+    #[error("old_string is empty; use Write to create a file")]
     Nothing,
     #[error("old_string and new_string are the same")]
     Same,
     #[error(
-        "old_string is not in the file; it must be there exactly, with all blanks and line ends"
+        "old_string is not in the file; it must match exactly, including whitespace and line \
+         endings"
     )]
     NotFound,
     #[error(
-        "old_string is in the file {0} times; make it longer until it is there once, or set \
-         replace_all"
+        "old_string is in the file {0} times; make it longer until it is unique, or set replace_all"
     )]
     Several(usize),
     #[error(
-        "old_string is in the file more than {MOST_COUNTED} times; make it longer until it is \
-         there once, or set replace_all"
+        "old_string is in the file more than {MAX_COUNTED} times; make it longer until it is \
+         unique, or set replace_all"
     )]
     Many,
-    #[error("it would have more than {0} bytes then")]
+    #[error("the result would have more than {0} bytes")]
     TooLarge(u64),
-    #[error("nobody waits for it any more")]
+    #[error("the call was cancelled")]
     Cancelled,
 }
 
 impl Replacement<'_> {
-    /// Replaces it in `text`, in time that grows with the text and not with what is replaced.
-    /// A result that would be too large is not begun.
+    /// Replaces in `text`, in time proportional to the text and not to the number of replacements.
+    /// A result that would be too large is not built.
     ///
-    /// Line ends of the file are kept: where it has CR LF, so has what is looked for, should it
-    /// not be there as given, and what it is replaced by.
-    pub(super) fn of(self, text: &[u8], stop: &CancellationToken) -> Result<Replaced, NotReplaced> {
+    /// Line ends of the file are kept. If `old` does not occur in a file with CR LF, the line ends
+    /// of `old` and `new` are converted to CR LF.
+    pub(super) fn apply(
+        self,
+        text: &[u8],
+        stop: &CancellationToken,
+    ) -> Result<Replaced, ReplaceError> {
         if self.old.is_empty() {
-            return Err(NotReplaced::Nothing);
+            return Err(ReplaceError::Nothing);
         }
         if self.old == self.new {
-            return Err(NotReplaced::Same);
+            return Err(ReplaceError::Same);
         }
         let finder = memmem::Finder::new(self.old);
         let Some(first) = finder.find(text) else {
             return self.with_line_ends_of(text, stop);
         };
-        if self.which == Which::One {
+        if self.which == Occurrences::One {
             refuse_several(text, &finder, first)?;
         }
         let size = self.size(text, &finder, stop)?;
         let mut result = Vec::with_capacity(size);
         let (mut from, mut count) = (0, 0);
         for place in finder.find_iter(text) {
-            go_on(count, stop)?;
+            check_cancelled(count, stop)?;
             result.extend_from_slice(&text[from..place]);
             result.extend_from_slice(self.new.as_bytes());
             from = place + self.old.len();
@@ -106,71 +110,73 @@ impl Replacement<'_> {
         self,
         text: &[u8],
         stop: &CancellationToken,
-    ) -> Result<Replaced, NotReplaced> {
+    ) -> Result<Replaced, ReplaceError> {
         if !self.old.contains('\n') || memmem::find(text, b"\r\n").is_none() {
-            return Err(NotReplaced::NotFound);
+            return Err(ReplaceError::NotFound);
         }
         let (old, new) = (with_crlf(self.old), with_crlf(self.new));
         if old == self.old {
-            return Err(NotReplaced::NotFound);
+            return Err(ReplaceError::NotFound);
         }
         let (old, new) = (&*old, &*new);
-        Replacement { old, new, ..self }.of(text, stop)
+        Replacement { old, new, ..self }.apply(text, stop)
     }
 
-    /// Returns how many bytes the result will have.
+    /// Returns the length of the result in bytes.
     fn size(
         &self,
         text: &[u8],
         finder: &memmem::Finder<'_>,
         stop: &CancellationToken,
-    ) -> Result<usize, NotReplaced> {
-        let too_large = || NotReplaced::TooLarge(self.most);
+    ) -> Result<usize, ReplaceError> {
+        let too_large = || ReplaceError::TooLarge(self.most);
         let grows = self.new.len().saturating_sub(self.old.len());
         let shrinks = self.old.len().saturating_sub(self.new.len());
         let mut size = text.len();
         for (count, _) in finder.find_iter(text).enumerate() {
-            go_on(count, stop)?;
+            check_cancelled(count, stop)?;
             size = (size - shrinks).checked_add(grows).ok_or_else(too_large)?;
-            // It does not become smaller again.
+            // The size only grows from here.
             if grows > 0 && size as u64 > self.most {
                 return Err(too_large());
             }
         }
-        match size as u64 > self.most {
-            true => Err(too_large()),
-            false => Ok(size),
+        if size as u64 > self.most {
+            Err(too_large())
+        } else {
+            Ok(size)
         }
     }
 }
 
-/// Finds further places behind the first one, also those that overlap: two that do are still two
-/// that may be meant.
+/// Fails if there are further occurrences, including overlapping ones: either of two overlapping
+/// occurrences may be meant.
 ///
-/// Each takes as long as `old` is, so they are not counted to the end.
+/// Each occurrence costs time proportional to `old`, so they are not all counted.
 fn refuse_several(
     text: &[u8],
     finder: &memmem::Finder<'_>,
     first: usize,
-) -> Result<(), NotReplaced> {
+) -> Result<(), ReplaceError> {
     let (mut count, mut from) = (1, first + 1);
     while let Some(place) = finder.find(&text[from..]) {
         count += 1;
         from += place + 1;
-        if count > MOST_COUNTED {
-            return Err(NotReplaced::Many);
+        if count > MAX_COUNTED {
+            return Err(ReplaceError::Many);
         }
     }
     match count {
         1 => Ok(()),
-        several => Err(NotReplaced::Several(several)),
+        several => Err(ReplaceError::Several(several)),
     }
 }
 
-fn go_on(count: usize, stop: &CancellationToken) -> Result<(), NotReplaced> {
-    match count.is_multiple_of(AT_A_TIME) && stop.is_cancelled() {
-        true => Err(NotReplaced::Cancelled),
-        false => Ok(()),
+fn check_cancelled(count: usize, stop: &CancellationToken) -> Result<(), ReplaceError> {
+    if count.is_multiple_of(CHECK_INTERVAL) && stop.is_cancelled() {
+        Err(ReplaceError::Cancelled)
+    } else {
+        Ok(())
     }
 }
 
@@ -184,7 +190,12 @@ mod tests {
 
     use super::*;
 
-    fn replace(text: &[u8], old: &str, new: &str, which: Which) -> Result<Replaced, NotReplaced> {
+    fn replace(
+        text: &[u8],
+        old: &str,
+        new: &str,
+        which: Occurrences,
+    ) -> Result<Replaced, ReplaceError> {
         let most = u64::MAX;
         Replacement {
             old,
@@ -192,10 +203,10 @@ mod tests {
             which,
             most,
         }
-        .of(text, &CancellationToken::new())
+        .apply(text, &CancellationToken::new())
     }
 
-    fn text(text: &str, old: &str, new: &str, which: Which) -> Result<String, NotReplaced> {
+    fn text(text: &str, old: &str, new: &str, which: Occurrences) -> Result<String, ReplaceError> {
         let replaced = replace(text.as_bytes(), old, new, which)?;
         Ok(String::from_utf8(replaced.text).expect("UTF-8 in, UTF-8 out"))
     }
@@ -207,45 +218,51 @@ mod tests {
             ("a b c", "b", "", Ok("a  c")),
             ("one", "one", "two\n", Ok("two\n")),
             ("a\tb", "a\tb", "c", Ok("c")),
-            ("a b c", "d", "x", Err(NotReplaced::NotFound)),
-            ("a b c", "B", "x", Err(NotReplaced::NotFound)),
-            ("a b a", "a", "x", Err(NotReplaced::Several(2))),
-            ("aaa", "aa", "x", Err(NotReplaced::Several(2))),
-            ("aaaaaaaaaa", "a", "x", Err(NotReplaced::Several(10))),
-            ("aaaaaaaaaaa", "a", "x", Err(NotReplaced::Many)),
-            ("a", "a", "a", Err(NotReplaced::Same)),
-            ("a", "", "x", Err(NotReplaced::Nothing)),
-            ("", "a", "x", Err(NotReplaced::NotFound)),
+            ("a b c", "d", "x", Err(ReplaceError::NotFound)),
+            ("a b c", "B", "x", Err(ReplaceError::NotFound)),
+            ("a b a", "a", "x", Err(ReplaceError::Several(2))),
+            ("aaa", "aa", "x", Err(ReplaceError::Several(2))),
+            ("aaaaaaaaaa", "a", "x", Err(ReplaceError::Several(10))),
+            ("aaaaaaaaaaa", "a", "x", Err(ReplaceError::Many)),
+            ("a", "a", "a", Err(ReplaceError::Same)),
+            ("a", "", "x", Err(ReplaceError::Nothing)),
+            ("", "a", "x", Err(ReplaceError::NotFound)),
         ] {
-            let found = text(before, old, new, Which::One);
+            let found = text(before, old, new, Occurrences::One);
             assert_eq!(found, after.map(str::to_owned), "{before:?} {old:?}");
         }
     }
 
     #[test]
     fn all_are_replaced_on_demand() {
-        assert_eq!(text("a b a", "a", "aa", Which::All), Ok("aa b aa".into()));
-        assert_eq!(text("aaaa", "aa", "b", Which::All), Ok("bb".into()));
-        assert_eq!(text("x", "a", "b", Which::All), Err(NotReplaced::NotFound));
+        assert_eq!(
+            text("a b a", "a", "aa", Occurrences::All),
+            Ok("aa b aa".into())
+        );
+        assert_eq!(text("aaaa", "aa", "b", Occurrences::All), Ok("bb".into()));
+        assert_eq!(
+            text("x", "a", "b", Occurrences::All),
+            Err(ReplaceError::NotFound)
+        );
     }
 
     #[test]
     fn line_ends_of_the_file_are_kept() {
-        let found = text("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", Which::One);
+        let found = text("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", Occurrences::One);
         assert_eq!(found, Ok("x\r\ny\r\nz\r\nc\r\n".into()));
         assert_eq!(
-            text("a\r\nb", "a\r\nb", "x", Which::One),
+            text("a\r\nb", "a\r\nb", "x", Occurrences::One),
             Ok("x".to_owned())
         );
         assert_eq!(
-            text("a\r\nb", "b\nc", "x", Which::One),
-            Err(NotReplaced::NotFound)
+            text("a\r\nb", "b\nc", "x", Occurrences::One),
+            Err(ReplaceError::NotFound)
         );
     }
 
     #[test]
     fn bytes_that_are_no_text_are_kept() {
-        let replaced = replace(b"\xff\x00 a \xfe", "a", "b", Which::One).expect("once");
+        let replaced = replace(b"\xff\x00 a \xfe", "a", "b", Occurrences::One).expect("once");
 
         assert_eq!(replaced.text, b"\xff\x00 b \xfe");
     }
@@ -261,17 +278,22 @@ mod tests {
             ("a\r\nb", "a\nb", "\n\n", 4, true),
             ("a\r\nb", "a\nb", "\n\n", 3, false),
         ] {
-            let which = Which::All;
+            let which = Occurrences::All;
             let replacement = Replacement {
                 old,
                 new,
                 which,
                 most,
             };
-            let replaced = replacement.of(before.as_bytes(), &CancellationToken::new());
-            match fits {
-                true => assert_eq!(replaced.map(|it| it.text.len() as u64), Ok(most)),
-                false => assert_eq!(replaced, Err(NotReplaced::TooLarge(most)), "{before} {old}"),
+            let replaced = replacement.apply(before.as_bytes(), &CancellationToken::new());
+            if fits {
+                assert_eq!(replaced.map(|it| it.text.len() as u64), Ok(most));
+            } else {
+                assert_eq!(
+                    replaced,
+                    Err(ReplaceError::TooLarge(most)),
+                    "{before} {old}"
+                );
             }
         }
     }
@@ -280,7 +302,7 @@ mod tests {
     fn a_replacement_that_nobody_waits_for_ends() {
         let stop = CancellationToken::new();
         stop.cancel();
-        let (old, new, which, most) = ("a", "b", Which::All, u64::MAX);
+        let (old, new, which, most) = ("a", "b", Occurrences::All, u64::MAX);
 
         let replaced = Replacement {
             old,
@@ -288,9 +310,9 @@ mod tests {
             which,
             most,
         }
-        .of(b"aaaa", &stop);
+        .apply(b"aaaa", &stop);
 
-        assert_eq!(replaced, Err(NotReplaced::Cancelled));
+        assert_eq!(replaced, Err(ReplaceError::Cancelled));
     }
 
     proptest! {
@@ -304,7 +326,7 @@ mod tests {
             prop_assume!(old != new);
             let whole = format!("{before}{old}{after}");
 
-            let replaced = replace(whole.as_bytes(), &old, &new, Which::One).expect("once");
+            let replaced = replace(whole.as_bytes(), &old, &new, Occurrences::One).expect("once");
 
             prop_assert_eq!(replaced.text, format!("{before}{new}{after}").into_bytes());
             prop_assert_eq!(replaced.line, before.matches('\n').count() + 1);
@@ -316,11 +338,11 @@ mod tests {
             old in "[ab\n]{0,4}",
             new in "[ab\n]{0,4}",
         ) {
-            match replace(whole.as_bytes(), &old, &new, Which::One) {
+            match replace(whole.as_bytes(), &old, &new, Occurrences::One) {
                 Ok(replaced) => prop_assert_eq!(replaced.count, 1),
-                Err(several @ (NotReplaced::Several(_) | NotReplaced::Many)) => {
-                    prop_assert_ne!(several, NotReplaced::Several(1));
-                    let all = replace(whole.as_bytes(), &old, &new, Which::All).expect("several");
+                Err(several @ (ReplaceError::Several(_) | ReplaceError::Many)) => {
+                    prop_assert_ne!(several, ReplaceError::Several(1));
+                    let all = replace(whole.as_bytes(), &old, &new, Occurrences::All).expect("several");
                     let windows = whole.contains("\r\n") && !whole.contains(&old);
                     if !windows {
                         prop_assert_eq!(all.text, whole.replace(&old, &new).into_bytes());

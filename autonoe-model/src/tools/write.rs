@@ -1,21 +1,22 @@
-//! The tool that writes files.
+//! [`Write`]: tool that writes files.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
+use autonoe_core::tool::ToolDescription;
+use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::blocking::blocking;
 use super::failure::{cancelled, invalid};
-use super::workspace::{Expected, Purpose};
+use super::workspace::{ExpectedFile, Purpose};
 use super::{ToolLimits, Workspace};
 
-/// Writes a whole file of the workspace, and the directories it is in.
+/// Writes a whole file of the workspace, and creates missing directories.
 ///
-/// It is written at once: whoever reads it sees the old content or the new one. A file that
-/// was there keeps its permissions.
+/// The write is atomic: readers see either the old content or the new one. An existing file keeps
+/// its permissions.
 #[derive(Clone, Debug)]
 pub struct Write {
     workspace: Arc<Workspace>,
@@ -33,10 +34,10 @@ pub struct WriteInput {
 }
 
 impl Write {
-    /// The name of the tool.
+    /// Name of the tool.
     pub const NAME: &'static str = "Write";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new(workspace: Arc<Workspace>, limits: ToolLimits) -> Self {
         Self { workspace, limits }
     }
@@ -44,7 +45,7 @@ impl Write {
     fn write(&self, input: &WriteInput) -> Result<ToolOutput, ToolError> {
         let bytes = input.content.len();
         let entry = self.workspace.entry(&input.file_path, Purpose::Create)?;
-        let was_there = entry.put(input.content.as_bytes(), &Expected::Anything)?;
+        let was_there = entry.write_atomic(input.content.as_bytes(), &ExpectedFile::Anything)?;
         let shown = entry.path.display();
         let done = if was_there { "Replaced" } else { "Created" };
         Ok(ToolOutput::new(format!("{done} {shown} ({bytes} bytes)"))
@@ -60,9 +61,9 @@ impl TypedTool for Write {
     type Input = WriteInput;
 
     fn describe(&self) -> ToolDescription {
-        let description = "Writes a file of the workspace as a whole: a new one, with the \
-                           directories it is in, or one that is there, whose content is then \
-                           gone. Use Edit to change a part.";
+        let description = "Writes a whole file of the workspace. Creates the file and its \
+                           directories, or replaces the content of an existing file. Use Edit \
+                           to change a part.";
         ToolDescription::new(Self::NAME, description)
     }
 
@@ -73,10 +74,11 @@ impl TypedTool for Write {
         }
         let tool = self.clone();
         blocking(context, move |stop| {
-            let _turn = tool.workspace.writing();
-            match stop.is_cancelled() {
-                true => Err(cancelled()),
-                false => tool.write(&input),
+            let _turn = tool.workspace.lock_writes();
+            if stop.is_cancelled() {
+                Err(cancelled())
+            } else {
+                tool.write(&input)
             }
         })
         .await

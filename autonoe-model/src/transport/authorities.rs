@@ -1,4 +1,4 @@
-//! Authorities whose word on certificates counts.
+//! [`Authorities`]: trusted certificate authorities.
 
 use std::fmt;
 use std::fs::File;
@@ -11,20 +11,20 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls_native_certs::load_certs_from_paths;
 
-/// Far more than all authorities of the world need.
-const LARGEST_FILE: u64 = 8 << 20;
+/// Maximum size of a file in bytes, far more than all public authorities need.
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Authorities that were read and are trusted. Clones share them.
+/// Loaded certificate authorities. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Authorities(Arc<RootCertStore>);
 
 impl Authorities {
-    /// Trusts nobody: no encrypted connection can be made, a plain one can.
+    /// Trusts no authority: encrypted connections fail, and unencrypted ones work.
     pub(crate) fn none() -> Self {
         Self(Arc::new(RootCertStore::empty()))
     }
 
-    /// Trusts whom `found` has.
+    /// Trusts these authorities.
     pub(super) fn new(found: RootCertStore) -> Self {
         Self(Arc::new(found))
     }
@@ -40,8 +40,8 @@ impl fmt::Debug for Authorities {
     }
 }
 
-/// Adds those of a bundle or a directory of the system. What cannot be read of them is passed
-/// over, since nobody here chose them one by one.
+/// Adds the authorities of a system bundle or directory. Unreadable certificates are skipped,
+/// because the user did not select them individually.
 ///
 /// # Errors
 ///
@@ -60,32 +60,36 @@ pub(super) fn add_system(
         loaded.errors.len()
     );
     match (added, loaded.errors.first()) {
-        (0, Some(error)) => Err(format!("those of the system cannot be read: {error}")),
-        (0, None) => Err("the system has none".to_owned()),
+        (0, Some(error)) => Err(format!(
+            "the certificate authorities of the system cannot be read: {error}"
+        )),
+        (0, None) => Err("the system has no certificate authorities".to_owned()),
         _ => Ok(()),
     }
 }
 
-/// Adds those of a file that somebody named.
+/// Adds the authorities of a configured file.
 ///
 /// # Errors
 ///
-/// It cannot be read, or something in it is no certificate.
+/// The file cannot be read, or contains an invalid certificate.
 pub(super) fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut pem = Vec::new();
-        File::open(path)?.take(LARGEST_FILE).read_to_end(&mut pem)?;
+        File::open(path)?
+            .take(MAX_FILE_BYTES)
+            .read_to_end(&mut pem)?;
         Ok(pem)
     };
     let pem = read().map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     add_pem(roots, &pem).map_err(|problem| format!("{} {problem}", path.display()))
 }
 
-/// Adds those of a text that somebody gave.
+/// Adds the authorities of a configured text.
 ///
 /// # Errors
 ///
-/// Something in it is no certificate.
+/// The text contains an invalid certificate.
 pub(super) fn add_pem(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), String> {
     let mut count = 0;
     for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -93,10 +97,10 @@ pub(super) fn add_pem(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Strin
         let added = certificate
             .map_err(|error| error.to_string())
             .and_then(|certificate| roots.add(certificate).map_err(|error| error.to_string()));
-        added.map_err(|error| format!("has no certificate at place {count}: {error}"))?;
+        added.map_err(|error| format!("has no valid certificate at position {count}: {error}"))?;
     }
     match count {
-        0 => Err("holds no certificate in PEM".to_owned()),
+        0 => Err("contains no PEM certificate".to_owned()),
         _ => Ok(()),
     }
 }
@@ -109,15 +113,15 @@ mod tests {
     fn what_is_no_certificate_is_told_with_its_place() {
         let none = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for (pem, expected) in [
-            ("", "holds no certificate in PEM"),
+            ("", "contains no PEM certificate"),
             (
                 "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-                "holds no",
+                "contains no",
             ),
-            (none, "has no certificate at place 1"),
+            (none, "has no valid certificate at position 1"),
             (
                 "-----BEGIN CERTIFICATE-----\nAA",
-                "has no certificate at place 1",
+                "has no valid certificate at position 1",
             ),
         ] {
             let mut roots = RootCertStore::empty();

@@ -1,4 +1,4 @@
-//! Where a provider is.
+//! [`BaseUrl`]: base URL of a provider.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,60 +7,60 @@ use hyper::Uri;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// Where a provider is: `https://api.anthropic.com`, `http://127.0.0.1:11434/v1`.
+/// Base URL of a provider: `https://api.anthropic.com`, `http://127.0.0.1:11434/v1`.
 ///
-/// It holds no login and no parameters, so that it may be shown.
+/// Contains neither a login nor parameters, so it may be printed.
 ///
 /// ```
-/// use autonoe_model::BaseUrl;
+/// use autonoe_model::transport::BaseUrl;
 ///
 /// let url: BaseUrl = "http://localhost:11434/v1/".parse()?;
 ///
 /// assert_eq!(url.to_string(), "http://localhost:11434/v1");
 /// assert!("https://me:secret@example.org".parse::<BaseUrl>().is_err());
-/// # Ok::<(), autonoe_model::BaseUrlError>(())
+/// # Ok::<(), autonoe_model::transport::BaseUrlError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BaseUrl(String);
 
-/// Why a text is no [`BaseUrl`]. It does not repeat the text, in which a login may be.
+/// Error of parsing a [`BaseUrl`]. Does not repeat the text, which may contain a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaseUrlError {
-    /// It is none.
-    #[error("the base URL is no URL")]
+    /// The text is not a URL.
+    #[error("the base URL is not a valid URL")]
     NoUrl,
-    /// It begins with neither.
+    /// The scheme is neither `http` nor `https`.
     #[error("the base URL must begin with http:// or https://")]
     Scheme,
-    /// Someone might show it.
-    #[error("the base URL must not hold a login: give a key or a header for that")]
+    /// The URL contains a login, which could leak.
+    #[error("the base URL must not contain credentials; configure a key or a header instead")]
     Login,
-    /// Paths are added behind it.
+    /// The URL has parameters, but paths are appended to it.
     #[error("the base URL must not have parameters")]
     Parameters,
 }
 
 impl BaseUrl {
-    /// Takes a URL that is known to be one.
+    /// Creates a base URL from a known valid one.
     pub(crate) fn known(url: &'static str) -> Self {
         debug_assert_eq!(url.parse(), Ok(Self(url.to_owned())));
         Self(url.to_owned())
     }
 
-    /// Returns the machine.
+    /// Returns the host, including the port.
     pub(crate) fn host(&self) -> &str {
         let (_, rest) = self.0.split_once("://").unwrap_or_default();
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// Tells whether the connection is encrypted.
+    /// Returns whether the connection is encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.0.starts_with("https://")
     }
 
-    /// Returns what is at `path` below it.
+    /// Returns the URL of `path` below the base.
     pub(crate) fn join(&self, path: &str) -> Option<Uri> {
         format!("{}{path}", self.0).parse().ok()
     }
@@ -85,7 +85,7 @@ impl FromStr for BaseUrl {
         if uri.query().is_some() || text.contains('#') {
             return Err(BaseUrlError::Parameters);
         }
-        // A tunnel through a proxy knows only one default port, the other one.
+        // A tunnel through a proxy only knows the default port of the other scheme.
         let port = match (scheme, authority.port()) {
             ("http", None) => ":80",
             _ => "",

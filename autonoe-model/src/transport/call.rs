@@ -1,4 +1,4 @@
-//! One call of a model, from the request to its end.
+//! [`Call`]: one model call over HTTP, from the request to its end.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,29 +7,29 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::HttpClient;
-use super::answer::Body;
-use super::answer::request_id;
-use super::reading::{Progress, Reading};
+use super::answer_parser::{AnswerParser, ParseProgress};
+use super::response::Body;
+use super::response::request_id;
 use crate::contract::{ModelError, ModelErrorCode, ModelEvent};
 use crate::wire::{Encoded, Wire};
 
-/// How long the connection of an answer that is whole may take to say so.
-const FAREWELL: Duration = Duration::from_millis(100);
+/// Maximum time to drain the connection after a complete answer.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A call that is under way. To drop it ends it.
+/// A call in progress. Dropping it ends it.
 pub(super) struct Call<W> {
     wire: Arc<W>,
     http: Arc<HttpClient>,
-    stage: Stage,
-    /// What is to be told before anything else happens.
+    state: CallState,
+    /// Events to emit before anything else.
     news: VecDeque<Result<ModelEvent, ModelError>>,
 }
 
-enum Stage {
+enum CallState {
     Asking(Encoded),
     Answering {
         body: Body,
-        reading: Reading,
+        reading: AnswerParser,
         request_id: Option<String>,
     },
     Over,
@@ -40,7 +40,7 @@ impl<W: Wire> Call<W> {
         Self {
             wire,
             http,
-            stage: Stage::Asking(encoded),
+            state: CallState::Asking(encoded),
             news: VecDeque::new(),
         }
     }
@@ -51,42 +51,45 @@ impl<W: Wire> Call<W> {
             if let Some(news) = self.news.pop_front() {
                 return Some(news.map_err(|error| self.http.without_secrets(error)));
             }
-            let outcome = match std::mem::replace(&mut self.stage, Stage::Over) {
-                Stage::Over => return None,
-                Stage::Asking(encoded) => self.ask(&encoded).await,
-                Stage::Answering {
+            let outcome = match std::mem::replace(&mut self.state, CallState::Over) {
+                CallState::Over => return None,
+                CallState::Asking(encoded) => self.send_request(&encoded).await,
+                CallState::Answering {
                     body,
                     reading,
                     request_id,
                 } => self.read(body, reading, request_id).await,
             };
             match outcome {
-                Ok(stage) => self.stage = stage,
+                Ok(state) => self.state = state,
                 Err(error) => self.news.push_back(Err(error)),
             }
         }
     }
 
-    async fn ask(&mut self, encoded: &Encoded) -> Result<Stage, ModelError> {
+    async fn send_request(&mut self, encoded: &Encoded) -> Result<CallState, ModelError> {
         let answer = self.http.post(encoded).await?;
         let status = answer.status;
         tracing::debug!(protocol = self.wire.protocol(), %status, "the provider answers");
         if status.is_success() && answer.is_event_stream() {
-            return Ok(Stage::Answering {
+            return Ok(CallState::Answering {
                 request_id: request_id(&answer.headers),
                 body: answer.body,
-                reading: Reading::new(self.wire.decoder()),
+                reading: AnswerParser::new(self.wire.decoder()),
             });
         }
         let refusal = answer.into_refusal().await;
         let mut error = if status.is_redirection() {
-            nonsense("the provider sends us to another place, where its key must not go")
+            invalid_response(
+                "the provider redirects to another address, to which its key must not be sent; \
+                 correct the base URL",
+            )
         } else if status.is_success() && !holds_error(&refusal.body) {
-            nonsense("the provider sent something else than a stream of events")
+            invalid_response("the provider sent something other than an event stream")
         } else {
-            self.wire.refused(&refusal)
+            self.wire.refusal_error(&refusal)
         };
-        // What took too long may have been worked on.
+        // A request that timed out may have been processed.
         if !status.is_success() && error.code != ModelErrorCode::Timeout {
             error = error.with_nothing_used();
         }
@@ -98,33 +101,33 @@ impl<W: Wire> Call<W> {
     async fn read(
         &mut self,
         mut body: Body,
-        reading: Reading,
+        reading: AnswerParser,
         request_id: Option<String>,
-    ) -> Result<Stage, ModelError> {
-        let mut told = Vec::new();
-        let whole = |reply| Progress::Whole(Box::new(reply));
+    ) -> Result<CallState, ModelError> {
+        let mut events = Vec::new();
+        let whole = |reply| ParseProgress::Complete(Box::new(reply));
         let progress = match body.next().await {
             Some(Ok(bytes)) => {
-                let progress = reading.take(&bytes, &mut told);
-                if told.is_empty() {
-                    told.push(ModelEvent::Alive);
+                let progress = reading.push(&bytes, &mut events);
+                if events.is_empty() {
+                    events.push(ModelEvent::Alive);
                 }
                 progress
             }
-            Some(Err(error)) => reading.broke_off(error).map(whole),
-            None => reading.ended(&mut told).map(whole),
+            Some(Err(error)) => reading.fail(error).map(whole),
+            None => reading.finish(&mut events).map(whole),
         };
-        self.news.extend(told.into_iter().map(Ok));
+        self.news.extend(events.into_iter().map(Ok));
         match progress {
-            Ok(Progress::More(reading)) => Ok(Stage::Answering {
+            Ok(ParseProgress::More(reading)) => Ok(CallState::Answering {
                 body,
                 reading,
                 request_id,
             }),
-            Ok(Progress::Whole(reply)) => {
+            Ok(ParseProgress::Complete(reply)) => {
                 self.news.push_back(Ok(ModelEvent::Done(reply)));
-                body.drain(FAREWELL).await;
-                Ok(Stage::Over)
+                body.drain(DRAIN_TIMEOUT).await;
+                Ok(CallState::Over)
             }
             Err(mut error) => {
                 error.request_id = error.request_id.or(request_id);
@@ -134,11 +137,11 @@ impl<W: Wire> Call<W> {
     }
 }
 
-fn nonsense(message: &str) -> ModelError {
+fn invalid_response(message: &str) -> ModelError {
     ModelError::new(ModelErrorCode::InvalidResponse, message)
 }
 
-/// Tells whether a body is the JSON of an error, or a list of such.
+/// Returns whether a body is the JSON of an error, or a list with an error.
 fn holds_error(body: &str) -> bool {
     let is_error = |value: &Value| value.get("error").is_some_and(|error| !error.is_null());
     match serde_json::from_str(body) {

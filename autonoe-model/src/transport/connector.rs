@@ -1,4 +1,5 @@
-//! How a connection is made: direct or through a proxy, encrypted or not, in time.
+//! [`Connector`]: establishes connections, direct or through a proxy, encrypted or not, within a
+//! time limit.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -21,33 +22,33 @@ use super::Authorities;
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Plain = TokioIo<TcpStream>;
 
-/// A proxy that opens tunnels.
+/// Proxy that opens tunnels.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyRoute {
     pub(crate) uri: Uri,
-    /// What the proxy is told about who asks.
+    /// Value of the `Proxy-Authorization` header.
     pub(crate) authorization: Option<HeaderValue>,
 }
 
-/// Who makes connections.
+/// Establishes connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     https: HttpsConnector<Route>,
     limit: Duration,
 }
 
-/// The connection could not be made in time.
+/// The connection could not be established in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there was no connection within {0:?}")]
 pub(super) struct ConnectTimedOut(pub(super) Duration);
 
 impl Connector {
-    /// Makes connections within `limit`; those that are encrypted only to servers that
-    /// `authorities` vouch for.
+    /// Creates a connector with the time limit `limit`. Encrypted connections require a certificate
+    /// from `authorities`.
     ///
     /// # Errors
     ///
-    /// Connections cannot be encrypted here.
+    /// TLS cannot be set up.
     pub(crate) fn new(
         authorities: Authorities,
         proxy: Option<ProxyRoute>,
@@ -88,7 +89,7 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// The way of the bytes: straight, or through a proxy.
+/// Route of the bytes: direct, or through a proxy.
 #[derive(Clone, Debug)]
 struct Route {
     http: HttpConnector,
@@ -112,7 +113,7 @@ impl Service<Uri> for Route {
         let connecting = self.http.call(proxy.uri.clone());
         Box::pin(async move {
             let connected = connecting.await;
-            let connected = connected.map_err(|error| NoTunnel::Unreachable(error.into()))?;
+            let connected = connected.map_err(|error| TunnelError::Unreachable(error.into()))?;
             let mut stream = connected.into_inner();
             open_tunnel(&mut stream, &proxy, &target).await?;
             Ok(TokioIo::new(stream))
@@ -120,49 +121,53 @@ impl Service<Uri> for Route {
     }
 }
 
-/// No head of an answer is longer.
-const LONGEST_HEAD: usize = 16 << 10;
-const MOST_HEADERS: usize = 64;
+/// Maximum length of a response head in bytes.
+const MAX_HEAD_BYTES: usize = 16 << 10;
+const MAX_HEADERS: usize = 64;
 
-/// Why a proxy opened no way.
+/// Reason that a proxy opened no tunnel.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NoTunnel {
-    /// It was not reached.
+pub(super) enum TunnelError {
+    /// The proxy is unreachable.
     #[error("it cannot be reached")]
     Unreachable(#[source] BoxError),
-    /// It said no.
+    /// The proxy refused with this status.
     #[error("it answered with status {0}")]
     Refused(u16),
-    /// The connection to it was closed or failed.
+    /// The connection to the proxy was closed or failed.
     #[error("the connection to it failed")]
-    BrokeOff(#[source] std::io::Error),
-    /// It is none.
-    #[error("it does not speak HTTP")]
+    Disconnected(#[source] std::io::Error),
+    /// The proxy does not speak HTTP.
+    #[error("it did not answer in HTTP")]
     NoHttp,
 }
 
-/// Asks `proxy`, at the other end of `stream`, for a way to `target`.
+/// Requests a tunnel to `target` from `proxy`, which is at the other end of `stream`.
 async fn open_tunnel(
     stream: &mut TcpStream,
     proxy: &ProxyRoute,
     target: &Uri,
-) -> Result<(), NoTunnel> {
+) -> Result<(), TunnelError> {
     let request = request(proxy, target);
     stream
         .write_all(&request)
         .await
-        .map_err(NoTunnel::BrokeOff)?;
+        .map_err(TunnelError::Disconnected)?;
     let mut head = Vec::new();
     loop {
         match stream.read_buf(&mut head).await {
-            Ok(0) => return Err(NoTunnel::BrokeOff(std::io::ErrorKind::UnexpectedEof.into())),
+            Ok(0) => {
+                return Err(TunnelError::Disconnected(
+                    std::io::ErrorKind::UnexpectedEof.into(),
+                ));
+            }
             Ok(_) => {}
-            Err(error) => return Err(NoTunnel::BrokeOff(error)),
+            Err(error) => return Err(TunnelError::Disconnected(error)),
         }
         if let Some(status) = status(&head)? {
             return match status {
                 200..=299 => Ok(()),
-                other => Err(NoTunnel::Refused(other)),
+                other => Err(TunnelError::Refused(other)),
             };
         }
     }
@@ -184,19 +189,19 @@ fn request(proxy: &ProxyRoute, target: &Uri) -> Vec<u8> {
     text
 }
 
-/// Returns the status of an answer; `None` while its head is not whole.
-fn status(head: &[u8]) -> Result<Option<u16>, NoTunnel> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+/// Returns the status of a response; `None` while its head is incomplete.
+fn status(head: &[u8]) -> Result<Option<u16>, TunnelError> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut answer = httparse::Response::new(&mut headers);
     match answer.parse(head) {
-        // Whoever asked speaks first in the tunnel, so a success ends with its head.
+        // The client speaks first in the tunnel, so a successful response ends with its head.
         Ok(httparse::Status::Complete(length)) => match answer.code {
             Some(code @ 200..=299) if length == head.len() => Ok(Some(code)),
-            Some(200..=299) | None => Err(NoTunnel::NoHttp),
+            Some(200..=299) | None => Err(TunnelError::NoHttp),
             code => Ok(code),
         },
-        Ok(httparse::Status::Partial) if head.len() < LONGEST_HEAD => Ok(None),
-        Ok(httparse::Status::Partial) | Err(_) => Err(NoTunnel::NoHttp),
+        Ok(httparse::Status::Partial) if head.len() < MAX_HEAD_BYTES => Ok(None),
+        Ok(httparse::Status::Partial) | Err(_) => Err(TunnelError::NoHttp),
     }
 }
 
@@ -207,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_proxy_is_told_the_place_and_the_login() {
+    fn the_proxy_receives_the_address_and_the_login() {
         for (target, authorization, expected) in [
             (
                 "https://api.example.org/v1",
@@ -249,7 +254,7 @@ mod tests {
         ] {
             assert_eq!(status(head.as_bytes()).ok(), expected, "{head:?}");
         }
-        let endless = format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(LONGEST_HEAD));
+        let endless = format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(MAX_HEAD_BYTES));
         assert!(status(endless.as_bytes()).is_err());
     }
 }

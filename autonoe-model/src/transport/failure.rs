@@ -1,17 +1,17 @@
-//! Failures of a connection become errors.
+//! Mapping of connection failures to model errors.
 
 use std::error::Error;
 use std::io::ErrorKind;
 use std::iter::successors;
 
 use super::connector::ConnectTimedOut;
-use super::connector::NoTunnel;
+use super::connector::TunnelError;
 use crate::contract::{ModelError, ModelErrorCode};
 
-/// Says what it means that a request to `host` failed.
-pub(super) fn of_request(error: &(dyn Error + 'static), host: &str) -> ModelError {
+/// Converts the failure of a request to `host`.
+pub(super) fn request_error(error: &(dyn Error + 'static), host: &str) -> ModelError {
     let cause = root_cause(error);
-    if let Some(no_tunnel) = find::<NoTunnel>(error) {
+    if let Some(no_tunnel) = find::<TunnelError>(error) {
         return of_proxy(no_tunnel, error, host);
     }
     if let Some(tls) = find::<rustls::Error>(error) {
@@ -19,48 +19,48 @@ pub(super) fn of_request(error: &(dyn Error + 'static), host: &str) -> ModelErro
     }
     let code = code_of(error);
     let message = match code {
-        ModelErrorCode::InvalidResponse => format!("{host} does not speak HTTP: {cause}"),
+        ModelErrorCode::InvalidResponse => format!("{host} did not answer in HTTP: {cause}"),
         _ => format!("{host} cannot be reached: {cause}"),
     };
     ModelError::new(code, message)
 }
 
-/// Says what it means that a proxy opened no way to `host`.
-fn of_proxy(no_tunnel: &NoTunnel, error: &(dyn Error + 'static), host: &str) -> ModelError {
+/// Converts the failure of a proxy to open a tunnel to `host`.
+fn of_proxy(no_tunnel: &TunnelError, error: &(dyn Error + 'static), host: &str) -> ModelError {
     let proxy = format!("the proxy on the way to {host}");
     match no_tunnel {
-        NoTunnel::Refused(407) => {
-            let message = format!("{proxy} wants another login (status 407)");
+        TunnelError::Refused(407) => {
+            let message = format!("{proxy} rejects the credentials (status 407)");
             ModelError::new(ModelErrorCode::AuthenticationError, message).with_status(407)
         }
-        NoTunnel::Refused(status) => {
+        TunnelError::Refused(status) => {
             let code = match status {
                 408 | 504 => ModelErrorCode::Timeout,
                 429 => ModelErrorCode::RateLimited,
                 500 | 502 | 503 => ModelErrorCode::NetworkError,
-                // It does not want to, and will not the next time.
+                // The proxy refuses, and a retry would not help.
                 _ => ModelErrorCode::ProviderNotConfigured,
             };
-            let message = format!("{proxy} opens none (status {status})");
+            let message = format!("{proxy} refused the tunnel (status {status})");
             ModelError::new(code, message).with_status(*status)
         }
-        NoTunnel::NoHttp => {
-            let message = format!("{proxy} does not speak HTTP");
+        TunnelError::NoHttp => {
+            let message = format!("{proxy} did not answer in HTTP");
             ModelError::new(ModelErrorCode::ProviderNotConfigured, message)
         }
-        NoTunnel::Unreachable(_) => {
+        TunnelError::Unreachable(_) => {
             let message = format!("{proxy} cannot be reached: {}", root_cause(error));
             ModelError::new(code_of(error), message)
         }
-        NoTunnel::BrokeOff(_) => {
+        TunnelError::Disconnected(_) => {
             let message = format!("{proxy} closed the connection: {}", root_cause(error));
             ModelError::new(code_of(error), message)
         }
     }
 }
 
-/// Says what it means that a connection to `host` could not be encrypted. Nearly all of it
-/// stays as it is until somebody changes something.
+/// Converts the failure of an encrypted connection to `host`. Most of these persist until the
+/// configuration changes.
 fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
     use rustls::AlertDescription as Alert;
     use rustls::Error as Tls;
@@ -68,8 +68,8 @@ fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
         Tls::InvalidCertificate(_) => (
             ModelErrorCode::ProviderNotConfigured,
             format!(
-                "the certificate of {host} is not trusted ({error}); an authority of your own is \
-                 named under `trust`"
+                "the certificate of {host} is not trusted ({error}); add your own certificate \
+                 authority to `trust`"
             ),
         ),
         Tls::AlertReceived(Alert::InternalError | Alert::CloseNotify | Alert::UserCanceled) => (
@@ -78,18 +78,18 @@ fn of_encryption(error: &rustls::Error, host: &str) -> ModelError {
         ),
         Tls::AlertReceived(Alert::CertificateRequired | Alert::AccessDenied) => (
             ModelErrorCode::AuthenticationError,
-            format!("{host} lets nobody in without a certificate: {error}"),
+            format!("{host} requires a client certificate: {error}"),
         ),
         _ => (
             ModelErrorCode::InvalidResponse,
-            format!("no connection to {host} can be encrypted: {error}"),
+            format!("the connection to {host} cannot be encrypted: {error}"),
         ),
     };
     ModelError::new(code, what)
 }
 
 /// Returns the error for an incomplete answer of `host`.
-pub(super) fn of_body(error: &(dyn Error + 'static), host: &str) -> ModelError {
+pub(super) fn body_error(error: &(dyn Error + 'static), host: &str) -> ModelError {
     let code = match code_of(error) {
         ModelErrorCode::Timeout => ModelErrorCode::Timeout,
         _ => ModelErrorCode::NetworkError,
@@ -117,7 +117,7 @@ fn code_of(error: &(dyn Error + 'static)) -> ModelErrorCode {
     }
 }
 
-/// Returns what everything else follows from. It names no URL.
+/// Returns the root cause. It contains no URL.
 fn root_cause(error: &(dyn Error + 'static)) -> String {
     let root = causes(error).last();
     root.map(ToString::to_string).unwrap_or_default()
@@ -129,7 +129,8 @@ fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     successors(Some(error), |&error| {
-        // An error of the system that holds another one shows its cause, and not itself.
+        // An I/O error that wraps another error returns the inner error's source, and not the inner
+        // error itself.
         let held = error
             .downcast_ref::<std::io::Error>()
             .and_then(std::io::Error::get_ref);
@@ -162,7 +163,7 @@ mod tests {
             (Outer(late().into()), ModelErrorCode::Timeout),
             (Outer("dns error".into()), ModelErrorCode::NetworkError),
         ] {
-            let (of_request, of_body) = (of_request(&cause, "host"), of_body(&cause, "host"));
+            let (of_request, of_body) = (request_error(&cause, "host"), body_error(&cause, "host"));
             assert_eq!((of_request.code, of_body.code), (code, code), "{cause:?}");
         }
     }
@@ -174,7 +175,7 @@ mod tests {
         let old = PeerIncompatible::Tls12NotOfferedOrEnabled;
         #[rustfmt::skip]
         let table = [
-            (rustls::Error::InvalidCertificate(unknown), ModelErrorCode::ProviderNotConfigured, "under `trust`"),
+            (rustls::Error::InvalidCertificate(unknown), ModelErrorCode::ProviderNotConfigured, "to `trust`"),
             (rustls::Error::InvalidCertificate(CertificateError::Expired), ModelErrorCode::ProviderNotConfigured, "expired"),
             (rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType), ModelErrorCode::InvalidResponse, "encrypted"),
             (rustls::Error::PeerIncompatible(old), ModelErrorCode::InvalidResponse, "encrypted"),
@@ -185,7 +186,7 @@ mod tests {
         for (cause, code, words) in table {
             let twice = io::Error::other(io::Error::new(ErrorKind::InvalidData, cause.clone()));
 
-            let error = of_request(&Outer(twice.into()), "api.example.org");
+            let error = request_error(&Outer(twice.into()), "api.example.org");
 
             assert_eq!(error.code, code, "{cause}");
             assert!(error.message.contains("api.example.org"), "{error}");
@@ -195,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_proxy_that_does_not_want_to_is_not_asked_again() {
-        let refused = |status| Outer(NoTunnel::Refused(status).into());
-        let broken = Outer(NoTunnel::BrokeOff(ErrorKind::UnexpectedEof.into()).into());
-        let late = NoTunnel::Unreachable(Box::new(io::Error::from(ErrorKind::TimedOut)));
+        let refused = |status| Outer(TunnelError::Refused(status).into());
+        let broken = Outer(TunnelError::Disconnected(ErrorKind::UnexpectedEof.into()).into());
+        let late = TunnelError::Unreachable(Box::new(io::Error::from(ErrorKind::TimedOut)));
         for (cause, code) in [
             (refused(407), ModelErrorCode::AuthenticationError),
             (refused(401), ModelErrorCode::ProviderNotConfigured),
@@ -209,13 +210,13 @@ mod tests {
             (refused(503), ModelErrorCode::NetworkError),
             (refused(504), ModelErrorCode::Timeout),
             (
-                Outer(NoTunnel::NoHttp.into()),
+                Outer(TunnelError::NoHttp.into()),
                 ModelErrorCode::ProviderNotConfigured,
             ),
             (broken, ModelErrorCode::NetworkError),
             (Outer(late.into()), ModelErrorCode::Timeout),
         ] {
-            let error = of_request(&cause, "api.example.org");
+            let error = request_error(&cause, "api.example.org");
 
             assert_eq!(error.code, code, "{cause:?}");
             assert!(
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_failure_tells_the_place_and_the_cause() {
-        let error = of_request(&Outer("nobody is there".into()), "api.example.org");
+        let error = request_error(&Outer("nobody is there".into()), "api.example.org");
 
         let expected = "api.example.org cannot be reached: nobody is there";
         assert_eq!(error.message, expected);

@@ -1,4 +1,4 @@
-//! A client for HTTP, and a model behind it.
+//! [`HttpClient`] of a provider, and [`HttpModel`], a model on top of it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,53 +14,53 @@ use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use super::answer::{Answer, Body};
 use super::call::Call;
 use super::connector::{Connector, ProxyRoute};
-use super::timeouts::within;
-use super::{Authorities, BaseUrl, SecretWords, Timeouts, failure};
+use super::response::{Body, HttpResponse};
+use super::timeouts::with_timeout;
+use super::{Authorities, BaseUrl, SecretSet, Timeouts, failure};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelIdentity, ModelRequest, ModelStream,
 };
 use crate::wire::{Encoded, Wire};
 
-/// How long a connection that nobody uses is kept. Providers close them after a minute or
-/// more, and a request that meets a closing connection fails.
+/// Time to keep an idle connection. Providers close them after a minute or more, and a request on a
+/// closing connection fails.
 const IDLE: Duration = Duration::from_secs(30);
 
 const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
 
-/// All that a connection to a provider needs.
+/// Settings of the connections to a provider.
 #[derive(Debug)]
 pub(crate) struct HttpSettings {
     pub(crate) base_url: BaseUrl,
-    /// The key and further headers; they win over those of the protocol.
+    /// Key and additional headers. They override those of the protocol.
     pub(crate) headers: HeaderMap,
     pub(crate) timeouts: Timeouts,
     pub(crate) proxy: Option<ProxyRoute>,
-    /// Who vouches for the provider.
+    /// Certificate authorities that verify the provider.
     pub(crate) authorities: Authorities,
-    /// What must not be in any error.
-    pub(crate) secrets: SecretWords,
+    /// Words that must not appear in any error.
+    pub(crate) secrets: SecretSet,
 }
 
-/// Sends requests to one provider. Connections are kept and used again; redirections are
-/// not followed, because the key would go with them.
+/// Sends requests to one provider. Connections are reused. Redirects are not followed, because they
+/// would leak the key.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     client: Client<Connector, Full<Bytes>>,
     base_url: BaseUrl,
     headers: HeaderMap,
     timeouts: Timeouts,
-    secrets: SecretWords,
+    secrets: SecretSet,
 }
 
 impl HttpClient {
-    /// Makes a client. Nothing is sent yet.
+    /// Creates a client. Sends nothing yet.
     ///
     /// # Errors
     ///
-    /// Connections cannot be encrypted here.
+    /// TLS cannot be set up.
     pub(crate) fn new(settings: HttpSettings) -> Result<Self, rustls::Error> {
         let HttpSettings {
             base_url,
@@ -84,36 +84,37 @@ impl HttpClient {
         })
     }
 
-    /// Sends a request, and returns the answer when it begins.
+    /// Sends a request, and returns the response when its head has arrived.
     ///
     /// # Errors
     ///
-    /// The provider cannot be reached, or does not answer in time.
-    pub(super) async fn post(&self, encoded: &Encoded) -> Result<Answer, ModelError> {
+    /// The provider is unreachable, or does not answer in time.
+    pub(super) async fn post(&self, encoded: &Encoded) -> Result<HttpResponse, ModelError> {
         let host = self.base_url.host();
         let request = self.request(encoded)?;
         let limit = self.timeouts.head();
-        let missing = format!("{host} did not begin to answer");
-        let response = within(limit, &missing, self.client.request(request))
+        let missing = format!("{host} did not start to answer");
+        let response = with_timeout(limit, &missing, self.client.request(request))
             .await?
             .map_err(|error| {
-                let failed = failure::of_request(&error, host);
-                match error.is_connect() {
-                    true => failed.with_nothing_used(),
-                    false => failed,
+                let failed = failure::request_error(&error, host);
+                if error.is_connect() {
+                    failed.with_nothing_used()
+                } else {
+                    failed
                 }
             })?;
         let (head, body) = response.into_parts();
-        Ok(Answer {
+        Ok(HttpResponse {
             status: head.status,
             headers: head.headers,
             body: Body::new(body, self.timeouts.silence(), host),
         })
     }
 
-    /// Returns an error without secrets.
+    /// Removes secrets from an error.
     pub(super) fn without_secrets(&self, error: ModelError) -> ModelError {
-        self.secrets.removed_from(error)
+        self.secrets.redact(error)
     }
 
     fn request(&self, encoded: &Encoded) -> Result<Request<Full<Bytes>>, ModelError> {
@@ -122,7 +123,7 @@ impl HttpClient {
             ModelError::new(ModelErrorCode::Unknown, message)
         };
         let uri = self.base_url.join(&encoded.path);
-        let uri = uri.ok_or_else(|| unsendable("its path is none"))?;
+        let uri = uri.ok_or_else(|| unsendable("its path is not valid"))?;
         let body = serde_json::to_vec(&encoded.body);
         let body = body.map_err(|error| unsendable(&error.to_string()))?;
         let mut request = Request::new(Full::new(Bytes::from(body)));
@@ -145,7 +146,7 @@ impl HttpClient {
     }
 }
 
-/// A model that is asked over the protocol `W`.
+/// A model that is called over the protocol `W`.
 pub(crate) struct HttpModel<W> {
     wire: Arc<W>,
     http: Arc<HttpClient>,
@@ -183,7 +184,7 @@ impl<W: Wire> ModelClient for HttpModel<W> {
             let event = call.next().await?;
             Some((event, call))
         })
-        // Without it, who looks once more after the end would panic.
+        // Polling an unfused stream after its end would panic.
         .fuse()
         .boxed()
     }

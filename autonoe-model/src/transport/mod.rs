@@ -1,13 +1,13 @@
-//! The connection to a provider: requests go out, events come in, failures become errors.
+//! HTTP transport to providers: sends requests, streams events, and maps failures to errors.
 
-mod answer;
+mod answer_parser;
 mod authorities;
 mod base_url;
 mod call;
 mod connector;
 mod failure;
 mod http_client;
-mod reading;
+mod response;
 mod secret;
 mod sse;
 mod timeouts;
@@ -18,6 +18,6 @@ pub use base_url::{BaseUrl, BaseUrlError};
 pub(crate) use connector::{Connector, ProxyRoute};
 pub(crate) use http_client::{HttpClient, HttpModel, HttpSettings};
 pub use secret::Secret;
-pub(crate) use secret::SecretWords;
+pub(crate) use secret::SecretSet;
 pub use timeouts::Timeouts;
 pub use trust::{SystemAuthorities, Trust};

@@ -1,4 +1,4 @@
-//! Words that nobody may see.
+//! [`Secret`]: text that is never printed or serialized.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::contract::ModelError;
 
-/// Stands where a secret was.
+/// Replacement for a secret.
 const REDACTED: &str = "[redacted]";
 
-/// The longest that is told of what a provider says.
-const MOST_LETTERS: usize = 600;
+/// Maximum length of a provider's message in characters.
+const MAX_CHARS: usize = 600;
 
-/// Shorter ones are in every sentence: to remove them would hide nothing and garble all.
-const LEAST_LENGTH: usize = 4;
+/// Minimum length of secrets to remove from texts. Shorter ones occur everywhere: removing them
+/// would hide nothing and garble everything.
+const MIN_LEN: usize = 4;
 
-/// A word that nobody may see, a key for example. Neither printed nor written down does it
-/// show what it holds.
+/// A secret text, for example a key. Neither formatting nor serialization reveals it.
 ///
 /// ```
 /// use autonoe_model::Secret;
@@ -35,17 +35,17 @@ const LEAST_LENGTH: usize = 4;
 pub struct Secret(Arc<str>);
 
 impl Secret {
-    /// Keeps a word.
+    /// Creates a secret.
     pub fn new(word: impl Into<String>) -> Self {
         Self(word.into().into())
     }
 
-    /// Returns the word. Whoever asks for it must not show it.
+    /// Returns the secret text. The caller must not print it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether it is only what was written in the place of a secret.
+    /// Returns whether this is only the replacement of a serialized secret.
     pub fn is_redacted(&self) -> bool {
         &*self.0 == REDACTED
     }
@@ -85,23 +85,23 @@ impl JsonSchema for Secret {
     }
 }
 
-/// All secrets of a connection, to be kept out of what providers say: some repeat the key that
-/// they refuse.
+/// All secrets of a connection, to remove them from messages of providers: some repeat the key that
+/// they reject.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SecretWords(Vec<Secret>);
+pub(crate) struct SecretSet(Vec<Secret>);
 
-impl SecretWords {
+impl SecretSet {
     pub(crate) fn new(secrets: impl IntoIterator<Item = Secret>) -> Self {
         let mut secrets: Vec<Secret> = secrets.into_iter().collect();
-        secrets.retain(|secret| secret.expose().len() >= LEAST_LENGTH);
-        // One may be a part of another.
+        secrets.retain(|secret| secret.expose().len() >= MIN_LEN);
+        // A secret may be a part of another one.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
         Self(secrets)
     }
 
-    /// Returns an error without them, and not longer than anybody reads. It is cut afterwards: of a
-    /// secret that is cut in two, the rest would not be found any more.
-    pub(crate) fn removed_from(&self, error: ModelError) -> ModelError {
+    /// Removes the secrets from an error, and truncates its message. Truncation comes last, because
+    /// a truncated secret would not be found.
+    pub(crate) fn redact(&self, error: ModelError) -> ModelError {
         let mut error = error;
         let texts = [&mut error.reason, &mut error.request_id];
         for text in texts.into_iter().flatten().chain([&mut error.message]) {
@@ -111,7 +111,7 @@ impl SecretWords {
                 }
             }
         }
-        if let Some((end, _)) = error.message.char_indices().nth(MOST_LETTERS) {
+        if let Some((end, _)) = error.message.char_indices().nth(MAX_CHARS) {
             error.message.truncate(end);
             error.message.push_str(" ..");
         }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn no_error_repeats_a_secret() {
-        let words = SecretWords::new([
+        let words = SecretSet::new([
             Secret::new("sk-1"),
             Secret::new("sk-12345"),
             Secret::new("x"),
@@ -138,7 +138,7 @@ mod tests {
         .with_reason("sk-12345".to_owned())
         .with_request_id("req-sk-1".to_owned());
 
-        let error = words.removed_from(error);
+        let error = words.redact(error);
 
         assert_eq!(error.message, "exactly [redacted], and [redacted]");
         assert_eq!(error.reason.as_deref(), Some("[redacted]"));
@@ -147,15 +147,15 @@ mod tests {
 
     #[test]
     fn a_secret_at_the_end_of_what_is_told_is_not_told_in_part() {
-        let words = SecretWords::new([Secret::new("key-of-the-gateway")]);
-        for before in MOST_LETTERS - 20..=MOST_LETTERS {
+        let words = SecretSet::new([Secret::new("key-of-the-gateway")]);
+        for before in MAX_CHARS - 20..=MAX_CHARS {
             let said = format!("{}key-of-the-gateway, and more", "é".repeat(before));
             let error = ModelError::new(ModelErrorCode::Unknown, said);
 
-            let message = words.removed_from(error).message;
+            let message = words.redact(error).message;
 
             assert!(!message.contains("key"), "{before}: {message}");
-            assert!(message.chars().count() <= MOST_LETTERS + 3, "{message}");
+            assert!(message.chars().count() <= MAX_CHARS + 3, "{message}");
         }
     }
 

@@ -1,51 +1,51 @@
-//! Bytes become events.
+//! [`SseParser`]: parser of server-sent events.
 
 use std::collections::VecDeque;
 
 use crate::wire::ServerEvent;
 
-/// The most bytes that one event may have.
-pub(super) const LARGEST_EVENT: usize = 16 << 20;
+/// Maximum size of one event in bytes.
+pub(super) const MAX_EVENT_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Makes events of bytes, however these are cut into pieces.
+/// Splits bytes into events, however the bytes are chunked.
 ///
-/// It follows the `text/event-stream` format: lines end with CR, LF or both, a blank line
-/// ends an event, comments and fields that it does not know are skipped, an event without
-/// data is none. Each byte is looked at once.
+/// Implements the `text/event-stream` format: lines end with CR, LF or both, a blank line ends an
+/// event, comments and unknown fields are skipped, and an event without data is ignored. Each byte
+/// is processed once.
 #[derive(Debug)]
-pub(super) struct Framer {
+pub(super) struct SseParser {
     largest: usize,
-    /// The line that has not ended.
+    /// Current incomplete line.
     line: Vec<u8>,
-    /// The last byte was a CR: an LF that follows belongs to it.
+    /// The last byte was a CR: a following LF belongs to the same line end.
     ended_with_cr: bool,
     is_first_line: bool,
     name: String,
-    /// The data of the event that has not ended, with a line feed behind every line.
+    /// Data of the current incomplete event, with a line feed after every line.
     data: String,
     events: VecDeque<ServerEvent>,
-    /// There was a line that no event has.
+    /// Whether there was a line that is not valid in an event.
     has_foreign_line: bool,
 }
 
-/// Why bytes are no events.
+/// Reason that bytes are no events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum FrameError {
     #[error("the provider sent an event of more than {0} bytes")]
     TooLarge(usize),
-    #[error("the provider sent what is no text")]
+    #[error("the provider sent text that is not UTF-8")]
     NoText,
 }
 
-impl Default for Framer {
+impl Default for SseParser {
     fn default() -> Self {
-        Self::new(LARGEST_EVENT)
+        Self::new(MAX_EVENT_BYTES)
     }
 }
 
-impl Framer {
+impl SseParser {
     pub(super) fn new(largest: usize) -> Self {
         Self {
             largest,
@@ -59,11 +59,11 @@ impl Framer {
         }
     }
 
-    /// Takes the next bytes.
+    /// Processes the next bytes.
     ///
     /// # Errors
     ///
-    /// They make no events. Events before them can still be taken.
+    /// The bytes are no events. Earlier events can still be read.
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), FrameError> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.ended_with_cr) && bytes[0] == b'\n' {
@@ -84,20 +84,20 @@ impl Framer {
         Ok(())
     }
 
-    /// Returns the next whole event, if there is one.
+    /// Returns the next complete event, if there is one.
     pub(super) fn next_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
-    /// Returns the event that has begun when no more bytes come. It may be a part of one.
+    /// Returns the unfinished event at the end of the input. It may be truncated.
     pub(super) fn rest(&mut self) -> Option<ServerEvent> {
         self.end_line().ok()?;
         self.end_event();
         self.events.pop_back()
     }
 
-    /// Tells whether there was a line that no event has: a page or a document has many.
-    pub(super) fn has_foreign_line(&self) -> bool {
+    /// Returns whether there was a line that is not valid in an event, as in an HTML page.
+    pub(super) fn has_invalid_line(&self) -> bool {
         self.has_foreign_line
     }
 
@@ -112,7 +112,7 @@ impl Framer {
         } else {
             self.field(text)?;
         }
-        // Its memory serves the next one.
+        // Reuses the memory of the line.
         line.clear();
         self.line = line;
         Ok(())

@@ -1,4 +1,4 @@
-//! How long a provider may take.
+//! [`Timeouts`]: time limits of a provider.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{ModelError, ModelErrorCode};
 
-/// How long a provider may take, step by step.
+/// Time limits of a provider, step by step.
 ///
-/// There is no limit for a whole answer: a model that thinks for an hour and shows that it
-/// lives is not late. Who wants one drops the stream.
+/// There is no limit for a whole answer: a model may reason for an hour as long as its provider
+/// shows activity. Callers that want a limit drop the stream.
 ///
 /// ```
-/// use autonoe_model::Timeouts;
+/// use autonoe_model::transport::Timeouts;
 ///
 /// let patient: Timeouts = serde_json::from_str(r#"{"silenceMs": 900000}"#)?;
 ///
@@ -23,13 +23,14 @@ use crate::contract::{ModelError, ModelErrorCode};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Timeouts {
-    /// Until there is a connection, with the look-up of its name and encryption, in milliseconds.
+    /// Time limit of establishing a connection, including name lookup and encryption, in
+    /// milliseconds.
     #[schemars(range(min = 1))]
     pub connect_ms: u64,
-    /// Until the answer begins, in milliseconds, the connection included.
+    /// Time limit until the answer starts, including the connection, in milliseconds.
     #[schemars(range(min = 1))]
     pub head_ms: u64,
-    /// Between two parts of an answer, signs of life included, in milliseconds.
+    /// Time limit between two parts of an answer, including keep-alive messages, in milliseconds.
     #[schemars(range(min = 1))]
     pub silence_ms: u64,
 }
@@ -40,15 +41,15 @@ impl Default for Timeouts {
             connect_ms: 10_000,
             // A local server may have to load its model first.
             head_ms: 300_000,
-            // Some services say nothing while a model thinks.
+            // Some services send nothing while a model reasons.
             silence_ms: 300_000,
         }
     }
 }
 
 impl Timeouts {
-    /// Tells whether there is any time at all for each step.
-    pub(crate) fn are_possible(self) -> bool {
+    /// Returns whether all time limits are positive.
+    pub(crate) fn are_positive(self) -> bool {
         self.connect_ms > 0 && self.head_ms > 0 && self.silence_ms > 0
     }
 
@@ -65,8 +66,8 @@ impl Timeouts {
     }
 }
 
-/// Waits for `work`, for so long; `missing` says what did not come.
-pub(super) async fn within<T>(
+/// Waits for `work` with a time limit. `missing` is the beginning of the error message.
+pub(super) async fn with_timeout<T>(
     limit: Duration,
     missing: &str,
     work: impl Future<Output = T>,
@@ -87,7 +88,7 @@ mod tests {
         let started = tokio::time::Instant::now();
         let never = std::future::pending::<()>();
 
-        let error = within(Timeouts::default().silence(), "nothing came", never).await;
+        let error = with_timeout(Timeouts::default().silence(), "nothing came", never).await;
 
         let error = error.expect_err("it never comes");
         assert_eq!(error.code, ModelErrorCode::Timeout);

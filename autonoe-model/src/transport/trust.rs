@@ -1,4 +1,4 @@
-//! Whom encrypted connections trust, as a configuration says it.
+//! [`Trust`]: configuration of trusted certificate authorities.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Authorities;
 use super::authorities::{add_file, add_pem, add_system};
 
-/// Where systems have all their authorities in one file, the more common ones first.
+/// Bundles of systems with all authorities in one file, most common first.
 const BUNDLES: [&str; 7] = [
     // Debian, Ubuntu, Arch, Gentoo
     "/etc/ssl/certs/ca-certificates.crt",
@@ -27,18 +27,18 @@ const BUNDLES: [&str; 7] = [
     "/usr/local/share/certs/ca-root-nss.crt",
 ];
 
-/// Where they have one file for each.
+/// Directories of systems with one file per authority.
 const DIRECTORIES: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
-/// Whom encrypted connections trust: the authorities that may vouch for a server.
+/// Certificate authorities that encrypted connections trust.
 ///
-/// Left out, those of the system: the bundle of its administrator, or what `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` name in the environment that the caller hands over. The process's own
-/// environment is never looked at. A company whose proxy looks into connections names its
-/// own authority besides.
+/// By default those of the system: its bundle, or the files in `SSL_CERT_FILE` and `SSL_CERT_DIR`
+/// of the environment that the caller passes. The process's own environment is never read. A
+/// company with an intercepting proxy adds its own authority.
 ///
 /// ```
-/// use autonoe_model::{ProviderContext, Trust, provider_spec};
+/// use autonoe_model::provider::{ProviderContext, provider_spec};
+/// use autonoe_model::transport::Trust;
 /// use serde_json::json;
 ///
 /// let spec = provider_spec(&json!({
@@ -57,68 +57,68 @@ const DIRECTORIES: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Trust {
-    /// Whether the authorities of the system count.
+    /// Whether the authorities of the system are trusted.
     pub system: SystemAuthorities,
-    /// Files with certificates of further authorities, in PEM.
+    /// PEM files with certificates of additional authorities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathBuf>,
-    /// Certificates of further authorities themselves, in PEM.
+    /// Certificates of additional authorities in PEM format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pem: Option<String>,
 }
 
-/// Whether the authorities of the system count.
+/// Whether the authorities of the system are trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SystemAuthorities {
-    /// They do.
+    /// They are trusted.
     #[default]
     Trusted,
-    /// They do not: only those that are named.
+    /// They are not trusted, only the configured ones.
     Ignored,
 }
 
 impl Trust {
-    /// Trusts the authorities of a file besides.
+    /// Adds the authorities of a file.
     #[must_use]
     pub fn with_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.files.push(path.into());
         self
     }
 
-    /// Trusts these authorities besides.
+    /// Adds the authorities of a PEM text.
     #[must_use]
     pub fn with_pem(mut self, pem: impl Into<String>) -> Self {
         self.pem = Some(pem.into());
         self
     }
 
-    /// Sets whether the authorities of the system count.
+    /// Sets whether the authorities of the system are trusted.
     #[must_use]
     pub fn with_system(mut self, system: SystemAuthorities) -> Self {
         self.system = system;
         self
     }
 
-    /// Returns the file with the authorities of the system: the one that `SSL_CERT_FILE` names in
-    /// `environment`, or the first of the known bundles that is there.
+    /// Returns the file with the authorities of the system: the one in `SSL_CERT_FILE` of
+    /// `environment`, or the first existing known bundle.
     pub fn system_bundle(environment: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
         system_places(environment, Path::exists).0
     }
 
-    /// Says the same with files that are found from everywhere.
-    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+    /// Resolves relative paths against `folder`.
+    pub(crate) fn resolve_in(mut self, folder: &Path) -> Self {
         for file in &mut self.files {
             *file = folder.join(&*file);
         }
         self
     }
 
-    /// Reads the authorities. `environment` says where the system has its own.
+    /// Loads the authorities. `environment` contains the location of the system's own.
     ///
     /// # Errors
     ///
-    /// A sentence: what somebody named cannot be read, or nobody is left to trust.
+    /// A sentence: a configured authority cannot be read, or there are no authorities.
     pub(crate) fn read(
         &self,
         environment: &BTreeMap<OsString, OsString>,
@@ -126,7 +126,10 @@ impl Trust {
         let mut roots = RootCertStore::empty();
         for file in &self.files {
             if !file.is_absolute() {
-                return Err(format!("{} is relative to nothing", file.display()));
+                return Err(format!(
+                    "{} is a relative path; write an absolute one",
+                    file.display()
+                ));
             }
             add_file(&mut roots, file)?;
         }
@@ -136,19 +139,23 @@ impl Trust {
         if self.system == SystemAuthorities::Trusted {
             let (file, directory) = system_places(environment, Path::exists);
             let added = add_system(&mut roots, file.as_deref(), directory.as_deref());
-            // Whoever named others can do without.
+            // With configured authorities, those of the system are optional.
             if roots.is_empty() {
                 added?;
             }
         }
-        match roots.is_empty() {
-            true => Err("nobody is named, and the system is ignored".to_owned()),
-            false => Ok(Authorities::new(roots)),
+        if roots.is_empty() {
+            Err(
+                "no certificate authority is configured, and those of the system are ignored"
+                    .to_owned(),
+            )
+        } else {
+            Ok(Authorities::new(roots))
         }
     }
 }
 
-/// Says where the system has its authorities: the file, the directory.
+/// Returns the file and the directory of the system's authorities.
 fn system_places(
     environment: &BTreeMap<OsString, OsString>,
     exists: impl Fn(&Path) -> bool,
@@ -206,10 +213,10 @@ mod tests {
     fn nobody_is_trusted_by_mistake() {
         let trust = Trust::default().with_system(SystemAuthorities::Ignored);
         for (trust, expected) in [
-            (trust.clone(), "nobody is named"),
+            (trust.clone(), "no certificate authority is configured"),
             (
                 trust.clone().with_file("ca.pem"),
-                "ca.pem is relative to nothing",
+                "ca.pem is a relative path",
             ),
             (
                 trust.clone().with_file("/no/ca.pem"),
@@ -217,7 +224,7 @@ mod tests {
             ),
             (
                 trust.with_pem("no certificate"),
-                "`pem` holds no certificate",
+                "`pem` contains no PEM certificate",
             ),
         ] {
             let problem = trust.read(&BTreeMap::new()).expect_err("nobody");

@@ -1,10 +1,10 @@
-//! Base64 of files that go with the result of a tool.
+//! Base64 encoding of attachments.
 
-use autonoe_core::Attachment;
+use autonoe_core::tool::Attachment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Returns the bytes of a file as protocols want them.
+/// Returns the content of an attachment as base64.
 pub(crate) fn base64(attachment: &Attachment) -> String {
     STANDARD.encode(&attachment.data)
 }

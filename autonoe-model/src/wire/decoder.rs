@@ -1,33 +1,33 @@
-//! An answer that is read as it comes.
+//! [`Decoder`]: incremental decoder of a streamed answer.
 
 use crate::contract::{ModelError, ModelEvent, ModelReply};
 
-/// One event of a stream: its name, if it has one, and its data.
+/// One event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerEvent {
-    /// The name; empty if it has none.
+    /// Name; empty if there is none.
     pub(crate) name: String,
-    /// The data, lines joined.
+    /// Data, with joined lines.
     pub(crate) data: String,
 }
 
-/// Reads one answer.
+/// Decodes one answer.
 pub(crate) trait Decoder: Send {
-    /// Takes the next event and adds what it tells to `news`.
+    /// Processes the next event, and appends the resulting events to `news`.
     ///
     /// # Errors
     ///
-    /// The provider says that it failed, or says what makes no sense. What was used so far is in
-    /// the error. Nothing is taken after that.
-    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError>;
+    /// The provider reported an error or sent an invalid event. The error includes the usage so
+    /// far. No events are accepted after that.
+    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError>;
 
-    /// Tells whether the provider has said that the answer is whole.
-    fn is_whole(&self) -> bool;
+    /// Returns whether the answer is complete.
+    fn is_complete(&self) -> bool;
 
     /// Returns the answer, after the last event.
     ///
     /// # Errors
     ///
-    /// The answer is incomplete. What was used so far is in the error.
+    /// The answer is incomplete. The error includes the usage so far.
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError>;
 }

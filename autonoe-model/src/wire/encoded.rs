@@ -1,14 +1,14 @@
-//! A request as it is sent.
+//! [`Encoded`]: HTTP request to a model.
 
 use serde_json::Value;
 
-/// A request as it is sent, but for the key.
+/// HTTP request without the key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Encoded {
-    /// Where to, below the base of the provider, with the query: `/v1/messages`.
+    /// Path below the provider's base URL, with the query: `/v1/messages`.
     pub(crate) path: String,
-    /// Headers beside those of every request.
+    /// Headers in addition to those of every request.
     pub(crate) headers: Vec<(&'static str, String)>,
-    /// What is asked.
+    /// JSON body.
     pub(crate) body: Value,
 }

@@ -1,13 +1,13 @@
-//! The protocols of providers, without I/O: from a request to JSON, and from events to an answer.
+//! Wire protocols of providers, without I/O: encoding of requests and decoding of answers.
 //!
-//! A protocol is a [`Wire`]. It knows no connection and no clock: who sends what it encodes and
-//! hands it what comes back is in `transport`.
+//! A protocol is a `Wire`. It knows neither connections nor clocks; `transport` sends its requests
+//! and feeds it the responses.
 
-pub(crate) mod anthropic;
+pub mod anthropic;
 pub(crate) mod attachment;
-pub(crate) mod chat;
+pub mod chat;
 pub(crate) mod gemini;
-pub(crate) mod openai_responses;
+pub mod openai_responses;
 
 mod decoder;
 mod encoded;
@@ -20,23 +20,24 @@ pub(crate) use refusal::{Refusal, status_code_of};
 
 use crate::contract::{ModelError, ModelRequest};
 
-/// A protocol that models are asked over.
+/// Wire protocol of a model API.
 pub(crate) trait Wire: Send + Sync + 'static {
-    /// Names the protocol, also in the [`WireItem`](crate::WireItem)s of what comes over it.
+    /// Returns the name of the protocol, which is also recorded in the
+    /// [`WireItem`](crate::contract::WireItem)s that it decodes.
     fn protocol(&self) -> &'static str;
 
-    /// Says how the key is sent: the name of a header, and its value.
+    /// Returns the header for the key: name and value.
     fn credential(&self, key: &str) -> (&'static str, String);
 
-    /// Writes down what `model` is asked.
+    /// Encodes a request to `model`.
     ///
-    /// Parts of earlier answers that came over this protocol are sent back unchanged and in
-    /// their order; of others, what they mean, without their thoughts.
+    /// Parts of earlier answers over this protocol are sent back unchanged and in their order.
+    /// Other parts are sent by their meaning, without reasoning.
     fn encode(&self, model: &str, request: &ModelRequest) -> Encoded;
 
-    /// Begins to read an answer.
+    /// Creates a decoder for an answer.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// Says what an answer means that is no success.
-    fn refused(&self, refusal: &Refusal) -> ModelError;
+    /// Converts an error response.
+    fn refusal_error(&self, refusal: &Refusal) -> ModelError;
 }

@@ -1,32 +1,32 @@
-//! An answer that is no success.
+//! [`Refusal`]: error response of a provider.
 
 use std::time::Duration;
 
 use crate::contract::{ModelError, ModelErrorCode};
 
-/// An answer of a provider that is no success.
+/// Error response of a provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The status.
+    /// HTTP status.
     pub(crate) status: u16,
-    /// What `retry-after` asks for, already counted from now.
+    /// Delay of `retry-after`, relative to now.
     pub(crate) retry_after: Option<Duration>,
-    /// The provider's name of the call.
+    /// Provider's ID of the call.
     pub(crate) request_id: Option<String>,
-    /// Its headers, by names in lower case.
+    /// Headers, with lower-case names.
     pub(crate) headers: Vec<(String, String)>,
-    /// What it says; cut if it is long.
+    /// Body, truncated if it is long.
     pub(crate) body: String,
 }
 
 impl Refusal {
-    /// Says what it means where its body does not say more: somebody on the way answered, or
-    /// there is no `api` at all.
+    /// Returns the error for a response without details: an intermediary answered, or `api` does
+    /// not exist at this URL.
     pub(crate) fn unexplained(&self, api: &str) -> ModelError {
         let status = self.status;
         let answered = format!("the provider answered with status {status}");
         let (code, message) = match status {
-            // The API itself says what it did not find.
+            // The API itself would say what it did not find.
             404 => (
                 ModelErrorCode::ProviderNotConfigured,
                 format!("there is no {api} at the base URL (status 404)"),
@@ -41,17 +41,17 @@ impl Refusal {
     }
 }
 
-/// Returns what a status means where the body does not say more.
+/// Returns the error code of a status, for responses without details.
 pub(crate) fn status_code_of(status: u16) -> ModelErrorCode {
     match status {
-        // Somebody on the way may want a login, too.
+        // An intermediary may require a login, too.
         401..=403 | 407 | 511 => ModelErrorCode::AuthenticationError,
         404 => ModelErrorCode::ModelNotFound,
         408 | 504 => ModelErrorCode::Timeout,
-        // Fewer words may pass.
+        // A shorter request may succeed.
         413 => ModelErrorCode::ContextLengthExceeded,
         429 | 529 => ModelErrorCode::RateLimited,
-        // What the server cannot do now it cannot do later.
+        // These do not change over time.
         501 | 505..=510 => ModelErrorCode::Unknown,
         500..=599 => ModelErrorCode::NetworkError,
         _ => ModelErrorCode::Unknown,

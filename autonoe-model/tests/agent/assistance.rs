@@ -1,18 +1,17 @@
-//! Tools that need the model's help.
+//! Tests of tools that request help from the model.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClientFactory, Budget, SessionOutcome, Tool, ToolContext, ToolDefinition, ToolError,
-    ToolOutput, ToolStatus,
-};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::tool::{ToolDefinition, ToolStatus};
+use autonoe_core::{AgentClientFactory, Budget, Tool, ToolContext, ToolError, ToolOutput};
 use autonoe_model::{Message, ModelError, ModelErrorCode};
 use serde_json::{Value, json};
 
-use crate::agent::setting::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
 
-/// A tool that cannot tell a long text in short by itself.
+/// A tool that cannot summarize a long text by itself.
 struct Digest(ToolDefinition);
 
 impl Digest {
@@ -58,10 +57,10 @@ async fn a_tool_that_needs_the_model_gets_its_answer_out_of_the_same_budget() {
         turn.responses(),
         [("c1", "In short: it is long", ToolStatus::Ok)]
     );
-    // What the model says to a tool, the agent does not say.
+    // The model's answer to a tool is not a text of the agent.
     assert_eq!(turn.texts(), ["I see."]);
     assert_eq!(turn.tokens(), 60);
-    let asked = model.asked();
+    let asked = model.requests();
     let question = Message::user("Tell it in short: a very long text");
     assert_eq!(asked[1].messages, [question]);
     assert!(asked[1].tools.is_empty());

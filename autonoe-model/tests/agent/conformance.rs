@@ -1,30 +1,32 @@
-//! The agent keeps the contract of every backend.
+//! Conformance of the agent to the contract of backends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentClientFactory, Clock, SystemClock};
+use autonoe_core::AgentClientFactory;
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_model::price::TokenCounts;
 use autonoe_model::{
-    BuiltInTools, ModelError, ModelErrorCode, PriceTable, PricedAgents, StopReason, TokenCounts,
+    BuiltInTools, ModelError, ModelErrorCode, PriceTable, PricedBackend, StopReason,
 };
 use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_client};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::agent::setting::{Answer, ScriptedModel, agents, calls, says};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, says};
 
-/// How long anything may take on a busy machine.
+/// Time limit of each step on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Agents with the built-in tools, which run real commands and end what those leave.
+/// Agents with the built-in tools, which run real commands and end the processes that those leave.
 struct Harness {
     folder: TempDir,
 }
 
 impl Harness {
-    /// The folder is not in `/tmp`: a sandbox has one of its own.
+    /// The folder is not in `/tmp`, because a sandbox has its own.
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir_in("/var/tmp").expect("a folder"),
@@ -36,7 +38,7 @@ impl Harness {
 impl AgentHarness for Harness {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        // Several sessions are made of it: what the model does hangs on the conversation alone.
+        // Several sessions share the model, so its behaviour depends on the conversation alone.
         let model = ScriptedModel::following(move |request| {
             let is_first = request.messages.len() == 1;
             match &scenario {
@@ -109,7 +111,7 @@ async fn the_contract_of_backends_is_kept() {
     assert_eq!(skipped(&report), ALLOWED_SKIPS);
 }
 
-/// The same agents, with prices on top.
+/// The same agents, wrapped with prices.
 struct Priced {
     harness: Harness,
     counts: TokenCounts,
@@ -119,7 +121,7 @@ struct Priced {
 impl AgentHarness for Priced {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let agents = self.harness.agents(scenario).await?;
-        Some(Arc::new(PricedAgents::new(
+        Some(Arc::new(PricedBackend::new(
             agents,
             PriceTable::built_in(),
             self.counts,

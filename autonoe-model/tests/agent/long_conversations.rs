@@ -1,28 +1,29 @@
-//! Conversations that do not fit into the model.
+//! Tests of conversations that exceed the model's context.
 
 use std::time::Duration;
 
-use autonoe_core::{AgentClientFactory, Budget, SessionOutcome, TokenUsage, ToolOutput};
+use autonoe_core::agent::{SessionOutcome, TokenUsage};
+use autonoe_core::{AgentClientFactory, Budget, ToolOutput};
 use autonoe_model::{
     Message, ModelError, ModelErrorCode, ModelRequest, Part, StopReason, ToolChoice,
 };
 use serde_json::json;
 
-use crate::agent::setting::{
+use crate::agent::fixture::{
     Answer, ScriptedModel, TestTool, Turn, agents, calls, one_turn, reply, says, spec, turn_of,
     with_stop,
 };
 
-/// How many tokens the model of these tests can read.
+/// Context of the model in these tests, in tokens.
 const WINDOW: usize = 4_000;
 
-/// Counts as a provider would: four bytes to a token.
+/// Counts like a provider: four bytes per token.
 fn tokens(request: &ModelRequest) -> usize {
     let text = serde_json::to_string(&request.messages).expect("it can be written");
     (text.len() + request.system.as_deref().unwrap_or_default().len()) / 4
 }
 
-/// Says of an answer how many tokens were read for it.
+/// Sets the number of prompt tokens of an answer.
 fn counted(answer: Answer, tokens: usize) -> Answer {
     let usage = TokenUsage {
         input: tokens as u64,
@@ -67,7 +68,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
         }
         answered += 1;
         let answer = match answered {
-            // Each round has 250 tokens and more: four windows in all.
+            // Each round has at least 250 tokens: four windows in all.
             ..64 => {
                 let id = format!("c{answered}");
                 reply([
@@ -94,7 +95,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
     );
     assert_eq!(turn.texts().last(), Some(&"The book is read."));
     assert_eq!(turn.responses().len(), 63);
-    let asked = model.asked();
+    let asked = model.requests();
     let overflows = asked.iter().filter(|request| tokens(request) > WINDOW);
     assert_eq!(overflows.count(), 0, "it was made shorter too late");
     for request in asked.iter().filter(|request| !is_summary(request)) {
@@ -143,11 +144,11 @@ async fn a_task_that_is_itself_too_long_fails_and_does_not_loop() {
     let turn = one_turn(&agents(&model, [], small), &"task ".repeat(10_000)).await;
 
     assert_eq!(turn.error.as_ref().map(|error| error.code()), Some("other"));
-    assert!(model.asked().len() <= 4, "{}", model.asked().len());
+    assert!(model.requests().len() <= 4, "{}", model.requests().len());
 }
 
-/// Works through a conversation of several windows, whose summaries are `summary`, while a person
-/// says something at its beginning. Returns the turn and what the model was asked last.
+/// Runs a conversation of several windows, whose summaries are `summary`, with a steering message
+/// at its beginning. Returns the turn and the last request to the model.
 async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
     let look = TestTool::reads("Look", async |_, _| {
         tokio::time::sleep(Duration::from_secs(10)).await;
@@ -179,7 +180,7 @@ async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
     let (turn, ()) = tokio::join!(turn_of(client.as_mut(), "Read the book."), steered);
 
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
-    let last = model.asked().pop().expect("it was asked");
+    let last = model.requests().pop().expect("it was asked");
     (turn, last)
 }
 
@@ -187,19 +188,19 @@ async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
 async fn what_a_person_said_is_known_however_the_conversation_is_told() {
     let notes: fn() -> Answer = || says("Half of the book is read.");
     for (summary, warning) in [
-        (notes, "was told in short"),
-        (|| reply([]), "middle was left out"),
+        (notes, "was summarised"),
+        (|| reply([]), "middle was removed"),
         (
             || with_stop(reply([]), StopReason::MaxTokens),
-            "middle was left out",
+            "middle was removed",
         ),
         (
             || with_stop(says("I cannot tell."), StopReason::Refused),
-            "middle was left out",
+            "middle was removed",
         ),
         (
             || with_stop(says("Half of"), StopReason::MaxTokens),
-            "the notes were cut",
+            "the summary was cut",
         ),
     ] {
         let (turn, last) = steered_at_length(summary).await;

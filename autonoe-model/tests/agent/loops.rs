@@ -1,17 +1,17 @@
-//! A model, its tools, and the loop between them.
+//! Tests of the loop between a model and its tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentClientFactory, Budget, CostUsd, SessionOutcome, StreamEvent, ToolOutput, ToolStatus,
-};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, Budget, CostUsd, StreamEvent, ToolOutput};
 use autonoe_model::{Message, ModelReply, Part, StopReason};
 use serde_json::json;
 use tokio::sync::Barrier;
 
-use crate::agent::setting::{
+use crate::agent::fixture::{
     Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
 };
 
@@ -30,7 +30,7 @@ async fn an_agent_calls_a_tool_hears_the_result_and_ends() {
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
     assert_eq!(turn.texts(), ["I look.", "It is there."]);
     assert_eq!(turn.responses(), [("c1", "found", ToolStatus::Ok)]);
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[1].messages.len(), 3);
     assert_eq!(asked[0].messages[0], Message::user("Is it there?"));
@@ -60,7 +60,7 @@ async fn a_refused_tool_is_not_called_and_the_model_hears_why() {
         matches!(responses[..], [("c1", _, ToolStatus::Denied)]),
         "{responses:?}"
     );
-    let asked = model.asked();
+    let asked = model.requests();
     let Message::Results { results } = &asked[1].messages[2] else {
         panic!("{asked:?}")
     };
@@ -86,7 +86,7 @@ async fn a_tool_that_does_not_exist_is_an_error_that_the_model_hears() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_that_only_look_run_side_by_side() {
-    // Nobody gets past the barrier alone.
+    // No call passes the barrier alone.
     let barrier = Arc::new(Barrier::new(3));
     let look = TestTool::reads("Look", move |_, _| {
         let barrier = barrier.clone();
@@ -139,7 +139,7 @@ async fn a_session_takes_fifty_rounds_and_no_more() {
     let turn = one_turn(&agents(&model, [echo()], |_| {}), "For ever.").await;
 
     assert_eq!(turn.outcome(), Some(&SessionOutcome::MaxTurns));
-    assert_eq!(model.asked().len(), 50);
+    assert_eq!(model.requests().len(), 50);
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,7 +153,7 @@ async fn a_session_may_say_itself_how_many_rounds_it_takes() {
     let turn = turn_of(client.as_mut(), "For ever.").await;
 
     assert_eq!(turn.outcome(), Some(&SessionOutcome::MaxTurns));
-    assert_eq!(model.asked().len(), 3);
+    assert_eq!(model.requests().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +164,7 @@ async fn a_session_ends_when_its_tokens_or_its_money_are_spent() {
     ] {
         let model = ScriptedModel::following(|_| calls(&[("c", "Echo", json!({"text": "x"}))]));
         let agents = agents(&model, [echo()], |options| {
-            // A cent for ten tokens.
+            // A cent per ten tokens.
             let prices = r#"{"scripted/model": {"input": "1000", "output": "1000"}}"#;
             options.prices = serde_json::from_str(prices).expect("prices");
         });
@@ -177,7 +177,11 @@ async fn a_session_ends_when_its_tokens_or_its_money_are_spent() {
             Some(&SessionOutcome::BudgetExceeded),
             "{budget:?}"
         );
-        assert_eq!((model.asked().len(), turn.tokens()), (3, 60), "{budget:?}");
+        assert_eq!(
+            (model.requests().len(), turn.tokens()),
+            (3, 60),
+            "{budget:?}"
+        );
         let Some(StreamEvent::End { cost, .. }) = turn.events.last() else {
             panic!("{turn:?}")
         };
@@ -198,7 +202,7 @@ async fn what_a_model_of_unknown_price_costs_is_unknown_and_not_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_cut_at_its_length_goes_on() {
+async fn an_answer_cut_at_its_length_limit_continues() {
     let cut = |text: &str| {
         let Answer::Says(reply) = says(text) else {
             unreachable!()
@@ -228,7 +232,7 @@ async fn a_refusal_is_an_error_of_the_agent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_turn_goes_on_with_the_conversation() {
+async fn a_second_turn_continues_the_conversation() {
     let model = ScriptedModel::new([says("Four."), says("Five.")]);
     let agents = agents(&model, [], |_| {});
     let mut client = agents
@@ -239,7 +243,7 @@ async fn a_second_turn_goes_on_with_the_conversation() {
     let turn = turn_of(client.as_mut(), "And one?").await;
 
     assert_eq!(turn.texts(), ["Five."]);
-    assert_eq!(model.asked()[1].messages.len(), 3);
+    assert_eq!(model.requests()[1].messages.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -247,7 +251,7 @@ async fn what_an_agent_cannot_do_it_says_before_it_starts() {
     let model = ScriptedModel::new([]);
     let agents = agents(&model, [], |_| {});
     let mut resumed = spec(Budget::default());
-    resumed.resume = Some(autonoe_core::AgentSessionId::new("earlier"));
+    resumed.resume = Some(autonoe_core::time::AgentSessionId::new("earlier"));
 
     let error = agents.create(resumed).expect_err("it cannot");
 

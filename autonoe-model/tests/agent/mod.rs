@@ -1,9 +1,10 @@
-//! The agent in this process: its loop, its limits, and how it ends.
+//! Tests of the in-process agent: its loop, its limits, and its end.
 
-mod accounts;
 mod assistance;
 mod conformance;
-mod life;
+mod fixture;
+mod idle;
+mod interruption;
 mod long_conversations;
 mod loops;
 mod mcp;
@@ -13,6 +14,5 @@ mod project_memory;
 mod properties;
 mod resume;
 mod retries;
-mod setting;
 mod stop_reasons;
-mod stopping;
+mod usage;

@@ -1,25 +1,25 @@
-//! Which tool a name leads to.
+//! Tests of the resolution of tool names.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Budget, Gate, Grants, ProjectPaths, SessionSpec, Tool,
-    ToolOutput, ToolStatus, Toolbox,
-};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::tool::{ToolStatus, Toolbox};
+use autonoe_core::{AgentClientFactory, Budget, SessionSpec, Tool, ToolOutput};
 use serde_json::json;
 
-use crate::agent::setting::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
+use crate::agent::fixture::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
 
 fn says_whose(name: &str, whose: &'static str) -> Arc<dyn Tool> {
     TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(whose)) })
 }
 
-/// A session that brings these tools; everything that it may be asked about is granted.
+/// Returns a session with these tools, with everything granted.
 fn bringing(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
     let mut spec = spec(Budget::default());
     spec.tools = Toolbox::new(tools);
     let grants = Grants::none().with_tool("Echo").with_tool("list");
-    let grants = spec.tools.granted_in(grants);
+    let grants = grants.with_toolbox(&spec.tools);
     spec.gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
     spec
 }
@@ -50,7 +50,7 @@ async fn tools_of_the_session_and_of_the_agents_with_one_name_are_two() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
-    // The gate lets the name pass, which belongs to nothing.
+    // The gate allows the name, but no tool has it.
     let model = ScriptedModel::new([calls(&[("c1", "list", json!({}))]), says("Well.")]);
     let agents = agents(&model, [], |_| {});
     let session = bringing([says_whose("list", "of the session")]);

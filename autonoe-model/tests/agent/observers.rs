@@ -1,14 +1,15 @@
-//! What observers are told of the model.
+//! Tests of events about the model.
 
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{
-    AgentClientFactory, Budget, Events, ModelPart, RunEvent, RunEventKind, RunObserver, SeededIds,
-};
+use autonoe_core::agent::ModelPart;
+use autonoe_core::event::Events;
+use autonoe_core::time::SeededIds;
+use autonoe_core::{AgentClientFactory, Budget, RunEvent, RunEventKind, RunObserver};
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::agent::setting::{Answer, ScriptedModel, agents, says, spec, turn_of, used};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, says, spec, turn_of, used};
 
 #[tokio::test(start_paused = true)]
 async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
@@ -19,7 +20,7 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
     let notes = seen.clone();
     let observer: Arc<dyn RunObserver> = Arc::new(move |event: &RunEvent<'_>| {
         let what = match &event.kind {
-            RunEventKind::ModelStarted { asked } => {
+            RunEventKind::ModelStarted { request: asked } => {
                 let provider = asked.provider.unwrap_or_default();
                 format!(
                     "asked {provider}/{} with {}",

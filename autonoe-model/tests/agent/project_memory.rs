@@ -1,4 +1,4 @@
-//! The memory file of a project, `AGENTS.md`.
+//! Tests of a project's memory file, `AGENTS.md`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use autonoe_core::{AgentClientFactory, Budget, SessionSpec, StreamEvent};
 
-use crate::agent::setting::{ScriptedModel, Turn, agents, echo, says, spec, turn_of};
+use crate::agent::fixture::{ScriptedModel, Turn, agents, echo, says, spec, turn_of};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
-/// Plays a session of two turns in `project`, and returns the first system prompt and turn.
+/// Runs a session of two turns in `project`, and returns the first system prompt and turn.
 async fn session(project: &Path, change: impl FnOnce(&mut SessionSpec)) -> (String, Turn) {
     let model = ScriptedModel::new([says("Hello."), says("Hello again.")]);
     let mut spec = spec(Budget::default());
@@ -28,7 +28,7 @@ async fn session(project: &Path, change: impl FnOnce(&mut SessionSpec)) -> (Stri
         Vec::<&str>::new(),
         "there is one warning"
     );
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked[0].system, asked[1].system);
     (asked[0].system.clone().expect("a system prompt"), turn)
 }

@@ -1,32 +1,30 @@
-//! Whatever happens, a turn ends, disposes of everything and counts every token once.
+//! Property tests: every turn ends, releases everything and counts every token once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClientFactory, Budget, CostUsd, Tool, ToolContext, ToolDefinition, ToolError,
-    ToolErrorCode, ToolOutput,
-};
+use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
+use autonoe_core::{AgentClientFactory, Budget, CostUsd, Tool, ToolContext, ToolError, ToolOutput};
 use autonoe_model::{ModelAgentOptions, ModelError, ModelErrorCode, ModelRequest, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::agent::setting::{
+use crate::agent::fixture::{
     Answer, ScriptedModel, TestTool, Turn, agents, reply, says, spec, turn_of, used,
 };
 
-/// What the model does when it is asked.
+/// Behaviour of the model on a request.
 #[derive(Clone, Debug)]
 enum Move {
     Says,
-    /// Calls tools: each takes so many seconds and then succeeds, fails or panics.
+    /// Calls tools: each takes this many seconds and then succeeds, fails or panics.
     Calls(Vec<(Kind, u64, End)>),
     Fails(usize),
-    /// Tells what it used so far, and fails.
+    /// Reports its usage so far, and fails.
     BreaksOff,
-    /// Tells what it used so far, and nothing more.
+    /// Reports its usage so far, and hangs.
     Hangs,
 }
 
@@ -35,14 +33,14 @@ enum Kind {
     Looks,
     Changes,
     Refused,
-    /// Asks the model for help.
+    /// Requests help from the model.
     Assisted,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum End {
     Ok,
-    /// Succeeds with so much that the conversation must be made shorter soon.
+    /// Succeeds with so much output that the conversation must be compacted soon.
     Much,
     Error,
     Panic,
@@ -74,7 +72,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(one, 0..12)
 }
 
-/// What is done from outside, and when.
+/// Interference from outside, with its time.
 #[derive(Clone, Copy, Debug)]
 enum Meddling {
     Nothing,
@@ -92,7 +90,7 @@ fn meddling() -> impl Strategy<Value = Meddling> {
     ]
 }
 
-/// Counts who is at work.
+/// Counts running calls.
 struct AtWork(Arc<AtomicU64>);
 
 impl AtWork {
@@ -108,7 +106,7 @@ impl Drop for AtWork {
     }
 }
 
-/// What a tool does that is called with `input`.
+/// Behaviour of a tool for `input`.
 async fn works(input: Value, at_work: Arc<AtomicU64>) -> Result<ToolOutput, ToolError> {
     let _here = AtWork::new(&at_work);
     let seconds = input["seconds"].as_u64().unwrap_or_default();
@@ -166,8 +164,8 @@ fn tools(at_work: &Arc<AtomicU64>) -> [Arc<dyn Tool>; 3] {
     ]
 }
 
-/// A model that does these moves in turn, and adds what they use to `spent`. What it reads is
-/// counted as a provider would, so that a conversation becomes too long.
+/// A model that performs these moves in turn, and adds their usage to `spent`. Prompts are counted
+/// like a provider does, so that a conversation becomes too long.
 fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
     let mut script = moves.into_iter();
     let (mut number, spent) = (0, spent.clone());
@@ -178,10 +176,10 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
         let size = length.len() as u64 / 8;
         let counted = |answer: Answer| {
             uses(size);
-            crate::agent::setting::with_usage(answer, used(size))
+            crate::agent::fixture::with_usage(answer, used(size))
         };
         match script.next().unwrap_or(Move::Says) {
-            // Questions of tools, and those for a summary, offer no tools.
+            // Requests of tools, and those for a summary, offer no tools.
             Move::Calls(calls) if !request.tools.is_empty() => {
                 let calls = calls.iter().enumerate();
                 counted(reply(calls.map(|(index, (kind, seconds, end))| {
@@ -204,7 +202,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
             Move::BreaksOff => {
                 uses(4);
                 let cut = ModelError::new(ModelErrorCode::NetworkError, "it is incomplete");
-                Answer::BreaksOff(used(4), cut)
+                Answer::FailsAfter(used(4), cut)
             }
             Move::Hangs => {
                 uses(5);
@@ -217,7 +215,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
 fn small(options: &mut ModelAgentOptions) {
     let limits = r#"{"model": {"context": 2500, "output": 300}}"#;
     options.limits = serde_json::from_str(limits).expect("limits");
-    // A dollar for a million tokens.
+    // A dollar per million tokens.
     let prices = r#"{"scripted/model": {"input": "1", "output": "1"}}"#;
     options.prices = serde_json::from_str(prices).expect("prices");
 }
@@ -229,7 +227,7 @@ fn cost(turn: &Turn) -> Option<CostUsd> {
     }
 }
 
-/// Plays `moves`, and returns whether the conversation was made shorter.
+/// Plays `moves`, and returns whether the conversation was compacted.
 async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
     let at_work = Arc::new(AtomicU64::new(0));
     let spent = Arc::new(AtomicU64::new(0));
@@ -244,7 +242,7 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
     let control = client.control();
 
     let after = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
-    // What would never end by itself is stopped by a person in the end.
+    // A play that would never end is interrupted at the end.
     let meddled = async {
         match meddling {
             Meddling::Interrupts(seconds) => {
@@ -253,7 +251,7 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
             }
             Meddling::Steers(seconds) => {
                 after(seconds).await;
-                // It may be over.
+                // The turn may be over.
                 let _ = control.steer("Hurry.").await;
             }
             Meddling::Nothing | Meddling::Drops(_) => {}
@@ -279,7 +277,7 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
         control.interrupt().await.expect("it can be");
         futures::future::pending::<()>().await;
     };
-    // The session has one account, also for turns that nobody heard to their ends.
+    // The session has one account, including turns that were not read to their end.
     let heard = turn.as_ref().map_or(0, Turn::tokens);
     let unheard = spent.load(Ordering::SeqCst) - heard;
     let next = tokio::select! {
@@ -307,7 +305,7 @@ async fn plays(moves: Vec<Move>, meddling: Meddling) -> bool {
     let turns = turn.iter().chain([&next]);
     turns
         .flat_map(Turn::warnings)
-        .any(|it| it.contains("became long"))
+        .any(|it| it.contains("became too long"))
 }
 
 proptest! {

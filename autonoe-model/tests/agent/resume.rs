@@ -1,15 +1,15 @@
-//! Conversations that a later session resumes.
+//! Tests of resumed conversations.
 
 use std::path::Path;
 
-use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, AgentSessionId, Budget, SessionField, SessionOutcome,
-    SessionSpec, StreamEvent,
-};
-use autonoe_model::{AssistantMessage, Message, ModelError, ModelErrorCode, ModelRequest};
+use autonoe_core::agent::{AgentErrorKind, SessionField, SessionOutcome};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{AgentClientFactory, Budget, SessionSpec, StreamEvent};
+use autonoe_model::contract::AssistantMessage;
+use autonoe_model::{Message, ModelError, ModelErrorCode, ModelRequest};
 use serde_json::json;
 
-use crate::agent::setting::{
+use crate::agent::fixture::{
     Answer, ScriptedModel, Turn, agents, calls, echo, says, spec, turn_in, turn_of,
 };
 
@@ -51,7 +51,7 @@ async fn a_conversation_is_resumed_by_another_session_with_calls_and_instruction
 
     assert_eq!(id_of(&second), id_of(&first));
     assert_eq!(second.texts(), ["Still green."]);
-    let asked = model.asked();
+    let asked = model.requests();
     let (before, added) = asked[2].messages.split_at(3);
     assert_eq!(before, asked[1].messages);
     let answer = Message::from(AssistantMessage::text("It is green."));
@@ -74,7 +74,7 @@ async fn all_turns_of_a_session_have_one_id_and_can_be_resumed() {
     turn_in(&agents, resumed, "three").await;
 
     assert_eq!(id_of(&first), id_of(&second));
-    assert_eq!(users(&model.asked()[2]), ["one", "two", "three"]);
+    assert_eq!(users(&model.requests()[2]), ["one", "two", "three"]);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_conversation_whose_last_turn_failed_is_resumed() {
 
     assert_ne!(first.outcome(), Some(&SessionOutcome::Completed));
     assert_eq!(second.outcome(), Some(&SessionOutcome::Completed));
-    assert_eq!(users(&model.asked()[2]), ["Do it.", "Go on."]);
+    assert_eq!(users(&model.requests()[2]), ["Do it.", "Go on."]);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_conversation_that_is_lost_fails_the_turn_and_the_model_is_not_asked()
     assert!(error.is_retryable(), "{error}");
     assert!(error.to_string().contains("model-1"), "{error}");
     assert_eq!(turn.events, [], "a start would say that it was resumed");
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
 }
 
 #[tokio::test]

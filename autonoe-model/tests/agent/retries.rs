@@ -1,19 +1,20 @@
-//! Models that fail, and what becomes of it.
+//! Tests of failed model calls and retries.
 
 use std::time::Duration;
 
-use autonoe_core::{SessionOutcome, StreamEvent};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::SessionOutcome;
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::agent::setting::{Answer, ScriptedModel, agents, one_turn, says, used};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, one_turn, says, used};
 
 fn fails(code: ModelErrorCode) -> Answer {
     Answer::Fails(ModelError::new(code, "it failed").with_usage(used(3)))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_may_pass_is_tried_again_and_told_as_a_warning() {
+async fn a_transient_failure_is_retried_and_reported_as_a_warning() {
     let model = ScriptedModel::new([
         fails(ModelErrorCode::NetworkError),
         fails(ModelErrorCode::Timeout),
@@ -25,18 +26,18 @@ async fn a_failure_that_may_pass_is_tried_again_and_told_as_a_warning() {
     assert_eq!(turn.texts(), ["At last."]);
     let is_warning = |event: &&StreamEvent| matches!(event, StreamEvent::Warning { .. });
     assert_eq!(turn.events.iter().filter(is_warning).count(), 2);
-    // Every token of every try, once.
+    // Every token of every attempt, once.
     assert_eq!(turn.tokens(), 6 + 6 + 20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_three_tries_the_session_fails_and_what_it_used_is_told() {
+async fn after_three_attempts_the_session_fails_with_its_usage() {
     let model = ScriptedModel::following(|_| fails(ModelErrorCode::NetworkError));
     let begun = tokio::time::Instant::now();
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;
 
-    assert_eq!(model.asked().len(), 3);
+    assert_eq!(model.requests().len(), 3);
     assert_eq!(
         turn.error.as_ref().map(|error| error.code()),
         Some("overloaded")

@@ -1,13 +1,15 @@
-//! Answers that did not end as the model wanted.
+//! Tests of answers that did not end normally.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use autonoe_core::{AgentClientFactory, Budget, SessionOutcome, Tool, ToolOutput, ToolStatus};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClientFactory, Budget, Tool, ToolOutput};
 use autonoe_model::{Message, ModelRequest, Part, StopReason};
 use serde_json::json;
 
-use crate::agent::setting::{
+use crate::agent::fixture::{
     Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
     with_stop,
 };
@@ -16,7 +18,7 @@ fn malformed() -> StopReason {
     StopReason::Failed("MALFORMED_FUNCTION_CALL".into())
 }
 
-/// What the model was told last.
+/// Returns the last message to the model.
 fn last(request: &ModelRequest) -> String {
     match request.messages.last() {
         Some(Message::User { text }) => text.clone(),
@@ -24,7 +26,7 @@ fn last(request: &ModelRequest) -> String {
     }
 }
 
-/// A tool that counts its calls.
+/// Returns a tool that counts its calls.
 fn counting(name: &str) -> (Arc<dyn Tool>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
@@ -53,8 +55,8 @@ async fn an_answer_that_the_provider_could_not_read_is_asked_for_again() {
         0,
         "nothing of it is carried out"
     );
-    for request in &model.asked()[1..] {
-        assert!(last(request).contains("could not be read"), "{request:?}");
+    for request in &model.requests()[1..] {
+        assert!(last(request).contains("could not be parsed"), "{request:?}");
     }
 }
 
@@ -71,7 +73,7 @@ async fn a_provider_that_never_reads_the_answer_is_an_error_with_its_word() {
         messages[0].contains("MALFORMED_FUNCTION_CALL"),
         "{messages:?}"
     );
-    assert_eq!(model.asked().len(), 4);
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,7 +110,7 @@ async fn a_call_of_an_answer_that_was_withheld_is_not_carried_out() {
         "{outcome:?}"
     );
     assert_eq!(count.load(Ordering::SeqCst), 0);
-    // The conversation can go on: the model checks that its calls are paired.
+    // The conversation can continue: the model checks that its calls are paired.
     let next = turn_of(client.as_mut(), "Go on.").await;
     assert_eq!(next.texts(), ["Well."]);
 }
@@ -130,7 +132,7 @@ async fn a_call_that_was_cut_is_not_carried_out_and_the_model_hears_why() {
     assert_eq!(responses[0], ("c1", "a", ToolStatus::Ok));
     assert_eq!((responses[1].0, responses[1].2), ("c2", ToolStatus::Error));
     assert!(responses[1].1.contains("was cut off"), "{responses:?}");
-    assert!(last(&model.asked()[1]).contains("cut off"));
+    assert!(last(&model.requests()[1]).contains("cut off"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -146,7 +148,7 @@ async fn calls_that_are_always_cut_come_to_an_end() {
         panic!("{turn:?}")
     };
     assert!(messages[0].contains("length limit"), "{messages:?}");
-    assert_eq!(model.asked().len(), 4);
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,18 +1,17 @@
-//! Clients with one fault each, and the checks that find them.
+//! Clients with one fault each, and the checks that detect them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_model::conformance::{BrokenStream, model_client};
-use autonoe_model::{
-    ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part, PartKind,
-};
+use autonoe_model::contract::PartKind;
+use autonoe_model::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part};
 use futures::{StreamExt, stream};
 use serde_json::json;
 
 use crate::conformance::memory::{InMemory, KEY, failure};
 
-/// What a client does wrong.
+/// Fault of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
@@ -56,7 +55,7 @@ pub(crate) enum Fault {
     LogsPrompts,
 }
 
-/// Each fault, and a check that finds it.
+/// Each fault, and a check that detects it.
 #[rustfmt::skip]
 const FOUND: &[(Fault, &str)] = &[
     (Fault::TakesCutStreams, "a stream that is cut is no answer"),
@@ -129,7 +128,7 @@ async fn every_fault_is_found_and_every_check_finds_one() {
 }
 
 impl Fault {
-    /// Tells whether half an answer is taken for a whole one.
+    /// Returns whether half an answer is treated as complete.
     pub(crate) fn takes_for_whole(self, how: BrokenStream) -> bool {
         match self {
             Self::TakesCutStreams => how == BrokenStream::Cut,
@@ -150,7 +149,7 @@ impl Fault {
         error
     }
 
-    /// Changes an answer as it comes.
+    /// Modifies a streamed answer.
     pub(crate) fn changes_stream(self, answer: ModelStream) -> ModelStream {
         match self {
             Self::EndsTwice => {
@@ -189,7 +188,7 @@ impl Fault {
                 answer.filter(is_end).boxed()
             }
             Self::TellsTooMuchEarly => {
-                let much = autonoe_core::TokenUsage {
+                let much = autonoe_core::agent::TokenUsage {
                     output: 1_000_000,
                     ..Default::default()
                 };

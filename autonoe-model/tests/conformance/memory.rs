@@ -1,15 +1,13 @@
-//! A client that has its provider in memory, and may have a fault.
+//! In-memory client and provider, optionally with a fault.
 
 mod answer;
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_model::conformance::{ModelHarness, NotStaged, Replayed, Scenario, Stage};
-use autonoe_model::{
-    AssistantMessage, Message, ModelClient, ModelErrorCode, ModelIdentity, ModelRequest,
-    ModelStream,
-};
+use autonoe_model::conformance::{ModelHarness, NotStaged, Replayed, Scenario, StagedProvider};
+use autonoe_model::contract::{AssistantMessage, ModelIdentity};
+use autonoe_model::{Message, ModelClient, ModelErrorCode, ModelRequest, ModelStream};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -27,7 +25,7 @@ pub(crate) struct InMemory(pub(crate) Fault);
 
 #[async_trait]
 impl ModelHarness for InMemory {
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged> {
+    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
         use ModelErrorCode::{ProviderNotConfigured, ProviderNotSupported};
         if let Scenario::Refuses { code } = scenario
             && matches!(code, ProviderNotConfigured | ProviderNotSupported)
@@ -48,7 +46,7 @@ impl ModelHarness for InMemory {
         KEY
     }
 
-    fn shown(&self) -> Vec<String> {
+    fn printed(&self) -> Vec<String> {
         vec![match self.0 {
             Fault::ShowsKeys => format!("InMemory {{ key: {KEY:?} }}"),
             _ => "InMemory { key: [redacted] }".to_owned(),
@@ -68,7 +66,7 @@ struct Memory {
 }
 
 #[async_trait]
-impl Stage for MemoryStage {
+impl StagedProvider for MemoryStage {
     fn model(&self) -> Arc<dyn ModelClient> {
         Arc::new(Client(self.0.clone()))
     }
@@ -77,7 +75,7 @@ impl Stage for MemoryStage {
         self.0.requests.lock().expect("no panic").clone()
     }
 
-    async fn client_left(&self) {
+    async fn wait_for_disconnect(&self) {
         self.0.left.notified().await;
     }
 
@@ -87,8 +85,8 @@ impl Stage for MemoryStage {
         };
         let last = self.requests().pop()?;
         Some(Replayed {
-            came: message.parts.iter().map(item).collect(),
-            went_back: last["messages"][1].clone(),
+            received: message.parts.iter().map(item).collect(),
+            sent_back: last["messages"][1].clone(),
         })
     }
 }
@@ -132,7 +130,7 @@ impl ModelClient for Client {
     }
 }
 
-/// A call under way: the provider sees when it ends.
+/// A call in progress, whose end the provider observes.
 struct Call(Arc<Memory>);
 
 impl Drop for Call {
@@ -176,10 +174,10 @@ impl Memory {
         requests.push(body);
     }
 
-    /// Puts an answer into the request, as it came.
+    /// Returns an answer as it is in the request, in its original form.
     fn went_back(&self, said: &AssistantMessage) -> Value {
         let parts = said.parts.iter();
-        let parts = parts.filter_map(|part| part.wire_of(PROTOCOL).cloned());
+        let parts = parts.filter_map(|part| part.wire_item(PROTOCOL).cloned());
         parts
             .map(|mut item| {
                 let is_dropped = match self.fault {

@@ -1,4 +1,5 @@
-//! The suite of `ModelClient`: every provider passes it, and clients with one fault each do not.
+//! Tests of the `ModelClient` suite: every provider passes it, and clients with one fault each do
+//! not.
 
 mod faulty;
 mod memory;

@@ -1,10 +1,10 @@
-//! The four providers, against servers that speak their protocols.
+//! Conformance of the four providers, against servers with their protocols.
 
 use autonoe_model::conformance::model_client;
 
 use crate::conformance::scripted::{Api, ScriptedProvider};
 
-/// Runs the suite, and asserts that nothing was left out but what the provider cannot do.
+/// Runs the suite, and asserts that only the checks in `cannot` were skipped.
 async fn conforms(api: Api, cannot: &[&str]) {
     let report = model_client(&ScriptedProvider(api)).await;
 

@@ -1,11 +1,11 @@
-//! Answers in the words of each protocol, as they come and as they go back.
+//! Answers in the format of each protocol, as received and as sent back.
 
-use autonoe_model::{AssistantMessage, PartKind};
+use autonoe_model::contract::{AssistantMessage, PartKind};
 use serde_json::{Map, Value, json};
 
 use crate::conformance::scripted::Api;
 
-/// What the servers sign with.
+/// Signature of the servers.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 /// Returns a part that no client knows.
@@ -14,13 +14,13 @@ pub(crate) fn unknown(api: Api) -> Value {
         Api::Anthropic | Api::Responses => {
             json!({"type": "brand_new", "id": "new_1", "payload": {"a": [1, null, "ä"]}})
         }
-        // Chat Completions have fields in the place of parts.
+        // Chat Completions has fields instead of parts.
         Api::Chat => json!({"brand_new": [{"payload": {"a": [1, null, "ä"]}}]}),
         Api::Google => json!({"brandNew": {"payload": {"a": [1, null, "ä"]}}}),
     }
 }
 
-/// Returns what the server says for `message`, as one.
+/// Returns the server's answer for `message`, as one value.
 pub(crate) fn came(api: Api, message: &AssistantMessage) -> Value {
     let parts = message.parts.iter().map(|part| &part.kind);
     match api {
@@ -43,7 +43,7 @@ pub(crate) fn came(api: Api, message: &AssistantMessage) -> Value {
     }
 }
 
-/// Returns what a request has of the answer.
+/// Returns the answer in a later request.
 pub(crate) fn went_back(api: Api, request: &Value) -> Value {
     let list = |name: &str| request[name].as_array().cloned().unwrap_or_default();
     let of_role = |name: &str, role: &str| {
@@ -105,7 +105,7 @@ fn responses(index: usize, kind: &PartKind) -> Value {
     }
 }
 
-/// The ids have the number of the server, which nobody knows before.
+/// Removes the number of the server from the IDs, because it is not known before.
 fn with_plain_id(mut item: Value) -> Value {
     let id = item["id"].as_str().unwrap_or_default().to_owned();
     if let [kind, "scripted", _, answer, index] = id.split('_').collect::<Vec<_>>()[..] {

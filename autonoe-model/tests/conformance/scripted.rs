@@ -1,4 +1,4 @@
-//! A provider in front of a scripted server.
+//! Providers connected to a scripted server.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_model::conformance::{
-    BrokenStream, ModelHarness, NotStaged, Replayed, Scenario, Stage,
+    BrokenStream, ModelHarness, NotStaged, Replayed, Scenario, StagedProvider,
 };
-use autonoe_model::{ModelClient, ModelErrorCode, ProviderContext, provider_spec};
+use autonoe_model::provider::{ProviderContext, provider_spec};
+use autonoe_model::{ModelClient, ModelErrorCode};
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::openai::OpenAiServer;
@@ -18,10 +19,10 @@ use serde_json::{Value, json};
 use crate::conformance::replies;
 use crate::conformance::turns::turn;
 
-/// The key that must not be seen anywhere.
+/// Key that must not leak.
 pub(crate) const KEY: &str = "sk-nobody-may-see-0123456789";
 
-/// The protocols, each with its provider.
+/// Protocols, each with its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     Anthropic,
@@ -31,7 +32,7 @@ pub(crate) enum Api {
 }
 
 impl Api {
-    /// Returns how a configuration calls the provider.
+    /// Returns the provider's type in a configuration.
     pub(crate) fn tag(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -41,7 +42,7 @@ impl Api {
         }
     }
 
-    /// Picks a word of the vendor: Anthropic, OpenAI, Google.
+    /// Selects the term of the vendor: Anthropic, OpenAI, Google.
     pub(crate) fn word(self, words: [&'static str; 3]) -> &'static str {
         match self {
             Self::Anthropic => words[0],
@@ -86,7 +87,7 @@ impl Deref for Server {
     }
 }
 
-/// A provider, as the suite is given it.
+/// A provider under test.
 pub(crate) struct ScriptedProvider(pub(crate) Api);
 
 impl ScriptedProvider {
@@ -102,7 +103,7 @@ impl ScriptedProvider {
 
 #[async_trait]
 impl ModelHarness for ScriptedProvider {
-    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn Stage>, NotStaged> {
+    async fn stage(&self, scenario: &Scenario) -> Result<Box<dyn StagedProvider>, NotStaged> {
         let Self(api) = *self;
         let mut context =
             ProviderContext::new(api.tag()).with_environment([("THE_KEY".into(), KEY.into())]);
@@ -126,9 +127,10 @@ impl ModelHarness for ScriptedProvider {
                     ..
                 }
         );
-        let timeouts = match is_impatient {
-            true => json!({"headMs": 5_000, "silenceMs": 3_000}),
-            false => json!({}),
+        let timeouts = if is_impatient {
+            json!({"headMs": 5_000, "silenceMs": 3_000})
+        } else {
+            json!({})
         };
         let mut spec = self.spec(&server.base_url(), &timeouts);
         match code {
@@ -149,11 +151,11 @@ impl ModelHarness for ScriptedProvider {
         KEY
     }
 
-    fn shown(&self) -> Vec<String> {
+    fn printed(&self) -> Vec<String> {
         let environment = [("THE_KEY".into(), KEY.into())];
         let context = ProviderContext::new("p").with_environment(environment);
         let mut shown = vec![format!("{context:?}")];
-        // From a variable, and written down.
+        // From a variable, and as a literal value.
         for key in [json!({"env": "THE_KEY"}), json!({"value": KEY})] {
             let mut spec = self.spec("http://127.0.0.1:9/v1", &json!({}));
             spec["key"] = key;
@@ -175,7 +177,7 @@ struct ScriptedStage {
 }
 
 #[async_trait]
-impl Stage for ScriptedStage {
+impl StagedProvider for ScriptedStage {
     fn model(&self) -> Arc<dyn ModelClient> {
         self.model.clone()
     }
@@ -185,7 +187,7 @@ impl Stage for ScriptedStage {
         asked.into_iter().map(|prompt| prompt.raw).collect()
     }
 
-    async fn client_left(&self) {
+    async fn wait_for_disconnect(&self) {
         let left = self
             .server
             .log()
@@ -201,8 +203,8 @@ impl Stage for ScriptedStage {
         };
         let last = self.requests().pop()?;
         Some(Replayed {
-            came: replies::came(self.api, message),
-            went_back: replies::went_back(self.api, &last),
+            received: replies::came(self.api, message),
+            sent_back: replies::went_back(self.api, &last),
         })
     }
 }

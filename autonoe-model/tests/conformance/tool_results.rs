@@ -1,21 +1,23 @@
-//! Attachments of tools in the requests of each protocol.
+//! Tests of attachments in the requests of each protocol.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, Tool,
-    Toolbox,
-};
-use autonoe_model::{ModelAgentOptions, ModelAgents, ProviderContext, provider_spec};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClientFactory, RunId, SessionSpec, Tool};
+use autonoe_model::provider::{ProviderContext, provider_spec};
+use autonoe_model::{ModelAgentOptions, ModelBackend};
 use autonoe_testkit::model_server::{MainRequests, Script, Turn};
-use autonoe_testkit::program::{Camera, events_of};
+use autonoe_testkit::program::{Camera, collect_events};
 use serde_json::{Value, json};
 
 use crate::conformance::scripted::{Api, KEY, ScriptedProvider};
 
 const APIS: [Api; 4] = [Api::Anthropic, Api::Responses, Api::Chat, Api::Google];
 
-/// Has an agent take one photo, and returns the request in which the model gets the result.
+/// Lets an agent take one photo, and returns the request with the result.
 async fn request_with_photo(api: Api, input: Value) -> String {
     let turns = [
         Turn::tool("mcp__autonoe__photo", input),
@@ -34,14 +36,14 @@ async fn request_with_photo(api: Api, input: Value) -> String {
     let tools = Toolbox::new([Camera::new() as Arc<dyn Tool>]);
     let gate = Gate::new(
         ProjectPaths::new("/srv/project"),
-        tools.granted_in(Grants::none()),
+        Grants::none().with_toolbox(&tools),
     );
     let mut spec = SessionSpec::new(key, "/srv/project", gate, tools);
     spec.sandbox = Sandbox::Off;
-    let client = ModelAgents::new(options).create(spec);
+    let client = ModelBackend::new(options).create(spec);
     let mut client = client.expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    let (events, error) = collect_events(client.as_mut(), "Take a photo.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{api:?}: {error:?} {events:?}");

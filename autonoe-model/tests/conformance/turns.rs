@@ -1,31 +1,32 @@
-//! Scenarios in the words of a script.
+//! Conversion of scenarios into server scripts.
 
-use autonoe_core::TokenUsage;
-use autonoe_model::conformance::{AskedWait, BrokenStream, Scenario};
-use autonoe_model::{AssistantMessage, ModelErrorCode, PartKind};
-use autonoe_testkit::model_server::{Message, Place, Refusal, StreamFault, Turn, Usage};
+use autonoe_core::agent::TokenUsage;
+use autonoe_model::ModelErrorCode;
+use autonoe_model::conformance::{BrokenStream, RequestedDelay, Scenario};
+use autonoe_model::contract::{AssistantMessage, PartKind};
+use autonoe_testkit::model_server::{FaultPosition, Message, Refusal, StreamFault, Turn, Usage};
 
 use crate::conformance::replies;
 use crate::conformance::scripted::{Api, KEY};
 
-/// Puts a scenario into a script; `None` if the provider cannot do such a thing.
+/// Converts a scenario into a script; `None` if the provider cannot play it.
 pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {
     let message = |text: &str| Message::new().says(text).in_pieces_of(9);
     Some(match scenario {
         Scenario::Answers { message, usage } => answer(api, message, *usage)?.into(),
         Scenario::Pauses { text } => message(text)
-            .breaks(Place::InBlock(0), StreamFault::Hang)
+            .breaks(FaultPosition::InBlock(0), StreamFault::Hang)
             .into(),
         Scenario::Breaks { text, how } => message(text)
-            .breaks(Place::InBlock(0), fault(api, *how)?)
+            .breaks(FaultPosition::InBlock(0), fault(api, *how)?)
             .into(),
         Scenario::Refuses { code } => refusal(api, *code)?,
         Scenario::Limits { wait } => match wait {
             None => Refusal::rate_limited().into(),
-            Some(AskedWait::Seconds(seconds)) => {
+            Some(RequestedDelay::Seconds(seconds)) => {
                 Refusal::rate_limited().retry_after(*seconds).into()
             }
-            Some(AskedWait::Until(time)) => Refusal::rate_limited().retry_at(*time).into(),
+            Some(RequestedDelay::Until(time)) => Refusal::rate_limited().retry_at(*time).into(),
             _ => return None,
         },
         Scenario::Page { status: 200 } => Turn::html("<h1>Sign in to the network</h1>"),
@@ -46,7 +47,7 @@ pub(crate) fn turn(api: Api, scenario: &Scenario) -> Option<Turn> {
 }
 
 fn answer(api: Api, message: &AssistantMessage, usage: TokenUsage) -> Option<Message> {
-    // The servers of the others count that as input, and do not tell it apart.
+    // The servers of the other vendors count this as input, and do not report it separately.
     if usage.cache_write > 0 && api != Api::Anthropic {
         return None;
     }

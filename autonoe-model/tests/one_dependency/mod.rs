@@ -1,4 +1,4 @@
-//! Plugins of a user who depends on this crate alone: everything is named through it.
+//! Plugin of a user who depends on this crate alone: all types are reachable through it.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use autonoe_model::autonoe_core::serde::{Deserialize, Serialize};
 use autonoe_model::autonoe_core::serde_json::json;
 use autonoe_model::autonoe_core::{AgentClientFactory, typetag};
 use autonoe_model::autonoe_process::Network;
+use autonoe_model::contract::{AssistantMessage, ModelIdentity};
+use autonoe_model::provider::ProviderContext;
 use autonoe_model::{
-    AssistantMessage, BuiltInTools, ModelAgentOptions, ModelAgents, ModelBackend, ModelClient,
-    ModelError, ModelEvent, ModelIdentity, ModelReply, ModelRequest, ModelStream, Provider,
-    ProviderContext, ProviderSpec,
+    BuiltInTools, ModelAgentOptions, ModelBackend, ModelClient, ModelError, ModelEvent, ModelReply,
+    ModelRequest, ModelSpec, ModelStream, Provider, ProviderSpec,
 };
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -52,10 +53,10 @@ impl ModelClient for SaysYes {
 
 #[test]
 fn every_type_of_a_plugin_is_named_through_model() {
-    let by_value = ModelBackend::new(Yes {}, "yes");
-    let boxed = autonoe_model::provider_spec(&json!({"type": "test-yes"}));
-    let boxed = ModelBackend::new(boxed.expect("it is known"), "yes");
-    let shared = ModelBackend::new(by_value.provider.clone(), "yes");
+    let by_value = ModelSpec::new(Yes {}, "yes");
+    let boxed = autonoe_model::provider::provider_spec(&json!({"type": "test-yes"}));
+    let boxed = ModelSpec::new(boxed.expect("it is known"), "yes");
+    let shared = ModelSpec::new(by_value.provider.clone(), "yes");
     for backend in [&by_value, &boxed, &shared] {
         assert_eq!(backend.provider_name(), "test-yes");
     }
@@ -68,7 +69,7 @@ fn every_type_of_a_plugin_is_named_through_model() {
 
     let _offline = BuiltInTools::new().network(Network::Off);
     let agents: Arc<dyn AgentClientFactory> =
-        Arc::new(ModelAgents::new(ModelAgentOptions::new(provider, " ")));
+        Arc::new(ModelBackend::new(ModelAgentOptions::new(provider, " ")));
     let error = executor::block_on(agents.probe()).expect_err("the model is blank");
     assert!(error.to_string().starts_with(".model: "), "{error}");
 }

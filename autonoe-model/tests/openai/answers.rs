@@ -1,13 +1,15 @@
-//! Answers, and what goes back of them.
+//! Tests of answers, and of sending them back.
 
-use autonoe_core::{ThinkingBudget, ToolDefinition};
-use autonoe_model::{Message, ModelEvent, ModelRequest, PartKind, StopReason, ToolResult};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::ToolDefinition;
+use autonoe_model::contract::{PartKind, ToolResult};
+use autonoe_model::{Message, ModelEvent, ModelRequest, StopReason};
 use autonoe_testkit::model_server::{
     Credential, Message as Scripted, StopReason as ScriptedStop, Turn, Usage,
 };
 use serde_json::json;
 
-use crate::openai::setting::{Api, ask, server, told};
+use crate::openai::fixture::{Api, call, server, streamed};
 
 fn tools() -> Vec<ToolDefinition> {
     ["Read", "Grep"]
@@ -31,11 +33,11 @@ async fn a_text_comes_bit_by_bit_and_whole_with_what_it_used() {
             .with_max_output_tokens(500)
             .with_thinking(ThinkingBudget::default());
 
-        let (news, reply) = ask(&*model, &request).await;
+        let (news, reply) = call(&*model, &request).await;
 
         let reply = reply.expect("it answers");
         assert_eq!(reply.message.to_text(), "Good morning, world.", "{api:?}");
-        assert_eq!(told(&news), "Good morning, world.");
+        assert_eq!(streamed(&news), "Good morning, world.");
         assert!(news.len() > 5, "{news:?}");
         assert_eq!(reply.stop, StopReason::EndTurn);
         assert_eq!(
@@ -80,7 +82,7 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
         let model = api.model(&server);
         let request = ModelRequest::prompt("Look.").with_tools(tools());
 
-        let (news, reply) = ask(&*model, &request).await;
+        let (news, reply) = call(&*model, &request).await;
 
         let reply = reply.expect("it answers");
         assert_eq!(reply.stop, StopReason::ToolUse);
@@ -107,7 +109,7 @@ async fn thoughts_and_parallel_calls_go_back_as_they_came() {
         let request = request
             .with_message(reply.message.clone().into())
             .with_message(results);
-        let (_, reply) = ask(&*model, &request).await;
+        let (_, reply) = call(&*model, &request).await;
 
         assert_eq!(reply.expect("it answers").message.to_text(), "Done.");
         let asked = &server.log().main_requests()[1];
@@ -152,7 +154,7 @@ async fn arguments_that_are_no_json_are_a_text() {
         let server = server([Turn::from(message)]);
         let request = ModelRequest::prompt("Look.").with_tools(tools());
 
-        let (_, reply) = ask(&*api.model(&server), &request).await;
+        let (_, reply) = call(&*api.model(&server), &request).await;
 
         let message = reply.expect("it answers").message;
         let inputs: Vec<_> = message.calls().map(|(_, _, input)| input).collect();
@@ -170,7 +172,7 @@ async fn an_answer_says_why_it_stopped() {
                 ScriptedStop::Other("tired".into()),
                 match api {
                     Api::Chat => StopReason::Other("tired".into()),
-                    // What is incomplete is not what the model wanted to say.
+                    // An incomplete answer is not the one that the model intended.
                     Api::Responses => StopReason::Failed("tired".into()),
                 },
             ),
@@ -186,7 +188,7 @@ async fn an_answer_says_why_it_stopped() {
                 (reply.stop, reply.message.to_text().as_str()),
                 (expected, "So")
             );
-            assert!(reply.usage.told().is_some(), "{:?}", reply.usage);
+            assert!(reply.usage.complete().is_some(), "{:?}", reply.usage);
         }
     }
 }
@@ -208,7 +210,7 @@ async fn packets_of_one_byte_and_comments_change_nothing() {
         let first = model.invoke(&request).await.expect("it answers").message;
         let second = model.invoke(&request).await.expect("it answers").message;
 
-        let kinds = |message: &autonoe_model::AssistantMessage| -> Vec<PartKind> {
+        let kinds = |message: &autonoe_model::contract::AssistantMessage| -> Vec<PartKind> {
             message.parts.iter().map(|part| part.kind.clone()).collect()
         };
         assert_eq!(kinds(&first), kinds(&second), "{api:?}");

@@ -1,16 +1,16 @@
-//! Refusals, broken streams and calls that nobody waits for any more.
+//! Tests of refusals, broken streams and dropped calls.
 
 use std::time::Duration;
 
 use autonoe_model::ModelErrorCode::{self, *};
 use autonoe_model::{ModelEvent, ModelRequest};
 use autonoe_testkit::model_server::{
-    Ending, Message as Scripted, Place, Refusal, StreamFault, Turn,
+    Ending, FaultPosition, Message as Scripted, Refusal, StreamFault, Turn,
 };
 use futures::StreamExt;
 use serde_json::json;
 
-use crate::openai::setting::{Api, KEY, ask, server, told};
+use crate::openai::fixture::{Api, KEY, call, server, streamed};
 
 #[tokio::test]
 async fn every_refusal_has_its_code() {
@@ -37,7 +37,7 @@ async fn every_refusal_has_its_code() {
         for (refusal, code, reason) in &table {
             let server = server([Turn::from(refusal.clone())]);
 
-            let (news, reply) = ask(&*api.model(&server), &ModelRequest::prompt("?")).await;
+            let (news, reply) = call(&*api.model(&server), &ModelRequest::prompt("?")).await;
 
             let error = reply.expect_err("it is refused");
             assert_eq!(
@@ -90,8 +90,8 @@ async fn a_service_that_repeats_the_key_does_not_get_it_into_an_error() {
             let refusal = Refusal::new(status, KEY, said);
             let server = server([Turn::from(refusal)]);
 
-            // It looks for the key in the error.
-            let (_, reply) = ask(&*api.model(&server), &ModelRequest::prompt("?")).await;
+            // The helper searches the error for the key.
+            let (_, reply) = call(&*api.model(&server), &ModelRequest::prompt("?")).await;
 
             reply.expect_err("it is refused");
         }
@@ -121,17 +121,17 @@ async fn a_broken_stream_is_never_an_answer() {
     for api in Api::BOTH {
         for (fault, code) in &table {
             let message = Scripted::new().says("Good morning.").in_pieces_of(3);
-            let message = message.breaks(Place::InBlock(0), fault.clone());
+            let message = message.breaks(FaultPosition::InBlock(0), fault.clone());
             let server = server([Turn::from(message)]);
 
-            let (news, reply) = ask(&*api.model(&server), &ModelRequest::prompt("?")).await;
+            let (news, reply) = call(&*api.model(&server), &ModelRequest::prompt("?")).await;
 
             assert_eq!(
                 reply.expect_err("it broke").code,
                 *code,
                 "{api:?} {fault:?}"
             );
-            assert!(!told(&news).is_empty(), "{api:?} {fault:?}");
+            assert!(!streamed(&news).is_empty(), "{api:?} {fault:?}");
         }
     }
 }
@@ -150,7 +150,7 @@ async fn what_is_no_stream_is_no_answer() {
         for (turn, code) in &table {
             let server = server([turn.clone()]);
 
-            let (_, reply) = ask(&*api.model(&server), &ModelRequest::prompt("?")).await;
+            let (_, reply) = call(&*api.model(&server), &ModelRequest::prompt("?")).await;
 
             assert_eq!(
                 reply.expect_err("it is none").code,
@@ -165,14 +165,14 @@ async fn what_is_no_stream_is_no_answer() {
 async fn silence_is_not_waited_for_longer_than_agreed() {
     for api in Api::BOTH {
         let message = Scripted::new().says("Good morning.").in_pieces_of(3);
-        let message = message.breaks(Place::InBlock(0), StreamFault::Hang);
+        let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model_with(&server, &json!({"timeouts": {"silenceMs": 3_000}}));
 
-        let (news, reply) = ask(&*model, &ModelRequest::prompt("?")).await;
+        let (news, reply) = call(&*model, &ModelRequest::prompt("?")).await;
 
         assert_eq!(reply.expect_err("it is silent").code, Timeout, "{api:?}");
-        assert!(!told(&news).is_empty());
+        assert!(!streamed(&news).is_empty());
     }
 }
 
@@ -180,7 +180,7 @@ async fn silence_is_not_waited_for_longer_than_agreed() {
 async fn a_stream_that_is_dropped_ends_the_call() {
     for api in Api::BOTH {
         let message = Scripted::new().says("Good morning.").in_pieces_of(3);
-        let message = message.breaks(Place::InBlock(0), StreamFault::Hang);
+        let message = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         let server = server([Turn::from(message)]);
         let model = api.model(&server);
 

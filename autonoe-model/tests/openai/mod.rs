@@ -1,6 +1,6 @@
-//! OpenAI and services that speak as it does, over a connection to a scripted server.
+//! Tests of OpenAI and OpenAI-compatible services, with a scripted server.
 
 mod answers;
 mod failures;
-mod setting;
+mod fixture;
 mod specs;

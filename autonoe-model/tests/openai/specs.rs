@@ -1,11 +1,12 @@
-//! What a configuration may say.
+//! Tests of configurations.
 
-use autonoe_core::registered_specs;
-use autonoe_model::{ModelErrorCode, ModelRequest, PROVIDER_PORT, ProviderContext, provider_spec};
+use autonoe_core::spec::registered_specs;
+use autonoe_model::provider::{PROVIDER_PORT, ProviderContext, provider_spec};
+use autonoe_model::{ModelErrorCode, ModelRequest};
 use autonoe_testkit::model_server::Turn;
 use serde_json::json;
 
-use crate::openai::setting::{Api, server};
+use crate::openai::fixture::{Api, server};
 
 #[test]
 fn the_example_of_each_can_be_read_and_written_again() {
@@ -68,7 +69,7 @@ async fn a_dialect_its_changes_and_headers_reach_the_service() {
     );
     let request = ModelRequest::prompt("?")
         .with_max_output_tokens(100)
-        .with_thinking(autonoe_core::ThinkingBudget::default());
+        .with_thinking(autonoe_core::agent::ThinkingBudget::default());
 
     model.invoke(&request).await.expect("it answers");
 

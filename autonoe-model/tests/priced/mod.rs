@@ -1,15 +1,21 @@
-//! Backends that tell tokens and no money, with prices.
+//! Tests of prices for backends that report tokens but no costs.
 
 use std::sync::{Arc, Mutex};
 
+use autonoe_core::agent::{CostTotal, EventCapabilities, HookCoverage, Support, TokenUsage};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
 use autonoe_core::{
-    AgentClientFactory, Budget, Capabilities, CostTotal, CostUsd, ExitReason, FixedInstructions,
-    Gate, Grants, HookCoverage, InstructionName, MemoryRepository, ProjectPaths, RunControl,
-    RunEvent, RunEventKind, RunId, RunObserver, RunReport, SessionKey, SessionRunner, SessionSpec,
-    StreamEvent, Support, TokenUsage, ToldEvents, Toolbox,
+    AgentClientFactory, Budget, Capabilities, CostUsd, ExitReason, RunControl, RunEvent,
+    RunEventKind, RunId, RunObserver, RunReport, SessionRunner, SessionSpec, StreamEvent,
 };
-use autonoe_model::{PriceTable, PricedAgents, TokenCounts};
-use autonoe_testkit::{ModelUse, ScriptedAgents, SessionScript, VirtualClock};
+use autonoe_model::price::TokenCounts;
+use autonoe_model::{PriceTable, PricedBackend};
+use autonoe_testkit::{ModelUse, ScriptedBackend, SessionScript, VirtualClock};
 use futures::StreamExt;
 use serde_json::json;
 
@@ -37,25 +43,25 @@ fn tokens(input: u64, cache_read: u64, output: u64, reasoning: u64) -> TokenUsag
     }
 }
 
-/// A backend that tells tokens and no money, as Codex does.
-fn silent_on_money(scripts: impl IntoIterator<Item = SessionScript>) -> ScriptedAgents {
+/// Returns a backend that reports tokens but no costs, like Codex.
+fn silent_on_money(scripts: impl IntoIterator<Item = SessionScript>) -> ScriptedBackend {
     let capabilities = Capabilities::new("codex")
         .with_hooks(HookCoverage::EveryTool)
         .with_sandbox(Support::Yes)
         .with_model(Support::Yes)
         .with_in_process_tools(Support::Yes)
-        .with_events(ToldEvents::default().with_model_calls(Support::Yes));
+        .with_events(EventCapabilities::default().with_model_calls(Support::Yes));
     let scripts = scripts.into_iter().map(SessionScript::costs_unknown);
-    ScriptedAgents::new(scripts).with_capabilities(capabilities)
+    ScriptedBackend::new(scripts).with_capabilities(capabilities)
 }
 
-/// Plays one session on `model` and returns what its reports of tokens say.
+/// Runs one session on `model` and returns its usage reports.
 async fn reports(
     script: SessionScript,
     model: Option<&str>,
     counts: TokenCounts,
 ) -> Vec<(TokenUsage, Option<CostUsd>)> {
-    let agents = PricedAgents::new(Arc::new(silent_on_money([script])), prices(), counts);
+    let agents = PricedBackend::new(Arc::new(silent_on_money([script])), prices(), counts);
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
@@ -111,7 +117,7 @@ async fn what_nobody_knows_is_unknown_and_never_nothing() {
 
 #[tokio::test]
 async fn partial_tokens_cost_at_least_so_much_and_an_unknown_amount_beside_it() {
-    // Two calls of one turn in one report: nobody can tell whether a prompt was long.
+    // Two calls of one turn in one report: it is unknown whether a prompt was long.
     let script = SessionScript::new("work")
         .uses_tokens(tokens(400_000, 0, 1_000, 0), None)
         .ends();
@@ -127,10 +133,10 @@ async fn partial_tokens_cost_at_least_so_much_and_an_unknown_amount_beside_it() 
     );
 }
 
-/// A run of two sessions that may cost `max`, and the costs of its calls of models.
+/// Runs two sessions with the cost budget `max`, and returns the costs of their model calls.
 async fn run(
     scripts: [SessionScript; 2],
-    make: impl FnOnce(Arc<dyn AgentClientFactory>) -> PricedAgents,
+    make: impl FnOnce(Arc<dyn AgentClientFactory>) -> PricedBackend,
     max: Option<&str>,
 ) -> (RunReport, Vec<Option<CostUsd>>) {
     let scripted = Arc::new(silent_on_money(scripts).unverified());
@@ -172,18 +178,18 @@ fn sessions() -> [SessionScript; 2] {
     let pass = json!({"deliverableId": "DL-001", "status": "passed"});
     [
         SessionScript::new("plan")
-            .asks_model(call(100_000, 0))
+            .calls_model(call(100_000, 0))
             .uses_tool("mcp__autonoe__create", create)
             .ends(),
         SessionScript::new("build")
-            .asks_model(call(0, 50_000))
+            .calls_model(call(0, 50_000))
             .uses_tool("mcp__autonoe__set_status", pass)
             .ends(),
     ]
 }
 
-fn each_call(inner: Arc<dyn AgentClientFactory>) -> PricedAgents {
-    PricedAgents::new(inner, prices(), TokenCounts::EachCall).for_model(MODEL)
+fn each_call(inner: Arc<dyn AgentClientFactory>) -> PricedBackend {
+    PricedBackend::new(inner, prices(), TokenCounts::EachCall).for_model(MODEL)
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,16 +215,16 @@ async fn a_money_budget_is_kept_by_prices() {
 
 #[tokio::test(start_paused = true)]
 async fn a_money_budget_is_refused_where_a_price_or_the_tokens_are_not_known() {
-    type Make = fn(Arc<dyn AgentClientFactory>) -> PricedAgents;
+    type Make = fn(Arc<dyn AgentClientFactory>) -> PricedBackend;
     let cases: [(&str, Make); 3] = [
         ("the model of the backend is not known", |inner| {
-            PricedAgents::new(inner, prices(), TokenCounts::EachCall)
+            PricedBackend::new(inner, prices(), TokenCounts::EachCall)
         }),
         ("its model has no price", |inner| {
             each_call(inner).for_model("gpt-7")
         }),
         ("its tokens are partial", |inner| {
-            PricedAgents::new(inner, prices(), TokenCounts::Partial).for_model(MODEL)
+            PricedBackend::new(inner, prices(), TokenCounts::Partial).for_model(MODEL)
         }),
     ];
     for (why, make) in cases {
@@ -234,7 +240,8 @@ async fn a_money_budget_is_refused_where_a_price_or_the_tokens_are_not_known() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_on_partial_tokens_says_what_it_cost_at_least() {
-    let partial = |inner| PricedAgents::new(inner, prices(), TokenCounts::Partial).for_model(MODEL);
+    let partial =
+        |inner| PricedBackend::new(inner, prices(), TokenCounts::Partial).for_model(MODEL);
 
     let (report, calls) = run(sessions(), partial, None).await;
 
@@ -245,15 +252,15 @@ async fn a_run_on_partial_tokens_says_what_it_cost_at_least() {
 }
 
 #[tokio::test]
-async fn each_model_is_told_apart_and_who_tells_costs_is_believed() {
+async fn models_are_distinguished_and_reported_costs_are_used() {
     let codex = each_call(Arc::new(silent_on_money([])));
     let told = codex.probe().await.expect("it is there");
     assert_eq!(told.cost, Support::Yes);
     assert_eq!(codex.cost_of(MODEL), Some(Support::Yes));
     assert_eq!(codex.cost_of("gpt-7"), Some(Support::No));
 
-    // Claude Code tells what it costs, whatever we know of its models.
-    let claude = each_call(Arc::new(ScriptedAgents::new([])));
+    // Claude Code reports costs itself, whatever prices are known.
+    let claude = each_call(Arc::new(ScriptedBackend::new([])));
     assert_eq!(
         claude.probe().await.expect("it is there").cost,
         Support::Yes

@@ -1,14 +1,16 @@
-//! Whole conversations with the Messages API.
+//! Tests of whole conversations with the Messages API.
 
-use autonoe_core::{ThinkingBudget, TokenUsage, ToolDefinition};
-use autonoe_model::{Message, ModelEvent, ModelRequest, PartKind, StopReason, ToolResult};
+use autonoe_core::agent::{ThinkingBudget, TokenUsage};
+use autonoe_core::tool::ToolDefinition;
+use autonoe_model::contract::{PartKind, ToolResult};
+use autonoe_model::{Message, ModelEvent, ModelRequest, StopReason};
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, MainRequests, Message as Scripted, Script, StopReason as ScriptedStop, Turn,
     Usage,
 };
 use serde_json::{Value, json};
 
-use crate::providers::support::{anthropic, ask};
+use crate::providers::support::{anthropic, call};
 
 fn script(turns: impl IntoIterator<Item = Turn>) -> Script {
     Script::new(turns).with_main_requests(MainRequests::All)
@@ -32,7 +34,7 @@ async fn a_text_comes_piece_by_piece_and_whole() {
     let server = AnthropicServer::start(script([said.into()]));
     let request = ModelRequest::prompt("Hello.").with_thinking(ThinkingBudget::default());
 
-    let (events, end) = ask(&anthropic(&server.url()), &request).await;
+    let (events, end) = call(&anthropic(&server.url()), &request).await;
 
     let reply = end.expect("it answers");
     assert_eq!(reply.message.to_text(), "Good morning to you.");
@@ -46,7 +48,7 @@ async fn a_text_comes_piece_by_piece_and_whole() {
         cache_write: 500,
         reasoning: 0,
     };
-    assert_eq!(reply.usage.told(), Some(expected));
+    assert_eq!(reply.usage.complete(), Some(expected));
     let mut told = (String::new(), String::new());
     for event in &events {
         match event {
@@ -75,7 +77,7 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
         .with_system("Be terse.".to_owned())
         .with_tools([read_tool()]);
 
-    let (events, end) = ask(&model, &request).await;
+    let (events, end) = call(&model, &request).await;
     let reply = end.expect("it calls");
     assert_eq!(reply.stop, StopReason::ToolUse);
     let call = |id: &str| ModelEvent::ToolCall {
@@ -95,7 +97,7 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
         ]
     ));
 
-    // As one that was saved and loaded in between.
+    // Serialized and deserialized in between, like a saved conversation.
     let conversation = vec![
         Message::user("Compare."),
         reply.message.into(),
@@ -107,7 +109,10 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
     let saved = serde_json::to_string(&conversation).expect("it can be written");
     let mut request = request;
     request.messages = serde_json::from_str(&saved).expect("it can be read");
-    ask(&model, &request).await.1.expect("it answers");
+    super::support::call(&model, &request)
+        .await
+        .1
+        .expect("it answers");
 
     let exchanges = server.log().exchanges();
     let sent = exchanges[1].request.messages().expect("a request");
@@ -126,7 +131,7 @@ async fn an_answer_is_sent_back_as_it_came_with_the_results_of_its_calls() {
         .map(|it| (it.text.as_str(), it.is_error))
         .collect();
     assert_eq!(results, [("same", false), ("there is no such file", true)]);
-    // What was paid for once is found again.
+    // The cached prefix is found again.
     let cache = json!({"type": "ephemeral"});
     assert_eq!(sent.raw["system"][0]["cache_control"], cache);
     assert_eq!(content(0)[0]["cache_control"], cache);
@@ -143,7 +148,7 @@ async fn an_input_that_is_no_json_can_be_sent_back() {
     let model = anthropic(&server.url());
     let request = ModelRequest::prompt("Read.").with_tools([read_tool()]);
 
-    let reply = ask(&model, &request).await.1.expect("it calls");
+    let reply = call(&model, &request).await.1.expect("it calls");
     assert_eq!(reply.stop, StopReason::MaxTokens);
     let (id, _, input) = reply.message.calls().next().expect("a call");
     assert_eq!(input, &json!(r#"{"path": "a"#));
@@ -151,7 +156,7 @@ async fn an_input_that_is_no_json_can_be_sent_back() {
     let request = request
         .with_message(reply.message.clone().into())
         .with_message(results);
-    ask(&model, &request).await.1.expect("it answers");
+    call(&model, &request).await.1.expect("it answers");
 
     let exchanges = server.log().exchanges();
     let sent = &exchanges[1].request.messages().expect("a request").raw;
@@ -175,14 +180,14 @@ async fn every_reason_to_stop_is_told() {
         let turn = Scripted::new().says("Hm.").stops(scripted);
         let server = AnthropicServer::start(script([turn.into()]));
 
-        let (_, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+        let (_, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
         assert_eq!(end.expect("it answers").stop, expected);
     }
 }
 
 #[tokio::test]
-async fn a_paused_turn_goes_on_where_it_was() {
+async fn a_paused_turn_resumes_at_the_same_position() {
     let first = Scripted::new()
         .says("Searching")
         .stops(ScriptedStop::PauseTurn);
@@ -190,9 +195,9 @@ async fn a_paused_turn_goes_on_where_it_was() {
     let model = anthropic(&server.url());
     let request = ModelRequest::prompt("Search.");
 
-    let paused = ask(&model, &request).await.1.expect("it pauses");
+    let paused = call(&model, &request).await.1.expect("it pauses");
     let request = request.with_message(paused.message.into());
-    ask(&model, &request).await.1.expect("it goes on");
+    call(&model, &request).await.1.expect("it goes on");
 
     let exchanges = server.log().exchanges();
     let sent = &exchanges[1].request.messages().expect("a request").raw["messages"];

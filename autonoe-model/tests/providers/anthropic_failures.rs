@@ -1,4 +1,4 @@
-//! Failures of the Messages API.
+//! Tests of failures of the Messages API.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use autonoe_model::ModelErrorCode::{
 };
 use autonoe_model::{ModelEvent, ModelRequest};
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, MainRequests, Message, Place, Refusal, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, MainRequests, Message, Refusal, Script, StreamFault, Turn,
 };
 use serde_json::json;
 
-use crate::providers::support::{anthropic, ask, failure, model, used};
+use crate::providers::support::{anthropic, call, failure, model, used};
 
 fn start(turn: impl Into<Turn>) -> AnthropicServer {
     AnthropicServer::start(Script::new([turn.into()]).with_main_requests(MainRequests::All))
@@ -57,19 +57,19 @@ async fn every_refusal_is_understood() {
     }
 }
 
-fn said() -> Message {
+fn reply() -> Message {
     Message::new().says("One, two, three.").in_pieces_of(5)
 }
 
-/// Two around a message, two around a block, and four pieces.
+/// Number of events: around the message, around the block, and four pieces.
 const EVENTS: usize = 3 + 2 + 4;
 
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_is_a_failure_until_its_last_event() {
     for place in 0..=EVENTS {
-        let server = start(said().breaks(Place::AfterEvents(place), StreamFault::Cut));
+        let server = start(reply().breaks(FaultPosition::AfterEvents(place), StreamFault::Cut));
 
-        let (_, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+        let (_, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
         match end {
             Ok(reply) => {
@@ -79,7 +79,7 @@ async fn a_stream_that_is_cut_anywhere_is_a_failure_until_its_last_event() {
             Err(error) => {
                 assert!(place < EVENTS, "{error:?}");
                 assert_eq!(error.code, NetworkError, "{place}");
-                // The prompt is paid for as soon as the provider has told so.
+                // The prompt is charged as soon as the provider reports it.
                 assert_eq!(error.usage.known().input > 0, place > 0, "{place}");
             }
         }
@@ -88,9 +88,9 @@ async fn a_stream_that_is_cut_anywhere_is_a_failure_until_its_last_event() {
 
 #[tokio::test]
 async fn an_event_that_makes_no_sense_is_an_invalid_answer() {
-    let server = start(said().breaks(Place::InBlock(0), StreamFault::Malformed));
+    let server = start(reply().breaks(FaultPosition::InBlock(0), StreamFault::Malformed));
 
-    let (events, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+    let (events, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
     let error = end.expect_err("it makes no sense");
     assert_eq!(error.code, InvalidResponse);
@@ -107,7 +107,7 @@ async fn an_error_in_the_stream_is_the_error_of_the_call() {
         kind: "overloaded_error".into(),
         message: "Overloaded".into(),
     };
-    let server = start(said().breaks(Place::AfterBlock(0), fault));
+    let server = start(reply().breaks(FaultPosition::AfterBlock(0), fault));
 
     let error = failure(&anthropic(&server.url())).await;
 
@@ -123,7 +123,7 @@ async fn an_error_in_the_stream_is_the_error_of_the_call() {
 
 #[tokio::test]
 async fn silence_in_the_stream_is_a_time_out() {
-    let server = start(said().breaks(Place::InBlock(0), StreamFault::Hang));
+    let server = start(reply().breaks(FaultPosition::InBlock(0), StreamFault::Hang));
     let model = model(
         "anthropic",
         &server.url(),

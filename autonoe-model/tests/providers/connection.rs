@@ -1,17 +1,18 @@
-//! What goes over a connection, and how it is used.
+//! Tests of requests and connections.
 
 use std::time::Duration;
 
-use autonoe_model::{ModelRequest, ProviderContext, provider_spec};
+use autonoe_model::ModelRequest;
+use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, MainRequests, Message, Place, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, MainRequests, Message, Script, StreamFault, Turn,
 };
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
-use crate::providers::support::{KEY, anthropic, ask, model};
+use crate::providers::support::{KEY, anthropic, call, model};
 
 fn hello() -> ModelRequest {
     ModelRequest::prompt("Hello.")
@@ -50,12 +51,12 @@ async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
         .build(&context("UNSET_IS_AN_ERROR"))
         .expect("it builds");
 
-    ask(&provider.model("model-x").expect("a model"), &hello())
+    call(&provider.model("model-x").expect("a model"), &hello())
         .await
         .1
         .expect("it answers");
 
-    let [asked] = server.asked().try_into().expect("one request");
+    let [asked] = server.requests().try_into().expect("one request");
     assert!(
         asked
             .head
@@ -72,9 +73,9 @@ async fn a_request_is_json_with_a_key_and_the_headers_of_the_caller() {
         ("x-api-key", Some(KEY)),
         ("x-team", Some("blue")),
         ("x-gateway-key", Some("gw-1")),
-        // The caller's word counts.
+        // The caller's header wins.
         ("anthropic-version", Some("2099-01-01")),
-        // As a text, it is just a word.
+        // As a text, it is a literal value.
         ("x-none", Some("none")),
     ] {
         assert_eq!(asked.header(name), value, "{name}");
@@ -88,9 +89,9 @@ async fn without_a_key_none_is_sent() {
     let server = RawServer::once([stream(&format!("{BEGUN}{ENDED}"))]).await;
     let model = model("anthropic", &server.url(), &json!({"key": "none"}));
 
-    ask(&model, &hello()).await.1.expect("it answers");
+    call(&model, &hello()).await.1.expect("it answers");
 
-    assert_eq!(server.asked()[0].header("x-api-key"), None);
+    assert_eq!(server.requests()[0].header("x-api-key"), None);
 }
 
 #[tokio::test]
@@ -100,11 +101,11 @@ async fn a_connection_serves_one_call_after_the_other() {
     let model = anthropic(&server.url());
 
     for _ in 0..3 {
-        ask(&model, &hello()).await.1.expect("it answers");
+        call(&model, &hello()).await.1.expect("it answers");
     }
 
     let connections: Vec<_> = server
-        .asked()
+        .requests()
         .iter()
         .map(|asked| asked.connection)
         .collect();
@@ -118,11 +119,11 @@ async fn nothing_is_sent_before_somebody_listens() {
     let model = anthropic(&server.url());
 
     let ignored = model.stream(&ModelRequest::prompt("Ignore me."));
-    ask(&model, &hello()).await.1.expect("it answers");
+    call(&model, &hello()).await.1.expect("it answers");
     drop(ignored);
-    ask(&model, &hello()).await.1.expect("it answers");
+    call(&model, &hello()).await.1.expect("it answers");
 
-    let asked = server.asked();
+    let asked = server.requests();
     let ignored = asked.iter().filter(|asked| asked.body.contains("Ignore"));
     assert_eq!((asked.len(), ignored.count()), (2, 0));
 }
@@ -140,7 +141,7 @@ async fn several_calls_are_under_way_at_once() {
     let calls = (0..20).map(|number| {
         let model = model.clone();
         async move {
-            ask(&model, &ModelRequest::prompt(format!("number {number}")))
+            call(&model, &ModelRequest::prompt(format!("number {number}")))
                 .await
                 .1
         }
@@ -158,13 +159,13 @@ async fn to_drop_the_stream_ends_the_call() {
     let silent = Turn::hang();
     let talking = Message::new()
         .says("One moment.")
-        .breaks(Place::InBlock(0), StreamFault::Hang);
+        .breaks(FaultPosition::InBlock(0), StreamFault::Hang);
     for (number, turn) in [silent, talking.into()].into_iter().enumerate() {
         let server = AnthropicServer::start(script([turn]));
         let model = anthropic(&server.url());
         let mut stream = model.stream(&hello());
 
-        // The first says nothing, the second a word.
+        // The first call is silent, the second has sent a word.
         let waited = tokio::time::timeout(Duration::from_secs(60), async {
             match number {
                 0 => loop {

@@ -1,11 +1,12 @@
-//! What calls used: told, partly told, or unknown, and never nothing by mistake.
+//! Tests of token usage: complete, partial or unknown, and never zero by mistake.
 
-use autonoe_core::TokenUsage;
-use autonoe_model::{CallUsage, ModelErrorCode, ModelRequest};
+use autonoe_core::agent::TokenUsage;
+use autonoe_model::contract::CallUsage;
+use autonoe_model::{ModelErrorCode, ModelRequest};
 use serde_json::json;
 
 use crate::providers::raw_server::{Act, RawServer, stream, whole};
-use crate::providers::support::{anthropic, ask, failure, model};
+use crate::providers::support::{anthropic, call, failure, model};
 
 const SAID: &str = r#"{"id": "a", "choices": [{"index": 0, "delta": {"content": "Hi."}}]}"#;
 const STOPPED: &str =
@@ -39,7 +40,7 @@ fn events(events: &[&str]) -> Act {
 
 #[tokio::test]
 async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_its_end() {
-    let all = CallUsage::Told(tokens(10, 5));
+    let all = CallUsage::Complete(tokens(10, 5));
     for (kind, sent, expected) in [
         (
             "openai-compatible",
@@ -56,7 +57,7 @@ async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_it
             vec![SAID, STOPPED, ZERO, "[DONE]"],
             CallUsage::UNKNOWN,
         ),
-        // Closed before the counts came.
+        // Closed before the counts arrived.
         ("openai-compatible", vec![SAID, STOPPED], CallUsage::UNKNOWN),
         // Counted on the way, and not at the end.
         (
@@ -82,7 +83,7 @@ async fn a_whole_answer_tells_what_it_used_only_if_the_provider_counted_it_to_it
         let server = RawServer::once([events(&sent), Act::Close]).await;
         let model = model(kind, &server.url(), &json!({}));
 
-        let (_, end) = ask(&model, &ModelRequest::prompt("Hello.")).await;
+        let (_, end) = call(&model, &ModelRequest::prompt("Hello.")).await;
 
         assert_eq!(end.expect("it is whole").usage, expected, "{kind} {sent:?}");
     }
@@ -124,7 +125,7 @@ async fn a_call_that_came_to_no_model_used_nothing_and_one_that_may_have_is_unkn
         assert_eq!((failed.code, failed.usage), (code, expected), "{status}");
     }
 
-    // The request is there, and no answer comes.
+    // The request has arrived, and no answer comes.
     let server = RawServer::once([Act::Close]).await;
     assert_eq!(
         failure(&anthropic(&server.url())).await.usage,

@@ -1,19 +1,19 @@
-//! Encrypted connections: who is trusted, who is not, and what is said about it.
+//! Tests of encrypted connections: trusted and untrusted certificates, and the errors.
 
 use std::process::Command;
 use std::sync::Arc;
 
 use autonoe_model::ModelErrorCode::{InvalidResponse, ProviderNotConfigured};
-use autonoe_model::{
-    ModelClient, ModelRequest, ProviderContext, SystemAuthorities, Trust, provider_spec,
-};
+use autonoe_model::provider::{ProviderContext, provider_spec};
+use autonoe_model::transport::{SystemAuthorities, Trust};
+use autonoe_model::{ModelClient, ModelRequest};
 use futures::FutureExt;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::providers::raw_server::{BEGUN, ENDED, RawServer, stream};
-use crate::providers::support::{KEY, ask, failure, model, tried_twice};
+use crate::providers::support::{KEY, call, failure, model, tried_twice};
 use crate::providers::tls_front::{Flaw, TlsFront};
 
 async fn answering() -> RawServer {
@@ -21,11 +21,11 @@ async fn answering() -> RawServer {
 }
 
 async fn answer(model: &Arc<dyn ModelClient>) -> String {
-    let (_, end) = ask(model, &ModelRequest::prompt("Hi.")).await;
+    let (_, end) = call(model, &ModelRequest::prompt("Hi.")).await;
     end.expect("it answers").message.to_text()
 }
 
-/// A model at `url` that trusts as its context does.
+/// Returns a model at `url` with the certificate authorities of its context.
 fn trusting(url: &str, context: &ProviderContext) -> Arc<dyn ModelClient> {
     let spec = json!({"type": "anthropic", "baseUrl": url, "key": {"value": KEY}});
     let provider = provider_spec(&spec).expect("a spec").build(context);
@@ -48,7 +48,7 @@ async fn a_server_is_asked_when_its_authority_is_named() {
             let model = model("anthropic", &front.url(), &json!({"trust": trust}));
 
             assert_eq!(answer(&model).await, "Hi.", "{kind} {system}");
-            assert_eq!(server.asked()[0].header("x-api-key"), Some(KEY));
+            assert_eq!(server.requests()[0].header("x-api-key"), Some(KEY));
         }
     }
 }
@@ -74,7 +74,7 @@ async fn a_server_of_an_unknown_authority_gets_no_key_and_is_not_asked_again() {
         assert!(error.message.contains("`trust`"), "{error}");
         assert_eq!(front.connections() - before, 1);
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn a_certificate_of_another_place_or_time_is_refused() {
         assert!(error.message.contains(words), "{error}");
         assert_eq!(front.connections(), 1);
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_connection_does_not_become_a_plain_one_and_is_not_tried_again() {
     let error = failure(&tried_twice(model)).await;
 
     assert_eq!(error.code, InvalidResponse, "{error:?}");
-    let expected = format!("no connection to {address} can be encrypted");
+    let expected = format!("the connection to {address} cannot be encrypted");
     assert!(error.message.starts_with(&expected), "{error}");
     let (seen, listener) = plain.await.expect("it was asked");
     assert!(!seen.contains("POST") && !seen.contains(KEY), "{seen}");
@@ -167,7 +167,7 @@ async fn the_environment_of_the_process_is_not_looked_at() {
     let other = TlsFront::before(&server.url(), Flaw::None).await;
     let trust = json!({"trust": {"pem": other.authority()}});
     if let Ok(url) = std::env::var(SERVER) {
-        // This is the child. Its environment has the authority of the server.
+        // This is the child process. Its environment contains the authority of the server.
         let error = failure(&model("anthropic", &url, &trust)).await;
         assert_eq!(error.code, ProviderNotConfigured, "{error:?}");
         return;

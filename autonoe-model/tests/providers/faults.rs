@@ -1,4 +1,4 @@
-//! Connections that fail, and answers that are none.
+//! Tests of failed connections and invalid answers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::providers::raw_server::{
     Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk, stream, until_closed, whole,
 };
-use crate::providers::support::{KEY, anthropic, ask, failure, model, used};
+use crate::providers::support::{KEY, anthropic, call, failure, model, used};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -36,7 +36,7 @@ async fn a_connection_that_ends_before_the_answer_is_a_failure_of_the_network() 
         let error = failure(&anthropic(&server.url())).await;
 
         assert_eq!(error.code, NetworkError, "{act:?}: {error:?}");
-        assert_eq!(server.asked().len(), 1, "it is not asked twice");
+        assert_eq!(server.requests().len(), 1, "it is not asked twice");
     }
 }
 
@@ -81,7 +81,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
     ] {
         let server = RawServer::once(acts).await;
 
-        let (events, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+        let (events, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
         let error = end.expect_err(name);
         assert_eq!(error.code, NetworkError, "{name}: {error:?}");
@@ -113,12 +113,12 @@ async fn an_answer_that_is_whole_needs_no_proper_end_of_the_connection() {
             until_closed("200 OK", EVENTS, &format!("{BEGUN}{}", ENDED.trim_end())),
             Act::Close,
         ],
-        // Nobody says what it is.
+        // Without a content type.
         vec![whole("200 OK", "", &format!("{BEGUN}{ENDED}"))],
     ] {
         let server = RawServer::once(acts).await;
 
-        let (_, end) = ask(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
+        let (_, end) = call(&anthropic(&server.url()), &ModelRequest::prompt("Hi.")).await;
 
         assert_eq!(end.expect("it is whole").usage.known().total(), 15);
     }
@@ -202,7 +202,7 @@ async fn a_redirection_is_not_followed() {
         assert_eq!(error.code, InvalidResponse);
         assert_eq!(error.status.map(|code| code / 100), Some(3));
     }
-    assert!(elsewhere.asked().is_empty());
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[tokio::test]

@@ -1,14 +1,16 @@
-//! Whole conversations with the Gemini API.
+//! Tests of whole conversations with the Gemini API.
 
-use autonoe_core::{TokenUsage, ToolDefinition};
+use autonoe_core::agent::TokenUsage;
+use autonoe_core::tool::ToolDefinition;
 use autonoe_model::ModelErrorCode::{NetworkError, RateLimited};
-use autonoe_model::{Message, ModelClient, ModelEvent, ModelRequest, StopReason, ToolResult};
+use autonoe_model::contract::ToolResult;
+use autonoe_model::{Message, ModelClient, ModelEvent, ModelRequest, StopReason};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::providers::raw_server::{Act, RawServer, stream, until_closed, whole};
-use crate::providers::support::{KEY, ask, failure, model, used};
+use crate::providers::support::{KEY, call, failure, model, used};
 
 fn google(server: &RawServer) -> Arc<dyn ModelClient> {
     model("google", &server.url(), &json!({}))
@@ -57,7 +59,7 @@ async fn a_conversation_with_calls_goes_back_as_it_came() {
     let read = ToolDefinition::new("Read", "Reads a file.", json!({"type": "object"}));
     let request = ModelRequest::prompt("Compare.").with_tools([read]);
 
-    let (events, end) = ask(&model, &request).await;
+    let (events, end) = call(&model, &request).await;
 
     let reply = end.expect("it calls");
     assert_eq!(
@@ -71,7 +73,7 @@ async fn a_conversation_with_calls_goes_back_as_it_came() {
         cache_write: 0,
         reasoning: 3,
     };
-    assert_eq!(reply.usage.told(), Some(expected));
+    assert_eq!(reply.usage.complete(), Some(expected));
     let call = |id: &str| ModelEvent::ToolCall {
         id: id.into(),
         name: "Read".into(),
@@ -97,9 +99,12 @@ async fn a_conversation_with_calls_goes_back_as_it_came() {
     let saved = serde_json::to_string(&conversation).expect("it can be written");
     let mut request = request;
     request.messages = serde_json::from_str(&saved).expect("it can be read");
-    ask(&model, &request).await.1.expect("it answers");
+    super::support::call(&model, &request)
+        .await
+        .1
+        .expect("it answers");
 
-    let asked = server.asked();
+    let asked = server.requests();
     let line = "POST /v1beta/models/model-x:streamGenerateContent?alt=sse HTTP/1.1\r\n";
     for asked in &asked {
         assert!(asked.head.starts_with(line), "{}", asked.head);
@@ -173,7 +178,7 @@ async fn a_prompt_that_is_refused_is_an_answer() {
     });
     let server = RawServer::once([stream(&frames([blocked]))]).await;
 
-    let (_, end) = ask(&google(&server), &ModelRequest::prompt("Hi.")).await;
+    let (_, end) = call(&google(&server), &ModelRequest::prompt("Hi.")).await;
 
     assert_eq!(end.expect("an answer").stop, StopReason::Refused);
 }

@@ -1,4 +1,4 @@
-//! Providers over real connections: what they are asked, what they answer, and how they fail.
+//! Tests of providers over real connections: requests, answers and failures.
 
 mod anthropic;
 mod anthropic_failures;

@@ -1,18 +1,18 @@
-//! Calls that services write in ways of their own, and calls that were cut.
+//! Tests of nonstandard and truncated tool calls.
 
 use autonoe_model::{ModelRequest, StopReason};
 use serde_json::{Value, json};
 
 use crate::providers::raw_server::{Act, RawServer, stream};
-use crate::providers::support::{ask, model};
+use crate::providers::support::{call, model};
 
-/// Plays events to a provider of this kind, and returns its calls and why it stopped.
+/// Plays events to a provider of this kind, and returns its calls and the stop reason.
 async fn calls(kind: &str, events: &[Value]) -> (Vec<(String, Value)>, StopReason) {
     let events = events.iter().map(|event| format!("data: {event}\n\n"));
     let server = RawServer::once([stream(&events.collect::<String>()), Act::Close]).await;
     let model = model(kind, &server.url(), &json!({}));
 
-    let (_, end) = ask(&model, &ModelRequest::prompt("Hello.")).await;
+    let (_, end) = call(&model, &ModelRequest::prompt("Hello.")).await;
 
     let reply = end.expect("it answers");
     let calls = reply.message.calls();
@@ -33,7 +33,7 @@ fn function(name: &str, arguments: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn calls_without_ids_are_told_apart_by_their_names() {
+async fn calls_without_ids_are_distinguished_by_their_names() {
     let read = || function("Read", &json!("{\"path\": \"a\"}"));
     let list = || function("List", &json!("{}"));
     let expected = [
@@ -129,7 +129,7 @@ async fn a_call_that_was_cut_before_its_input_has_none() {
     let (cut, stop) = calls("anthropic", &message("max_tokens")).await;
 
     assert_eq!(whole, [called(json!({})), called(json!({}))]);
-    // Only the last can be cut. What is no object is not carried out.
+    // Only the last call can be cut. An input that is not an object is not run.
     assert_eq!(cut, [called(json!({})), called(json!(""))]);
     assert_eq!(stop, StopReason::MaxTokens);
 }

@@ -1,4 +1,4 @@
-//! Calls through a proxy.
+//! Tests of calls through a proxy.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,9 +8,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, read_request, stream};
-use crate::providers::support::{ask, failure, model, tried_twice};
+use crate::providers::support::{call, failure, model, tried_twice};
 
-/// Opens one tunnel to wherever it is told, and remembers how it was asked.
+/// Opens one tunnel to the requested target, and records the request.
 async fn tunnel_once(asked: Arc<Mutex<String>>) -> (String, tokio::task::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -38,7 +38,7 @@ async fn a_call_goes_through_the_proxy_that_is_named() {
     let proxy = json!({"proxy": {"url": url, "login": {"value": "me:pass-word"}}});
     let model = model("anthropic", &server.url(), &proxy);
 
-    let (_, end) = ask(&model, &ModelRequest::prompt("Hi.")).await;
+    let (_, end) = call(&model, &ModelRequest::prompt("Hi.")).await;
 
     assert_eq!(end.expect("it answers").message.to_text(), "Hi.");
     let head = asked.lock().expect("it is free").clone();
@@ -51,7 +51,7 @@ async fn a_call_goes_through_the_proxy_that_is_named() {
         head.contains("Proxy-Authorization: Basic bWU6cGFzcy13b3Jk"),
         "{head}"
     );
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     task.abort();
 }
 
@@ -77,7 +77,7 @@ async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
         assert!(error.message.contains("the proxy"), "{error}");
         assert!(error.message.contains(&status[..3]), "{error}");
         assert!(!error.message.contains("pass-word"), "{error}");
-        assert_eq!(proxy.asked().len(), asked, "{status}");
+        assert_eq!(proxy.requests().len(), asked, "{status}");
     }
 }
 
@@ -89,7 +89,7 @@ async fn a_proxy_that_is_none_or_is_not_there_is_told_as_such() {
     let gone = format!("http://{}", nobody.local_addr().expect("an address"));
     drop(nobody);
     for (url, code, words) in [
-        (other.url(), ProviderNotConfigured, "does not speak HTTP"),
+        (other.url(), ProviderNotConfigured, "did not answer in HTTP"),
         (gone, NetworkError, "cannot be reached"),
     ] {
         let proxy = json!({"proxy": {"url": url}});

@@ -1,4 +1,4 @@
-//! A server that sends the bytes of a test, and closes the connection where the test says so.
+//! Server that sends the bytes of a test, and closes the connection as the test requires.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,31 +8,31 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does after a request.
+/// Action of the server after a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// Sends these bytes.
     Send(String),
-    /// Waits so long.
+    /// Waits for this duration.
     Wait(Duration),
-    /// Says nothing more until the client leaves.
+    /// Sends nothing more until the client disconnects.
     Hang,
-    /// Ends the connection as it should be ended.
+    /// Closes the connection regularly.
     Close,
-    /// Breaks the connection.
+    /// Resets the connection.
     Reset,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// The number of the connection, from 0.
+pub(crate) struct ReceivedRequest {
+    /// Number of the connection, from 0.
     pub(crate) connection: usize,
     pub(crate) head: String,
     pub(crate) body: String,
 }
 
-impl Asked {
+impl ReceivedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1);
         lines.find_map(|line| {
@@ -42,12 +42,11 @@ impl Asked {
     }
 }
 
-/// Answers requests, on whichever connections they come, with one script each. It is gone
-/// when it is dropped.
+/// Answers requests on any connection, with one script each. Dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct RawServer {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
@@ -55,7 +54,7 @@ impl RawServer {
     pub(crate) async fn start(scripts: impl IntoIterator<Item = Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let asked: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
         let mut scripts: Vec<_> = scripts.into_iter().collect();
         scripts.reverse();
         let scripts = Arc::new(Mutex::new(scripts));
@@ -88,7 +87,7 @@ impl RawServer {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         let asked = self.asked.lock();
         asked.unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -104,10 +103,10 @@ async fn serve(
     mut stream: TcpStream,
     connection: usize,
     scripts: &Mutex<Vec<Vec<Act>>>,
-    log: &Mutex<Vec<Asked>>,
+    log: &Mutex<Vec<ReceivedRequest>>,
 ) -> std::io::Result<()> {
     while let Some((head, body)) = read_request(&mut stream).await? {
-        let request = Asked {
+        let request = ReceivedRequest {
             connection,
             head,
             body,
@@ -134,7 +133,7 @@ async fn serve(
     Ok(())
 }
 
-/// Reads a request; `None` if the client leaves.
+/// Reads a request; `None` if the client disconnects.
 pub(crate) async fn read_request(
     stream: &mut TcpStream,
 ) -> std::io::Result<Option<(String, String)>> {
@@ -158,7 +157,7 @@ pub(crate) async fn read_request(
     }
 }
 
-/// An answer of this kind whose end is the end of the connection.
+/// Returns a response that ends with the connection.
 pub(crate) fn until_closed(status: &str, kind: &str, body: &str) -> Act {
     Act::Send(format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nrequest-id: req-1\r\n\
@@ -166,7 +165,7 @@ pub(crate) fn until_closed(status: &str, kind: &str, body: &str) -> Act {
     ))
 }
 
-/// An answer whose length is told, with further headers.
+/// Returns a response with a content length and additional headers.
 pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Act {
     let length = body.len();
     Act::Send(format!(
@@ -174,7 +173,7 @@ pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Act {
     ))
 }
 
-/// A stream of events that ends as it should, on a connection that goes on.
+/// Returns an event stream with a regular end, on a connection that stays open.
 pub(crate) fn stream(body: &str) -> Act {
     Act::Send(format!("{STREAM_HEAD}{}0\r\n\r\n", chunk(body)))
 }
@@ -186,7 +185,7 @@ pub(crate) fn chunk(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n", body.len())
 }
 
-/// The beginning of a message of Anthropic, with 11 tokens used, and its end.
+/// Beginning of a message of Anthropic, with 11 tokens used, and its end.
 pub(crate) const BEGUN: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":\
     {\"id\":\"msg_1\",\"model\":\"model-x\",\"usage\":{\"input_tokens\":10,\"output_tokens\":1}}}\n\n\
     data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Hi.\"}}\n\n";

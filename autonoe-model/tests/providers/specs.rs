@@ -1,8 +1,9 @@
-//! Providers from configuration.
+//! Tests of provider configurations.
 
-use autonoe_core::registered_specs;
+use autonoe_core::spec::registered_specs;
 use autonoe_model::ModelErrorCode::{ModelNotFound, ProviderNotConfigured, ProviderNotSupported};
-use autonoe_model::{PROVIDER_PORT, ProviderContext, ProviderSpec, provider_spec};
+use autonoe_model::ProviderSpec;
+use autonoe_model::provider::{PROVIDER_PORT, ProviderContext, provider_spec};
 use serde_json::{Value, json};
 
 use crate::providers::support::KEY;
@@ -138,7 +139,7 @@ fn what_is_missing_is_named_when_it_is_built() {
         ),
         (
             json!({"type": "google", "baseUrl": url, "key": "none", "timeouts": {"headMs": 0}}),
-            "a time-out of 0 leaves no time",
+            "a timeout is 0",
         ),
     ] {
         let error = build(&spec).expect_err("something is missing");

@@ -1,16 +1,16 @@
-//! What the tests of providers share.
+//! Helpers shared by the tests of providers.
 
 use std::sync::Arc;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
+use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{
-    ModelClient, ModelError, ModelEvent, ModelReply, ModelRequest, ProviderContext, RetryPolicy,
-    Retrying, provider_spec,
+    ModelClient, ModelError, ModelEvent, ModelReply, ModelRequest, RetryPolicy, Retrying,
 };
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-/// The key that must not be seen anywhere.
+/// Key that must not leak.
 pub(crate) const KEY: &str = "sk-very-secret-123";
 
 /// Builds a model of a provider at `url`; `more` is added to its spec.
@@ -29,8 +29,8 @@ pub(crate) fn anthropic(url: &str) -> Arc<dyn ModelClient> {
     model("anthropic", url, &json!({}))
 }
 
-/// Asks, and returns what came on the way and at the end. Nothing may come after it.
-pub(crate) async fn ask(
+/// Calls the model, and returns the events and the end. Nothing may follow it.
+pub(crate) async fn call(
     model: &Arc<dyn ModelClient>,
     request: &ModelRequest,
 ) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
@@ -39,7 +39,7 @@ pub(crate) async fn ask(
     let end = loop {
         match stream.next().await.expect("a stream has an end of its own") {
             Ok(ModelEvent::Done(reply)) => break Ok(*reply),
-            // How the bytes came together is not the same each time.
+            // These events depend on how the bytes are chunked.
             Ok(ModelEvent::Alive) => {}
             Ok(event) => events.push(event),
             Err(error) => break Err(error),
@@ -56,7 +56,7 @@ pub(crate) async fn ask(
     (events, end)
 }
 
-/// Tells that so many tokens were used, with nothing cached.
+/// Returns the event for this usage, with nothing cached.
 pub(crate) fn used(input: u64, output: u64) -> ModelEvent {
     ModelEvent::Used(TokenUsage {
         input,
@@ -65,13 +65,13 @@ pub(crate) fn used(input: u64, output: u64) -> ModelEvent {
     })
 }
 
-/// Asks something, and returns the error.
+/// Calls the model, and returns the error.
 pub(crate) async fn failure(model: &Arc<dyn ModelClient>) -> ModelError {
-    let (_, end) = ask(model, &ModelRequest::prompt("Hello.")).await;
+    let (_, end) = call(model, &ModelRequest::prompt("Hello.")).await;
     end.expect_err("it fails")
 }
 
-/// The same model, asked once more at once if it fails in a way that may pass.
+/// Wraps a model with one immediate retry after temporary failures.
 pub(crate) fn tried_twice(model: Arc<dyn ModelClient>) -> Arc<dyn ModelClient> {
     let policy = RetryPolicy {
         tries: 2,

@@ -1,4 +1,4 @@
-//! Providers that are too slow, in real time with short limits.
+//! Tests of slow providers, in real time with short limits.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use autonoe_model::{ModelEvent, ModelRequest};
 use serde_json::json;
 
 use crate::providers::raw_server::{Act, BEGUN, ENDED, RawServer, STREAM_HEAD, chunk};
-use crate::providers::support::{ask, failure, model, used};
+use crate::providers::support::{call, failure, model, used};
 
 #[tokio::test]
 async fn a_provider_that_does_not_begin_is_late() {
@@ -25,7 +25,7 @@ async fn a_provider_that_does_not_begin_is_late() {
     assert!(
         error
             .message
-            .ends_with("did not begin to answer within 100ms"),
+            .ends_with("did not start to answer within 100ms"),
         "{error}"
     );
     assert!(started.elapsed() >= Duration::from_millis(100));
@@ -41,7 +41,7 @@ async fn a_provider_that_falls_silent_is_late_and_what_it_used_counts() {
         &json!({"timeouts": {"silenceMs": 100}}),
     );
 
-    let (events, end) = ask(&model, &ModelRequest::prompt("Hi.")).await;
+    let (events, end) = call(&model, &ModelRequest::prompt("Hi.")).await;
 
     let error = end.expect_err("it fell silent");
     assert_eq!(error.code, Timeout, "{error:?}");
@@ -61,21 +61,21 @@ async fn signs_of_life_keep_a_slow_answer_alive() {
     }
     acts.push(Act::Send(format!("{}0\r\n\r\n", chunk(ENDED))));
     let server = RawServer::once(acts).await;
-    // Shorter than all of it, and longer than each part.
+    // Shorter than the whole answer, and longer than each part.
     let model = model(
         "anthropic",
         &server.url(),
         &json!({"timeouts": {"silenceMs": 5_000}}),
     );
 
-    let (_, end) = ask(&model, &ModelRequest::prompt("Hi.")).await;
+    let (_, end) = call(&model, &ModelRequest::prompt("Hi.")).await;
 
     assert_eq!(end.expect("it is whole").message.to_text(), "Hi.");
 }
 
 #[tokio::test]
 async fn a_connection_that_is_not_made_in_time_is_late() {
-    // A proxy that takes the request for a tunnel and does nothing is as good as a far machine.
+    // A proxy that accepts the tunnel request and does nothing behaves like an unreachable machine.
     let proxy = RawServer::once([Act::Hang]).await;
     let model = model(
         "anthropic",

@@ -1,4 +1,4 @@
-//! A server behind encryption, with an authority of its own.
+//! TLS server with its own certificate authority.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// What is wrong with the certificate of a server.
+/// Flaw of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
@@ -23,8 +23,8 @@ pub(crate) enum Flaw {
     Expired,
 }
 
-/// Takes encrypted connections to `127.0.0.1` and hands what they say on to another server.
-/// It is gone when it is dropped.
+/// Accepts encrypted connections to `127.0.0.1` and forwards them to another server. Dropping it
+/// stops it.
 #[derive(Debug)]
 pub(crate) struct TlsFront {
     address: SocketAddr,
@@ -34,7 +34,7 @@ pub(crate) struct TlsFront {
 }
 
 impl TlsFront {
-    /// Stands before the server at `behind`, such as `http://127.0.0.1:8080`.
+    /// Starts in front of the server at `behind`, such as `http://127.0.0.1:8080`.
     pub(crate) async fn before(behind: &str, flaw: Flaw) -> Self {
         let behind = behind.trim_start_matches("http://").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -47,7 +47,7 @@ impl TlsFront {
                 counted.fetch_add(1, Ordering::SeqCst);
                 let (acceptor, behind) = (acceptor.clone(), behind.clone());
                 tokio::spawn(async move {
-                    // A client that does not trust us leaves here.
+                    // A client that does not trust the certificate disconnects here.
                     let Ok(mut clear) = acceptor.accept(stream).await else {
                         return;
                     };
@@ -68,12 +68,12 @@ impl TlsFront {
         format!("https://{}", self.address)
     }
 
-    /// The certificate of its authority, in PEM.
+    /// Returns the certificate of its authority, in PEM.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// How many connections were begun.
+    /// Returns the number of accepted connections.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -85,7 +85,7 @@ impl Drop for TlsFront {
     }
 }
 
-/// Makes an authority and a server that it vouches for.
+/// Creates an authority and a server certificate that it signs.
 fn certified(authority: &str, flaw: Flaw) -> (TlsAcceptor, String) {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();

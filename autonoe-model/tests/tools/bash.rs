@@ -1,13 +1,15 @@
-//! Bash: output, time, and that nothing is left running.
+//! Tests of Bash: output, time limits, and process cleanup.
 
 use std::time::Duration;
 
-use autonoe_core::{Sandbox, ToolContext, ToolErrorCode};
-use autonoe_model::ToolLimits;
+use autonoe_core::ToolContext;
+use autonoe_core::agent::Sandbox;
+use autonoe_core::tool::ToolErrorCode;
+use autonoe_model::tools::ToolLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::yard::{Yard, eventually};
+use crate::tools::fixture::{Fixture, eventually};
 
 /// With a sandbox and without one.
 const BOTH: [Sandbox; 2] = [Sandbox::Required, Sandbox::Off];
@@ -15,36 +17,36 @@ const BOTH: [Sandbox; 2] = [Sandbox::Required, Sandbox::Off];
 #[tokio::test]
 async fn output_and_errors_come_in_their_order_with_the_exit_code() {
     for sandbox in BOTH {
-        let yard = Yard::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox(sandbox));
 
         let command = "echo one; echo two >&2; echo three; pwd; exit 3";
-        let output = yard.call("Bash", json!({"command": command})).await;
+        let output = fixture.call("Bash", json!({"command": command})).await;
 
         let output = output.expect("it ran");
-        let root = yard.root().display().to_string();
+        let root = fixture.root().display().to_string();
         assert_eq!(
             output.output,
             format!("one\ntwo\nthree\n{root}\n[exit code 3]\n")
         );
         assert_eq!(output.metadata["exitCode"], 3);
-        let silent = yard
+        let silent = fixture
             .ok("Bash", json!({"command": "true", "description": "x"}))
             .await;
         assert_eq!(silent, "[no output]\n");
-        yard.eventually_nothing_is_left();
+        fixture.eventually_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn quotes_line_ends_and_dashes_of_a_command_reach_the_shell() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
     let command = "printf '%s|' \"a b\" 'c\"d' $'e\\nf'\ncat <<'E'\n$HOME `x`\nE\n";
 
     assert_eq!(
-        yard.ok("Bash", json!({"command": command})).await,
+        fixture.ok("Bash", json!({"command": command})).await,
         "a b|c\"d|e\nf|$HOME `x`\n"
     );
-    let dashed = yard
+    let dashed = fixture
         .ok("Bash", json!({"command": "-x 2>/dev/null; echo $?"}))
         .await;
     assert_eq!(dashed, "127\n");
@@ -52,35 +54,36 @@ async fn quotes_line_ends_and_dashes_of_a_command_reach_the_shell() {
 
 #[tokio::test]
 async fn a_command_that_reads_gets_nothing_and_each_starts_anew() {
-    let yard = Yard::new();
-    let read = yard
+    let fixture = Fixture::new();
+    let read = fixture
         .ok("Bash", json!({"command": "read x; echo \"$?\"; cat"}))
         .await;
-    yard.ok(
-        "Bash",
-        json!({"command": "cd src; export A=1; echo x > /tmp/x"}),
-    )
-    .await;
+    fixture
+        .ok(
+            "Bash",
+            json!({"command": "cd src; export A=1; echo x > /tmp/x"}),
+        )
+        .await;
 
-    let anew = yard
+    let anew = fixture
         .ok("Bash", json!({"command": "pwd; echo \"<$A>\"; ls /tmp"}))
         .await;
 
     assert_eq!(read, "1\n");
-    assert_eq!(anew, format!("{}\n<>\n", yard.root().display()));
+    assert_eq!(anew, format!("{}\n<>\n", fixture.root().display()));
 }
 
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
     let times_out = |sandbox: Sandbox| async move {
-        let yard = Yard::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox(sandbox));
         let command = format!(
             "{}; trap '' INT TERM; echo begun; sleep 600; sleep 600",
-            yard.daemon()
+            fixture.daemon()
         );
 
         let input = json!({"command": command, "timeout": 10_000});
-        let error = yard
+        let error = fixture
             .call("Bash", input)
             .await
             .expect_err("it took too long");
@@ -89,10 +92,10 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
         assert!(
             error
                 .to_string()
-                .starts_with("begun\n[ended after 10000 milliseconds"),
+                .starts_with("begun\n[killed after 10000 milliseconds"),
             "{error:?}"
         );
-        assert_eq!(yard.processes(), 0);
+        assert_eq!(fixture.processes(), 0);
     };
 
     futures::future::join_all(BOTH.map(times_out)).await;
@@ -101,22 +104,22 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 #[tokio::test]
 async fn what_a_command_leaves_in_the_background_ends_with_it() {
     for sandbox in BOTH {
-        let yard = Yard::with(|options| options.sandbox(sandbox));
+        let fixture = Fixture::with(|options| options.sandbox(sandbox));
         let command = format!(
             "{}; sleep 600 & nohup sleep 600 >/dev/null 2>&1 & echo done",
-            yard.daemon()
+            fixture.daemon()
         );
 
-        let said = yard.ok("Bash", json!({"command": command})).await;
+        let said = fixture.ok("Bash", json!({"command": command})).await;
 
         assert_eq!(said, "done\n");
-        assert_eq!(yard.processes(), 0);
+        assert_eq!(fixture.processes(), 0);
     }
 }
 
 #[tokio::test]
 async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command() {
-    let yard = Yard::with(|options| options.sandbox(Sandbox::Off));
+    let fixture = Fixture::with(|options| options.sandbox(Sandbox::Off));
     let daemon = r#"node -e "require('child_process').spawn('sleep',['97'],{detached:true,stdio:'ignore',env:{}}).unref()""#;
     let command = format!(
         "{daemon}
@@ -125,7 +128,7 @@ async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command(
          done; true"
     );
 
-    let output = yard.ok("Bash", json!({"command": command})).await;
+    let output = fixture.ok("Bash", json!({"command": command})).await;
 
     let pid = output.trim();
     assert!(pid.parse::<u32>().is_ok(), "no daemon: {output}");
@@ -136,21 +139,21 @@ async fn a_daemon_that_node_starts_without_an_environment_ends_with_the_command(
 #[tokio::test]
 async fn a_command_that_is_cancelled_or_dropped_is_ended() {
     for sandbox in BOTH {
-        let yard = Yard::with(|options| options.sandbox(sandbox));
-        let command = format!("{}; touch begun; sleep 600", yard.daemon());
+        let fixture = Fixture::with(|options| options.sandbox(sandbox));
+        let command = format!("{}; touch begun; sleep 600", fixture.daemon());
         let input = json!({"command": command});
-        let mark = yard.root().join("begun");
-        let call = |context: ToolContext| yard.toolbox().call("Bash", input.clone(), context);
+        let mark = fixture.root().join("begun");
+        let call = |context: ToolContext| fixture.toolbox().call("Bash", input.clone(), context);
         let begun = async || {
             while !mark.exists() {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
-            assert!(yard.processes() > 0);
+            assert!(fixture.processes() > 0);
             std::fs::remove_file(&mark).expect("ours");
         };
 
         let token = CancellationToken::new();
-        let cancelled = call(yard.context().with_cancellation(token.clone()));
+        let cancelled = call(fixture.context().with_cancellation(token.clone()));
         let (result, ()) = tokio::join!(cancelled, async {
             begun().await;
             token.cancel();
@@ -159,27 +162,27 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
             result.expect_err("cancelled").code,
             ToolErrorCode::CANCELLED
         );
-        yard.eventually_nothing_is_left();
+        fixture.eventually_nothing_is_left();
 
         tokio::select! {
-            _ = call(yard.context()) => panic!("it does not end by itself"),
+            _ = call(fixture.context()) => panic!("it does not end by itself"),
             () = begun() => {}
         }
-        yard.eventually_nothing_is_left();
+        fixture.eventually_nothing_is_left();
     }
 }
 
 #[tokio::test]
 async fn a_tool_that_is_called_without_a_toolbox_hears_a_cancellation_too() {
-    let yard = Yard::new();
-    let options = autonoe_model::BuiltInOptions::new(yard.root());
-    let bash = crate::tools::yard::tool(&options, "Bash");
+    let fixture = Fixture::new();
+    let options = autonoe_model::tools::BuiltInOptions::new(fixture.root());
+    let bash = crate::tools::fixture::tool(&options, "Bash");
     let token = CancellationToken::new();
-    let context = yard.context().with_cancellation(token.clone());
+    let context = fixture.context().with_cancellation(token.clone());
 
     let call = bash.call(json!({"command": "touch begun; sleep 600"}), &context);
     let (result, ()) = tokio::join!(call, async {
-        while !yard.root().join("begun").exists() {
+        while !fixture.root().join("begun").exists() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         token.cancel();
@@ -189,7 +192,7 @@ async fn a_tool_that_is_called_without_a_toolbox_hears_a_cancellation_too() {
         result.expect_err("cancelled").code,
         ToolErrorCode::CANCELLED
     );
-    assert_eq!(yard.processes(), 0);
+    assert_eq!(fixture.processes(), 0);
 }
 
 #[tokio::test]
@@ -198,11 +201,11 @@ async fn a_flood_is_kept_to_its_beginning_and_its_end() {
         output_bytes: 1_000,
         ..ToolLimits::default()
     };
-    let yard = Yard::with(|options| options.limits(limits));
+    let fixture = Fixture::with(|options| options.limits(limits));
     let before = memory();
 
     let command = "echo first; head -c 90000000 /dev/zero | tr '\\0' x; echo; echo last";
-    let output = yard
+    let output = fixture
         .call("Bash", json!({"command": command}))
         .await
         .expect("it ran");
@@ -217,24 +220,24 @@ async fn a_flood_is_kept_to_its_beginning_and_its_end() {
 
 #[tokio::test]
 async fn an_endless_flood_ends_with_its_time() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
 
     let input = json!({"command": "yes & yes >&2", "timeout": 300});
-    let error = yard
+    let error = fixture
         .call("Bash", input)
         .await
         .expect_err("it took too long");
 
     assert_eq!(error.code, ToolErrorCode::TIMEOUT);
     assert!(error.to_string().len() < 31_000);
-    assert_eq!(yard.processes(), 0);
+    assert_eq!(fixture.processes(), 0);
 }
 
 #[tokio::test]
 async fn bytes_that_are_no_text_make_a_text() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
 
-    let said = yard
+    let said = fixture
         .ok("Bash", json!({"command": "printf 'a\\377b\\0c'"}))
         .await;
 
@@ -243,7 +246,7 @@ async fn bytes_that_are_no_text_make_a_text() {
 
 #[tokio::test]
 async fn commands_that_make_no_sense_are_refused() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
     for input in [
         json!({"command": "  "}),
         json!({"command": "a\u{0}b"}),
@@ -252,27 +255,27 @@ async fn commands_that_make_no_sense_are_refused() {
         json!({"command": "true", "run_in_background": true}),
         json!({}),
     ] {
-        let code = yard.refused("Bash", input.clone()).await;
+        let code = fixture.refused("Bash", input.clone()).await;
         assert_eq!(code, ToolErrorCode::VALIDATION_ERROR, "{input}");
     }
 }
 
 #[tokio::test]
 async fn a_sandbox_that_breaks_later_means_no_command() {
-    let yard = Yard::new();
-    let bwrap = yard.root().with_file_name("bwrap");
+    let fixture = Fixture::new();
+    let bwrap = fixture.root().with_file_name("bwrap");
     std::os::unix::fs::symlink("/usr/bin/bwrap", &bwrap).expect("writable");
-    let options = autonoe_model::BuiltInOptions::new(yard.root()).bubblewrap(&bwrap);
-    let bash = crate::tools::yard::tool(&options, "Bash");
+    let options = autonoe_model::tools::BuiltInOptions::new(fixture.root()).bubblewrap(&bwrap);
+    let bash = crate::tools::fixture::tool(&options, "Bash");
     let input = json!({"command": "touch ran"});
 
     std::fs::remove_file(&bwrap).expect("ours");
-    let missing = bash.call(input.clone(), &yard.context()).await;
+    let missing = bash.call(input.clone(), &fixture.context()).await;
     let script = "#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n";
     std::fs::write(&bwrap, script).expect("writable");
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&bwrap, std::fs::Permissions::from_mode(0o755)).expect("ours");
-    let broken = bash.call(input, &yard.context()).await;
+    let broken = bash.call(input, &fixture.context()).await;
 
     for result in [missing, broken] {
         assert_eq!(
@@ -280,10 +283,10 @@ async fn a_sandbox_that_breaks_later_means_no_command() {
             ToolErrorCode::CONFIG_ERROR
         );
     }
-    assert!(!yard.root().join("ran").exists());
+    assert!(!fixture.root().join("ran").exists());
 }
 
-/// What this process has in memory, in bytes.
+/// Returns the memory use of this process, in bytes.
 fn memory() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("Linux");
     let pages = text
@@ -295,15 +298,15 @@ fn memory() -> usize {
 
 #[tokio::test]
 async fn many_commands_run_at_once() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
 
     let calls = (0..8).map(|number| {
         let command = format!("sleep 0.1; echo {number}");
-        yard.ok("Bash", json!({"command": command}))
+        fixture.ok("Bash", json!({"command": command}))
     });
     let said = futures::future::join_all(calls).await;
 
     let expected: Vec<_> = (0..8).map(|number| format!("{number}\n")).collect();
     assert_eq!(said, expected);
-    eventually("the end of all", || yard.processes() == 0);
+    eventually("the end of all", || fixture.processes() == 0);
 }

@@ -1,7 +1,10 @@
-//! What agents are told of the tools, and what the gate makes of their calls.
+//! Tests of tool definitions, and of the gate's view of their calls.
 
-use autonoe_core::{Sandbox, ToolCall, ToolEffect, ToolKind};
-use autonoe_model::{BuiltInOptions, built_in_tools};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::tool::ToolEffect;
+use autonoe_core::{ToolCall, ToolKind};
+use autonoe_model::built_in_tools;
+use autonoe_model::tools::BuiltInOptions;
 use serde_json::json;
 
 #[test]

@@ -1,22 +1,24 @@
-//! What becomes of the run's lock when the program that runs agents is killed.
+//! Tests of the run's lock when the host process is killed.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use autonoe_core::{
-    Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, ToolContext, Toolbox,
-};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{RunId, SessionSpec, ToolContext};
 use autonoe_model::BuiltInTools;
 use serde_json::{Value, json};
 
-use crate::tools::yard::{Yard, eventually};
+use crate::tools::fixture::{Fixture, eventually};
 
-/// Tells the test that plays the host what to do.
+/// Environment variable for the test that plays the host.
 const HOST: &str = "AUTONOE_TEST_BASH_HOST";
 
-/// Plays a host whose agent has a command running, if this is the process that is to.
+/// Plays a host whose agent runs a command, if this process was started as one.
 async fn play_host() -> bool {
     let Ok(told) = std::env::var(HOST) else {
         return false;
@@ -36,15 +38,14 @@ async fn play_host() -> bool {
     if told["sandbox"] == false {
         spec.sandbox = Sandbox::Off;
     }
-    let tools = BuiltInTools::new().of_session(&spec).expect("tools");
+    let tools = BuiltInTools::new().for_session(&spec).expect("tools");
     let context = ToolContext::new(spec.key.clone());
     let input = json!({"command": text("command"), "timeout": 500_000});
     let _ = Toolbox::new(tools).call("Bash", input, context).await;
     true
 }
 
-/// A host in the middle of a command that has gone into the background. It is killed when this
-/// is dropped.
+/// A host during a command with background processes. Dropping it kills the host.
 struct Host(Child);
 
 impl Drop for Host {
@@ -56,10 +57,10 @@ impl Drop for Host {
 
 /// Returns the processes of commands, without the host and the supervisors that it forked, which
 /// inherit the environment of the host.
-fn commands(yard: &Yard, host: &Host) -> Vec<u32> {
+fn commands(fixture: &Fixture, host: &Host) -> Vec<u32> {
     let program = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
     let of_host = program(host.0.id());
-    let found = yard.pids().into_iter();
+    let found = fixture.pids().into_iter();
     found.filter(|pid| program(*pid) != of_host).collect()
 }
 
@@ -69,11 +70,11 @@ const LISTENING: &str = "sleep 500";
 /// Does not end when it is interrupted.
 const STUBBORN: &str = "trap '' INT; sleep 500";
 
-fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox, command: &str) -> Host {
+fn host(test: &str, fixture: &Fixture, lock: &Path, sandbox: Sandbox, command: &str) -> Host {
     let told = json!({
-        "root": yard.root(), "lock": lock, "run": yard.context().session.run.as_str(),
+        "root": fixture.root(), "lock": lock, "run": fixture.context().session.run.as_str(),
         "sandbox": sandbox == Sandbox::Required,
-        "command": format!("{}; echo 1 > begun; {command}", yard.daemon()),
+        "command": format!("{}; echo 1 > begun; {command}", fixture.daemon()),
     });
     let host = Command::new(std::env::current_exe().expect("a program"))
         .args(["--exact", test])
@@ -84,10 +85,10 @@ fn host(test: &str, yard: &Yard, lock: &Path, sandbox: Sandbox, command: &str) -
         .spawn()
         .expect("it starts");
     let host = Host(host);
-    let begun = yard.root().join("begun");
-    // The shell, what it waits for, and at least one of the two in the background.
+    let begun = fixture.root().join("begun");
+    // The shell, its foreground process, and at least one of the two in the background.
     eventually("the command", || {
-        begun.exists() && commands(yard, &host).len() > 2
+        begun.exists() && commands(fixture, &host).len() > 2
     });
     host
 }
@@ -100,7 +101,7 @@ fn is_locked(path: &Path) -> bool {
     }
 }
 
-/// Tells whether the process has `file` open.
+/// Returns whether the process has `file` open.
 fn holds(pid: u32, file: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -109,8 +110,8 @@ fn holds(pid: u32, file: &Path) -> bool {
     links.flatten().any(|link| link == file)
 }
 
-fn lock_of(yard: &Yard) -> PathBuf {
-    let root = yard.root().canonicalize().expect("it is there");
+fn lock_of(fixture: &Fixture) -> PathBuf {
+    let root = fixture.root().canonicalize().expect("it is there");
     root.with_file_name("run.lock")
 }
 
@@ -119,23 +120,23 @@ async fn without_a_sandbox_what_survives_a_killed_host_keeps_others_out() {
     if play_host().await {
         return;
     }
-    let yard = Yard::new();
-    let lock = lock_of(&yard);
+    let fixture = Fixture::new();
+    let lock = lock_of(&fixture);
     let test =
         "tools::killed_hosts::without_a_sandbox_what_survives_a_killed_host_keeps_others_out";
 
-    drop(host(test, &yard, &lock, Sandbox::Off, STUBBORN));
+    drop(host(test, &fixture, &lock, Sandbox::Off, STUBBORN));
 
-    let survivors = yard.pids();
+    let survivors = fixture.pids();
     let holders = survivors.iter().filter(|pid| holds(**pid, &lock)).count();
     let was_locked = is_locked(&lock);
     eventually("the end of the survivors", || {
-        for pid in yard.pids() {
+        for pid in fixture.pids() {
             let _ = Command::new("kill")
                 .args(["-KILL", &pid.to_string()])
                 .status();
         }
-        yard.processes() == 0
+        fixture.processes() == 0
     });
     assert!(holders > 0, "of {survivors:?} nobody has the lock");
     assert!(was_locked, "somebody else could have begun");
@@ -147,14 +148,14 @@ async fn without_a_sandbox_an_interruptible_command_and_its_daemons_end_with_the
     if play_host().await {
         return;
     }
-    let yard = Yard::new();
-    let lock = lock_of(&yard);
+    let fixture = Fixture::new();
+    let lock = lock_of(&fixture);
     let name = "without_a_sandbox_an_interruptible_command_and_its_daemons_end_with_the_host";
     let test = format!("tools::killed_hosts::{name}");
 
-    drop(host(&test, &yard, &lock, Sandbox::Off, LISTENING));
+    drop(host(&test, &fixture, &lock, Sandbox::Off, LISTENING));
 
-    yard.eventually_nothing_is_left();
+    fixture.eventually_nothing_is_left();
     eventually("the lock to be free", || !is_locked(&lock));
 }
 
@@ -163,19 +164,19 @@ async fn a_sandbox_dies_with_its_host_and_never_has_the_lock() {
     if play_host().await {
         return;
     }
-    let yard = Yard::new();
-    let lock = lock_of(&yard);
+    let fixture = Fixture::new();
+    let lock = lock_of(&fixture);
     let test = "tools::killed_hosts::a_sandbox_dies_with_its_host_and_never_has_the_lock";
 
-    let host = host(test, &yard, &lock, Sandbox::Required, STUBBORN);
-    // A command that had it could write to it, and let others in.
-    let mut holders = commands(&yard, &host);
+    let host = host(test, &fixture, &lock, Sandbox::Required, STUBBORN);
+    // A command with the lock file could write to it, or release the lock.
+    let mut holders = commands(&fixture, &host);
     holders.retain(|pid| holds(*pid, &lock));
     let was_locked = is_locked(&lock);
     drop(host);
 
     assert!(holders.is_empty(), "{holders:?} have the lock");
     assert!(was_locked, "the host has it");
-    yard.eventually_nothing_is_left();
+    fixture.eventually_nothing_is_left();
     eventually("the lock to be free", || !is_locked(&lock));
 }

@@ -1,18 +1,17 @@
-//! The built-in tools, called as an agent calls them. Those with commands need bubblewrap,
-//! and fail without it.
+//! Tests of the built-in tools, called like an agent does. Those with commands require bubblewrap.
 
 #![cfg(target_os = "linux")]
 
 mod bash;
 mod definitions;
-mod editing;
+mod edit;
+mod escapes;
+mod fixture;
 mod killed_hosts;
-mod leaving;
+mod link_races;
 mod options;
-mod reading;
+mod read;
 mod repository;
-mod searching;
+mod search;
 mod sessions;
-mod swapping;
-mod writing;
-mod yard;
+mod write;

@@ -1,9 +1,10 @@
-//! Which tools there are when not everything is as it should be.
+//! Tests of missing sandboxes, workspaces and shells.
 
 use std::fs;
 
-use autonoe_core::Sandbox;
-use autonoe_model::{BuiltInOptions, BuiltInToolsError, built_in_tools};
+use autonoe_core::agent::Sandbox;
+use autonoe_model::built_in_tools;
+use autonoe_model::tools::{BuiltInOptions, BuiltInToolsError};
 use tempfile::TempDir;
 
 fn project() -> TempDir {

@@ -1,4 +1,4 @@
-//! What commands can do with the repository that a workspace is, and what they cannot.
+//! Tests of commands' access to the workspace's git repository.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::tools::yard::Yard;
+use crate::tools::fixture::Fixture;
 
 const IDENTITY: &str = "git -c user.name=Ada -c user.email=ada@example.com";
 
-/// Runs git outside of any sandbox, as a person does, and returns what it says.
+/// Runs git outside of any sandbox, like a user, and returns its output.
 fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"])
@@ -31,7 +31,7 @@ fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Tries to write to each place, and says which it could.
+/// Returns a command that tries to write to each place, and prints the successes.
 fn attempts(places: &[&str]) -> String {
     let try_all = places.iter().map(|place| {
         format!("(echo x >> {place}) 2>/dev/null && echo wrote {place}; rm -rf {place} 2>/dev/null")
@@ -48,18 +48,21 @@ fn executable(path: &Path, text: &str) {
 
 #[tokio::test]
 async fn a_command_commits_and_changes_neither_hooks_nor_configuration() {
-    let yard = Yard::new();
-    let root = yard.root();
+    let fixture = Fixture::new();
+    let root = fixture.root();
     git(&root, &["init", "--quiet"]);
     executable(&root.join(".git/hooks/pre-commit"), "#!/bin/sh\ntrue\n");
-    let config = yard.text(".git/config");
-    yard.file("a.txt", "one\n");
+    let config = fixture.text(".git/config");
+    fixture.file("a.txt", "one\n");
 
     let commits = format!(
         "git add a.txt && {IDENTITY} commit --quiet --message=One && git checkout --quiet -b other \
          && git log --format=%s"
     );
-    assert_eq!(yard.ok("Bash", json!({"command": commits})).await, "One\n");
+    assert_eq!(
+        fixture.ok("Bash", json!({"command": commits})).await,
+        "One\n"
+    );
     let command = [
         attempts(&[
             ".git/config",
@@ -71,21 +74,21 @@ async fn a_command_commits_and_changes_neither_hooks_nor_configuration() {
          rm -rf .git/hooks .git/config 2>/dev/null && echo removed"
             .to_owned(),
     ];
-    let said = yard
+    let said = fixture
         .ok("Bash", json!({"command": command.join("\n")}))
         .await;
 
     assert_eq!(said, "end\n[exit code 1]\n");
-    assert_eq!(yard.text(".git/config"), config);
-    assert_eq!(yard.text(".git/hooks/pre-commit"), "#!/bin/sh\ntrue\n");
+    assert_eq!(fixture.text(".git/config"), config);
+    assert_eq!(fixture.text(".git/hooks/pre-commit"), "#!/bin/sh\ntrue\n");
     assert!(!root.join(".git/hooks/post-checkout").exists());
     assert_eq!(git(&root, &["log", "--format=%s"]), "One\n");
 }
 
 #[tokio::test]
 async fn what_a_repository_does_not_have_yet_is_not_made_by_a_command() {
-    let yard = Yard::new();
-    let root = yard.root();
+    let fixture = Fixture::new();
+    let root = fixture.root();
     git(&root, &["init", "--quiet", "--template="]);
     fs::remove_file(root.join(".git/config")).expect("it is there");
     assert!(!root.join(".git/hooks").exists());
@@ -93,27 +96,27 @@ async fn what_a_repository_does_not_have_yet_is_not_made_by_a_command() {
     let command = "mkdir -p .git/hooks; (echo x > .git/hooks/pre-commit) 2>/dev/null && echo wrote
                    (echo x > .git/config) 2>/dev/null && echo wrote
                    mkdir elsewhere; echo ../elsewhere > .git/commondir; echo end";
-    let said = yard.ok("Bash", json!({"command": command})).await;
+    let said = fixture.ok("Bash", json!({"command": command})).await;
 
     assert!(said.starts_with("end\n"), "{said}");
     assert!(said.contains(".git/commondir was removed"), "{said}");
     assert!(!root.join(".git/hooks/pre-commit").exists());
-    assert_eq!(yard.text(".git/config"), "");
+    assert_eq!(fixture.text(".git/config"), "");
     assert!(!root.join(".git/commondir").exists());
     assert!(git(&root, &["status"]).contains("No commits yet"));
 }
 
 #[tokio::test]
 async fn a_link_that_cannot_be_guarded_makes_the_whole_repository_read_only() {
-    let yard = Yard::new();
-    let root = yard.root();
+    let fixture = Fixture::new();
+    let root = fixture.root();
     git(&root, &["init", "--quiet"]);
     fs::create_dir_all(root.join("tools/hooks")).expect("writable");
     fs::remove_dir_all(root.join(".git/hooks")).expect("it is there");
-    yard.link(".git/hooks", "../tools/hooks");
+    fixture.link(".git/hooks", "../tools/hooks");
 
     let command = attempts(&[".git/hooks", ".git/config", ".git/HEAD"]);
-    let said = yard.ok("Bash", json!({"command": command})).await;
+    let said = fixture.ok("Bash", json!({"command": command})).await;
 
     assert_eq!(said, "end\n");
     assert!(root.join(".git/hooks").is_symlink());
@@ -121,8 +124,8 @@ async fn a_link_that_cannot_be_guarded_makes_the_whole_repository_read_only() {
 
 #[tokio::test]
 async fn submodules_and_further_working_trees_are_not_led_elsewhere() {
-    let yard = Yard::new();
-    let (root, other) = (yard.root(), yard.neighbour().join("library"));
+    let fixture = Fixture::new();
+    let (root, other) = (fixture.root(), fixture.neighbour().join("library"));
     fs::create_dir(&other).expect("writable");
     for repository in [&root, &other] {
         git(repository, &["init", "--quiet"]);
@@ -140,7 +143,9 @@ async fn submodules_and_further_working_trees_are_not_led_elsewhere() {
         ".git/modules/library/hooks/pre-commit",
         ".git/worktrees/tree/commondir",
     ];
-    let said = yard.ok("Bash", json!({"command": attempts(&places)})).await;
+    let said = fixture
+        .ok("Bash", json!({"command": attempts(&places)}))
+        .await;
 
     assert_eq!(said, "end\n");
     assert!(git(&root, &["status", "--short"]).contains("library"));
@@ -148,8 +153,8 @@ async fn submodules_and_further_working_trees_are_not_led_elsewhere() {
 
 #[tokio::test]
 async fn a_file_that_names_the_repository_cannot_be_made_to_name_another() {
-    let yard = Yard::new();
-    let (root, main) = (yard.root(), yard.neighbour().join("main"));
+    let fixture = Fixture::new();
+    let (root, main) = (fixture.root(), fixture.neighbour().join("main"));
     fs::create_dir(&main).expect("writable");
     git(&main, &["init", "--quiet"]);
     git(
@@ -170,8 +175,8 @@ async fn a_file_that_names_the_repository_cannot_be_made_to_name_another() {
         "{}; git log --format=%s",
         attempts(&[".git", &main.join(".git/config").display().to_string()])
     );
-    let said = yard.ok("Bash", json!({"command": command})).await;
+    let said = fixture.ok("Bash", json!({"command": command})).await;
 
     assert_eq!(said, "end\nOne\n");
-    assert_eq!(yard.text(".git"), named);
+    assert_eq!(fixture.text(".git"), named);
 }

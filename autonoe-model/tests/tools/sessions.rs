@@ -1,10 +1,13 @@
-//! The tools of a session: in its directory, in its sandbox, without keys.
+//! Tests of a session's tools: directory, sandbox and hidden keys.
 
-use autonoe_core::{
-    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, ProjectPaths, RunId, Sandbox,
-    SessionField, SessionKey, SessionSpec, SpecContext, Support, ToolContext, Toolbox,
-};
-use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
+use autonoe_core::agent::{CredentialFilter, Sandbox, SessionField, Support};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::spec::{BackendSpec, SpecContext};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClientFactory, RunId, SessionSpec, ToolContext};
+use autonoe_model::provider::provider_spec;
+use autonoe_model::{BuiltInTools, ModelBackend, ModelSpec};
 use serde_json::json;
 
 fn session(root: &std::path::Path) -> SessionSpec {
@@ -17,7 +20,11 @@ fn session(root: &std::path::Path) -> SessionSpec {
 }
 
 async fn says(tools: &BuiltInTools, spec: &SessionSpec, command: &str) -> String {
-    let toolbox = Toolbox::new(tools.of_session(spec).expect("these tests need bubblewrap"));
+    let toolbox = Toolbox::new(
+        tools
+            .for_session(spec)
+            .expect("these tests need bubblewrap"),
+    );
     let context = ToolContext::new(spec.key.clone());
     let done = toolbox.call("Bash", json!({"command": command}), context);
     done.await.expect("it succeeds").output
@@ -59,7 +66,7 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
 async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "gpt-5");
+    let backend = ModelSpec::new(provider_spec(&provider).expect("a spec"), "gpt-5");
     let variables = [
         ("TEAM_KEY", "sk-1"),
         ("COPY_TOKEN", "sk-1"),
@@ -115,7 +122,7 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
     std::fs::create_dir_all(home.join(".ssh")).expect("writable");
     std::fs::write(home.join(".ssh/id"), "secret").expect("writable");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
+    let backend = ModelSpec::new(provider_spec(&provider).expect("a spec"), "m");
     let mut project_paths = ProjectPaths::new(&root);
     project_paths.home = Some(home.clone());
     let options = backend
@@ -123,7 +130,7 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
         .expect("options");
     let tools = options.built_in.expect("they are there by default");
 
-    // Who is not root cannot read it in any case, so what it is is looked at.
+    // Only root could read the file in any case, so the test checks its type.
     let command = format!("stat -c %F /etc/shadow; ls {}/.ssh | wc -l", home.display());
     let said = says(&tools, &session(&root), &command).await;
 
@@ -134,17 +141,17 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
 async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
+    let backend = ModelSpec::new(provider_spec(&provider).expect("a spec"), "m");
     let context = SpecContext::new(ProjectPaths::new(folder.path()));
     let options = backend.options(&context).expect("it is sound");
     let mut without = options.clone();
     without.built_in = Some(BuiltInTools::new().bubblewrap("/nowhere/bwrap"));
 
-    let able = ModelAgents::new(options)
+    let able = ModelBackend::new(options)
         .probe()
         .await
         .expect("nobody is asked");
-    let unable = ModelAgents::new(without);
+    let unable = ModelBackend::new(without);
     let told = unable.probe().await.expect("nobody is asked");
 
     assert_eq!(able.sandbox, Support::Yes);
@@ -174,21 +181,23 @@ fn a_backend_that_makes_no_sense_is_not_built() {
     std::fs::write(folder.join("key"), "sk-1").expect("writable");
     std::fs::create_dir(folder.join(".autonoe")).expect("writable");
     std::os::unix::fs::symlink("../ca.pem", folder.join(".autonoe/link.pem")).expect("writable");
-    std::fs::write(folder.join("ca.pem"), "").expect("writable");
+    let authority = folder.join("ca.pem");
+    std::fs::write(&authority, "").expect("writable");
+    let authorities = format!("certificate authorities in {}: ", authority.display());
     let trusting = |files: &[&str]| json!({"type": "anthropic", "key": "none", "trust": {"files": files, "system": "ignored"}});
     let context = SpecContext::new(ProjectPaths::new(&folder))
         .with_environment([("KEY".into(), "sk-1".into())]);
     let url = "http://127.0.0.1:1/v1";
     let fine = json!({"type": "openai-compatible", "baseUrl": url, "key": {"env": "KEY"}});
     for (change, complaint) in [
-        (json!({"maxRounds": 0}), "maxRounds of 0"),
+        (json!({"maxRounds": 0}), "maxRounds is 0"),
         (
             json!({"tools": {"variables": ["KEY"]}}),
-            "the variable KEY has a key",
+            "the variable KEY contains a key",
         ),
         (
             json!({"tools": {"limits": {"commandTimeMs": 0}}}),
-            "leave no time",
+            "a time limit of the tools is 0",
         ),
         (
             json!({"provider": {"type": "openai-compatible", "baseUrl": url, "key": {"file": "key"}}}),
@@ -200,19 +209,19 @@ fn a_backend_that_makes_no_sense_is_not_built() {
         ),
         (
             json!({"trust": {"files": ["ca.pem"]}}),
-            "ca.pem says whom to trust",
+            authorities.as_str(),
         ),
         (
             json!({"trust": {"files": ["/tmp/ca.pem"]}}),
-            "/tmp/ca.pem says whom",
+            "certificate authorities in /tmp/ca.pem",
         ),
         (
             json!({"provider": trusting(&["ca.pem"])}),
-            "agents can write to it",
+            "agents can write to the certificate authorities",
         ),
         (
             json!({"provider": trusting(&[".autonoe/link.pem"])}),
-            "agents can write to it",
+            "agents can write to the certificate authorities",
         ),
         (
             json!({"provider": trusting(&[".autonoe/ca.pem"])}),

@@ -1,80 +1,80 @@
-//! What a keeper sees go down when nobody holds its child any more.
+//! [`Lifeline`], the connection that ends a child when its handle is dropped.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::oneshot;
 
-use crate::exit::Ending;
-use crate::{Ladder, ShutDown};
+use crate::exit::PendingShutdown;
+use crate::{ShutdownPolicy, ShutdownReport};
 
-/// How a child is to be ended, and who wants to know.
+/// The request to end a child.
 #[derive(Debug)]
-pub(crate) struct Order {
-    /// `None` is the ladder of the launch.
-    pub(crate) ladder: Option<Ladder>,
-    pub(crate) reply: Option<oneshot::Sender<ShutDown>>,
-    /// Counts the child among those that are being ended.
-    pub(crate) ending: Ending,
+pub(crate) struct ShutdownRequest {
+    /// `None` for the ladder of the launch.
+    pub(crate) ladder: Option<ShutdownPolicy>,
+    pub(crate) reply: Option<oneshot::Sender<ShutdownReport>>,
+    /// Counts the child among the pending shutdowns.
+    pub(crate) pending: PendingShutdown,
 }
 
-impl Order {
-    /// Makes the order that holds when nobody gives one.
-    pub(super) fn silent() -> Self {
+impl ShutdownRequest {
+    /// Creates the request that is used when the handle is dropped without one.
+    pub(super) fn on_drop() -> Self {
         Self {
             ladder: None,
             reply: None,
-            ending: Ending::begin(),
+            pending: PendingShutdown::start(),
         }
     }
 }
 
-/// The end that the holder of a child has. When it is dropped, the child is ended.
+/// The end of the connection that the handle of a child holds. Dropping it ends the child.
 #[derive(Debug)]
 pub(crate) struct Lifeline {
-    /// `None` when the order was given.
-    orders: Option<Sender<Order>>,
-    /// Nothing is ever written; closing it wakes the keeper, in whatever it waits for.
+    /// `None` after the request was sent.
+    requests: Option<Sender<ShutdownRequest>>,
+    /// Nothing is ever written to it. Closing it wakes the keeper from any wait.
     _pipe: PipeWriter,
 }
 
-/// The end that the keeper has.
+/// The end of the connection that the keeper holds.
 #[derive(Debug)]
-pub(crate) struct HangUp {
-    pub(super) orders: Receiver<Order>,
-    /// Closed at the other end after the order was given.
+pub(crate) struct LifelineReceiver {
+    pub(super) orders: Receiver<ShutdownRequest>,
+    /// Closed at the other end after the request was sent.
     pub(super) pipe: PipeReader,
 }
 
 impl Lifeline {
-    pub(crate) fn new() -> io::Result<(Self, HangUp)> {
+    pub(crate) fn new() -> io::Result<(Self, LifelineReceiver)> {
         let (orders, received) = channel();
         let (pipe, writer) = io::pipe()?;
-        let hang_up = HangUp {
+        let hang_up = LifelineReceiver {
             orders: received,
             pipe,
         };
         let lifeline = Self {
-            orders: Some(orders),
+            requests: Some(orders),
             _pipe: writer,
         };
         Ok((lifeline, hang_up))
     }
 
-    /// Has the child ended by `ladder`, and returns where it is told.
-    pub(crate) fn end(mut self, ladder: Ladder) -> oneshot::Receiver<ShutDown> {
-        let (reply, told) = oneshot::channel();
-        self.give(Order {
+    /// Ends the child by `ladder`, and returns the receiver of the report.
+    pub(crate) fn end(mut self, ladder: ShutdownPolicy) -> oneshot::Receiver<ShutdownReport> {
+        let (reply, report) = oneshot::channel();
+        self.send(ShutdownRequest {
             ladder: Some(ladder),
             reply: Some(reply),
-            ending: Ending::begin(),
+            pending: PendingShutdown::start(),
         });
-        told
+        report
     }
 
-    fn give(&mut self, order: Order) {
-        if let Some(orders) = self.orders.take() {
-            // A keeper that is gone drops the order, and with it the reply.
+    fn send(&mut self, order: ShutdownRequest) {
+        if let Some(orders) = self.requests.take() {
+            // A keeper that has ended drops the request and its reply channel.
             let _ = orders.send(order);
         }
     }
@@ -82,8 +82,8 @@ impl Lifeline {
 
 impl Drop for Lifeline {
     fn drop(&mut self) {
-        if self.orders.is_some() {
-            self.give(Order::silent());
+        if self.requests.is_some() {
+            self.send(ShutdownRequest::on_drop());
         }
     }
 }

@@ -1,11 +1,12 @@
-//! The thread that keeps a child: reads what it complains about, sees its end, ends it.
+//! [`Keeper`], the thread that owns a child: reads its standard error, waits for its exit, and
+//! shuts it down.
 //!
-//! It needs no runtime and nobody's attention, so a child is ended in the same way when
-//! it is shut down, when its handle is dropped in a panic, and when the future that shuts
-//! it down is dropped halfway.
+//! The thread needs no runtime. A child is therefore ended in the same way when it is shut down,
+//! when its handle is dropped in a panic, and when the future that shuts it down is dropped
+//! halfway.
 
-mod descend;
 mod lifeline;
+mod shutdown;
 mod watch;
 
 pub(crate) use lifeline::Lifeline;
@@ -19,12 +20,12 @@ use std::thread;
 
 use rustix::process::Pid;
 
-use self::lifeline::{HangUp, Order};
-use self::watch::{Seen, Watch};
-use crate::family::Family;
-use crate::identity::Living;
-use crate::ladder::Deadline;
-use crate::{Exit, Ladder, Launch, SessionFolder};
+use self::lifeline::{LifelineReceiver, ShutdownRequest};
+use self::watch::{Watch, WatchEvent};
+use crate::identity::RegisteredChild;
+use crate::process_tree::ProcessTree;
+use crate::shutdown_policy::Deadline;
+use crate::{Exit, Launch, SessionFolder, ShutdownPolicy};
 
 /// A spawned child, as its keeper receives it.
 #[derive(Debug)]
@@ -38,103 +39,104 @@ pub(crate) struct Spawned {
     pub(crate) folder: Option<SessionFolder>,
 }
 
-/// Keeps one child.
+/// Owns one child.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     /// The supervisor of the child, or the child itself if it has none.
     spawned: Child,
-    family: Family,
+    process_tree: ProcessTree,
     exit: Option<Exit>,
     watch: Watch,
     shared: Arc<Shared>,
-    orders: Receiver<Order>,
-    /// What is done when nobody says how to end the child.
-    ladder: Ladder,
+    orders: Receiver<ShutdownRequest>,
+    /// The ladder for a dropped handle.
+    policy: ShutdownPolicy,
     folder: Option<SessionFolder>,
 }
 
 impl Keeper {
-    /// Starts the thread, which keeps the child that is sent to it, and the child's folder.
+    /// Starts the thread, which owns the child that is sent to it, and the child's folder.
     pub(crate) fn start(
         launch: Launch,
         shared: Arc<Shared>,
-        hang_up: HangUp,
+        hang_up: LifelineReceiver,
     ) -> io::Result<Sender<Spawned>> {
-        let (hand_over, handed_over) = channel::<Spawned>();
+        let (spawned_tx, spawned_rx) = channel::<Spawned>();
         let Launch { marker, ladder, .. } = launch;
         let span = tracing::Span::current();
-        // Before the child, and not when this thread comes to it: whoever kills everything must
-        // find every child that was started.
-        let living = Living::begin(marker.clone());
-        let keep = move || {
+        // Register before the child starts, and not in this thread: `kill_all_children` must find
+        // every child that was started.
+        let living = RegisteredChild::register(marker.clone());
+        let run_keeper = move || {
             let _living = living;
-            // Without a child, its start has failed.
+            // If there is no child, its start has failed.
             let Ok(Spawned {
                 child: mut spawned,
                 pid,
                 exit,
                 folder,
-            }) = handed_over.recv()
+            }) = spawned_rx.recv()
             else {
                 return;
             };
             let watch = Watch::new(spawned.stderr.take(), exit, hang_up.pipe);
-            let mut family = Family::of(pid, marker);
+            let mut family = ProcessTree::new(pid, marker);
             if Pid::from_child(&spawned) != pid {
                 family.set_supervisor(Pid::from_child(&spawned));
             }
             let keeper = Self {
                 spawned,
-                family,
+                process_tree: family,
                 exit: None,
                 watch,
                 shared,
                 orders: hang_up.orders,
-                ladder,
+                policy: ladder,
                 folder,
             };
             span.in_scope(|| keeper.run());
         };
         thread::Builder::new()
             .name("process-keeper".into())
-            .spawn(keep)?;
-        Ok(hand_over)
+            .spawn(run_keeper)?;
+        Ok(spawned_tx)
     }
 
     fn run(mut self) {
-        while let Seen::Exit(exit) = self.watch.until(Deadline::NEVER, &self.shared) {
-            self.take_note_of_exit(exit);
+        while let WatchEvent::Exit(exit) = self.watch.wait_until(Deadline::NEVER, &self.shared) {
+            self.record_exit(exit);
         }
         let order = self.orders.try_recv();
-        let order = order.unwrap_or_else(|_| Order::silent());
-        let ladder = order.ladder.unwrap_or_else(|| self.ladder.clone());
+        let order = order.unwrap_or_else(|_| ShutdownRequest::on_drop());
+        let ladder = order.ladder.unwrap_or_else(|| self.policy.clone());
 
-        let report = self.descend(&ladder);
+        let report = self.shutdown(&ladder);
         let is_complete = report.is_complete();
         if is_complete {
             self.release();
         }
-        // Nobody need be waiting.
+        // The receiver may be dropped.
         let _ = order.reply.map(|reply| reply.send(report));
-        drop(order.ending);
+        drop(order.pending);
 
-        // What not even a kill has ended yet is still waited for.
+        // Keep waiting for a process that survived even a kill.
         if !is_complete {
             while self.exit.is_none() {
-                if let Seen::Exit(exit) = self.watch.until(Deadline::NEVER, &self.shared) {
-                    self.take_note_of_exit(exit);
+                if let WatchEvent::Exit(exit) = self.watch.wait_until(Deadline::NEVER, &self.shared)
+                {
+                    self.record_exit(exit);
                 }
             }
             self.release();
         }
     }
 
-    fn take_note_of_exit(&mut self, exit: Exit) {
+    fn record_exit(&mut self, exit: Exit) {
         if exit == Exit::Unknown {
-            self.family.forget_child();
+            self.process_tree.forget_child();
             // If the supervisor was killed, the child may still run. Its process tree is recorded
             // here.
-            self.family.look();
+            self.process_tree.scan();
         }
         self.exit = Some(exit);
         self.shared.exit.send_replace(Some(exit));
@@ -144,9 +146,9 @@ impl Keeper {
     /// the child.
     fn release(&mut self) {
         self.watch.close_exit();
-        // An error means that it was given back already.
+        // An error means that it was reaped already.
         let _ = self.spawned.wait();
-        self.family.forget_child();
+        self.process_tree.forget_child();
         drop(self.folder.take());
     }
 }

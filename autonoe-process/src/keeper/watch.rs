@@ -1,4 +1,5 @@
-//! Waiting for the end of a child, for its holder to let go, and for what it complains about.
+//! [`Watch`] waits for the exit of a child, for its handle to be dropped, and for its standard
+//! error.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,31 +11,31 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use tokio::sync::watch;
 
-use crate::ladder::Deadline;
-use crate::signal::Addressee;
+use crate::shutdown_policy::Deadline;
+use crate::signal::SignalTarget;
 use crate::stderr_tail::StderrTail;
 use crate::stdio::StdinSlot;
 use crate::{Exit, exit};
 
-/// As much as is read at once.
-const PIECE: usize = 16 * 1024;
+/// Bytes per read.
+const CHUNK_LEN: usize = 16 * 1024;
 
-/// More than a pipe holds at most, unless root has said otherwise. After the end of a
-/// child, others may go on to write to the pipe for ever.
-const REST: usize = 1024 * 1024;
+/// More than the maximum capacity of a pipe, unless root has raised it. After the exit of a child,
+/// other processes may write to the pipe for ever.
+const REST_LIMIT: usize = 1024 * 1024;
 
-/// What happened.
+/// An event of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum WatchEvent {
     /// The child has exited, and its standard error was read to the end.
     Exit(Exit),
-    /// Nobody holds the child any more.
-    HangUp,
-    /// The deadline has come.
+    /// The handle of the child was dropped.
+    HandleDropped,
+    /// The deadline has passed.
     Deadline,
 }
 
-/// What is waited for; each until it has happened.
+/// The event sources, each until it has fired.
 #[derive(Debug)]
 pub(super) struct Watch {
     stderr: Option<ChildStderr>,
@@ -45,7 +46,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(stderr: Option<ChildStderr>, exit: PipeReader, hang_up: PipeReader) -> Self {
-        // A pipe that would block the thread is better closed.
+        // A pipe that would block the thread is closed instead.
         let stderr = stderr.filter(|pipe| ioctl_fionbio(pipe, true).is_ok());
         Self {
             stderr,
@@ -60,57 +61,60 @@ impl Watch {
         self.exit = None;
     }
 
-    /// Waits for the next thing to happen, and reads the child's standard error meanwhile.
+    /// Waits for the next event, and reads the child's standard error meanwhile.
     ///
-    /// Each is seen once.
-    pub(super) fn until(&mut self, deadline: Deadline, shared: &Shared) -> Seen {
+    /// Each event is reported once.
+    pub(super) fn wait_until(&mut self, deadline: Deadline, shared: &Shared) -> WatchEvent {
         loop {
             let left = deadline.left();
             let ready = self.wait(left);
             if ready.stderr {
-                self.read(PIECE, shared);
+                self.read(CHUNK_LEN, shared);
             }
             if ready.exit {
                 self.has_exited = true;
-                self.read(REST, shared);
+                self.read(REST_LIMIT, shared);
                 let exit = self.exit.as_ref().map_or(Exit::Unknown, exit::recv);
-                return Seen::Exit(exit);
+                return WatchEvent::Exit(exit);
             }
             if ready.hang_up {
                 self.hang_up = None;
-                return Seen::HangUp;
+                return WatchEvent::HandleDropped;
             }
             if left == Some(Duration::ZERO) {
-                return Seen::Deadline;
+                return WatchEvent::Deadline;
             }
         }
     }
 
-    /// Reads what the pipe of the standard error holds, at most `limit` bytes.
+    /// Reads at most `limit` bytes of the standard error that are in the pipe.
     pub(super) fn read(&mut self, limit: usize, shared: &Shared) {
-        let mut piece = [0; PIECE];
+        let mut chunk = [0; CHUNK_LEN];
         let mut read = 0;
         while read < limit {
             let Some(pipe) = &mut self.stderr else { return };
-            match pipe.read(&mut piece) {
+            match pipe.read(&mut chunk) {
                 Ok(0) => self.stderr = None,
                 Ok(count) => {
-                    shared.stderr().push(&piece[..count]);
+                    shared.stderr().push(&chunk[..count]);
                     read += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) => {
-                    tracing::warn!(%error, "the standard error of a child cannot be read");
+                    tracing::warn!(
+                        %error,
+                        "the standard error of a child process could not be read"
+                    );
                     self.stderr = None;
                 }
             }
         }
     }
 
-    /// Reads what is left of the standard error.
+    /// Reads the rest of the standard error.
     pub(super) fn read_rest(&mut self, shared: &Shared) {
-        self.read(REST, shared);
+        self.read(REST_LIMIT, shared);
     }
 
     fn wait(&self, left: Option<Duration>) -> Ready {
@@ -129,13 +133,13 @@ impl Watch {
             Ok(_) => {}
             Err(Errno::INTR) => return Ready::default(),
             Err(error) => {
-                // Out of memory, perhaps: not for long, one hopes.
-                tracing::warn!(%error, "a child cannot be watched");
+                // The system may be out of memory for a moment.
+                tracing::warn!(%error, "a child process could not be watched");
                 std::thread::sleep(Duration::from_millis(100));
                 return Ready::default();
             }
         }
-        // What is not watched any more is not in the list.
+        // The list has only the sources that are still watched.
         let mut events = polled.iter().map(|fd| !fd.revents().is_empty());
         let [stderr, exit, hang_up] =
             watched.map(|fd| fd.is_some() && events.next().unwrap_or_default());
@@ -154,23 +158,23 @@ struct Ready {
     hang_up: bool,
 }
 
-/// What a keeper and the handle of its child share.
+/// State that is shared by a keeper and the handle of its child.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// How the child ended; set when all that it wrote to its standard error was read.
+    /// The exit of the child; set after its standard error was read to the end.
     pub(crate) exit: watch::Sender<Option<Exit>>,
     pub(crate) stdin: Arc<StdinSlot>,
-    /// Who gets the signals that are meant for the program.
-    pub(crate) addressee: Addressee,
+    /// The receiver of the signals that are meant for the program.
+    pub(crate) signal_target: SignalTarget,
     stderr: Mutex<StderrTail>,
 }
 
 impl Shared {
-    pub(crate) fn new(stderr_limit: usize, addressee: Addressee) -> Arc<Self> {
+    pub(crate) fn new(stderr_limit: usize, addressee: SignalTarget) -> Arc<Self> {
         Arc::new(Self {
             exit: watch::Sender::new(None),
             stdin: Arc::default(),
-            addressee,
+            signal_target: addressee,
             stderr: Mutex::new(StderrTail::new(stderr_limit)),
         })
     }
@@ -187,7 +191,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::signal::Addressee;
+    use crate::signal::SignalTarget;
 
     struct Ends {
         stderr: io::PipeWriter,
@@ -204,45 +208,48 @@ mod tests {
             exit: exit.1,
             hang_up: hang_up.1,
         };
-        (watch, ends, Shared::new(usize::MAX, Addressee::Child))
+        (watch, ends, Shared::new(usize::MAX, SignalTarget::Child))
     }
 
     #[test]
-    fn all_that_a_child_complained_about_is_read_before_its_end_is_seen() {
+    fn stderr_is_read_to_the_end_before_the_exit_is_reported() {
         let (mut watch, mut ends, shared) = watch();
-        let words = "x".repeat(3 * PIECE);
+        let words = "x".repeat(3 * CHUNK_LEN);
         ends.stderr.write_all(words.as_bytes()).expect("room");
         exit::report(ends.exit.as_fd(), Exit::Code(3));
 
-        let seen = watch.until(Deadline::NEVER, &shared);
+        let seen = watch.wait_until(Deadline::NEVER, &shared);
 
-        assert_eq!(seen, Seen::Exit(Exit::Code(3)));
+        assert_eq!(seen, WatchEvent::Exit(Exit::Code(3)));
 
         assert_eq!(shared.stderr().text(), words);
     }
 
     #[test]
-    fn each_is_seen_once_and_the_end_first() {
+    fn each_event_is_reported_once_and_the_exit_first() {
         let (mut watch, ends, shared) = watch();
         drop(ends);
 
-        let seen = [(); 3].map(|()| watch.until(Deadline::after(Duration::ZERO), &shared));
+        let seen = [(); 3].map(|()| watch.wait_until(Deadline::after(Duration::ZERO), &shared));
 
-        let exit = Seen::Exit(Exit::Unknown);
-        assert_eq!(seen, [exit, Seen::HangUp, Seen::Deadline]);
+        let exit = WatchEvent::Exit(Exit::Unknown);
+        assert_eq!(
+            seen,
+            [exit, WatchEvent::HandleDropped, WatchEvent::Deadline]
+        );
     }
 
     #[test]
-    fn a_deadline_comes_though_the_child_complains_without_pause() {
+    fn a_deadline_passes_while_the_child_writes_to_stderr_without_pause() {
         let (mut watch, mut ends, shared) = watch();
         let complaining = std::thread::spawn(move || {
-            while ends.stderr.write_all(&[b'x'; PIECE]).is_ok() {}
+            while ends.stderr.write_all(&[b'x'; CHUNK_LEN]).is_ok() {}
             (ends.exit, ends.hang_up)
         });
 
-        let seen = watch.until(Deadline::after(Duration::from_millis(20)), &shared);
+        let seen = watch.wait_until(Deadline::after(Duration::from_millis(20)), &shared);
 
-        assert_eq!(seen, Seen::Deadline);
+        assert_eq!(seen, WatchEvent::Deadline);
         drop(watch);
         complaining.join().expect("no panic");
     }

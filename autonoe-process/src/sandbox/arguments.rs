@@ -1,16 +1,16 @@
-//! A sandbox in bubblewrap's words.
+//! Converts an [`OsSandbox`] to the options of bubblewrap.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::look::bytes;
 use super::mounts::{Access, Mount, plan};
+use super::resolve_paths::bytes;
 use super::{NestedSandboxes, Network, OsSandbox, SandboxError};
 
-/// What in `/proc` changes the whole machine. Bubblewrap shields some of it, by a test that
-/// root's rights deceive.
+/// Entries of `/proc` that change the whole machine. Bubblewrap protects some of them, by a test
+/// that fails with the permissions of root.
 const MACHINE: [&str; 10] = [
     "/proc/acpi",
     "/proc/asound",
@@ -25,7 +25,7 @@ const MACHINE: [&str; 10] = [
 ];
 
 impl OsSandbox {
-    /// Returns the options for bubblewrap, each with a zero byte behind it.
+    /// Returns the options for bubblewrap, each followed by a zero byte.
     pub(super) fn options(
         &self,
         directory: &Path,
@@ -34,7 +34,7 @@ impl OsSandbox {
         let mut options = Options::default();
         self.separate(&mut options);
         options.add("--ro-bind", &[b"/", b"/"]);
-        self.mount(&mut options, &plan(self.wanted()?)?);
+        self.mount(&mut options, &plan(self.requested_mounts()?)?);
         for (name, value) in env {
             options.add("--setenv", &[name.as_bytes(), value.as_bytes()]);
         }
@@ -54,7 +54,7 @@ impl OsSandbox {
         ] {
             options.add(option, &[]);
         }
-        // Root would keep them all, and with them the means to take mounts away again.
+        // Root would keep all capabilities, which would allow it to remove mounts.
         options.add("--cap-drop", &[b"ALL"]);
         if self.network == Network::Off {
             options.add("--unshare-net", &[]);
@@ -76,7 +76,7 @@ impl OsSandbox {
                 Access::ReadOnly => options.add("--ro-bind", &[&path, &path]),
                 Access::Hidden if place.is_directory => {
                     options.add("--tmpfs", &[&path]);
-                    // Places to mount on are still to be made in it.
+                    // Mount points are still to be created in it.
                     read_only_at_last.push(path);
                 }
                 Access::Hidden => options.add("--ro-bind", &[b"/dev/null", &path]),
@@ -92,7 +92,7 @@ impl OsSandbox {
         options.add("--tmpfs", &[path]);
     }
 
-    /// Bubblewrap's `/dev` is memory without a limit, and all of it is writable.
+    /// The `/dev` of bubblewrap is memory without a limit, and all of it is writable.
     fn mount_devices(&self, options: &mut Options) {
         options.add("--dev", &[b"/dev"]);
         self.mount_memory(options, b"/dev/shm");
@@ -103,7 +103,7 @@ impl OsSandbox {
         options.add("--proc", &[b"/proc"]);
         match self.nested {
             NestedSandboxes::Forbidden => options.add("--remount-ro", &[b"/proc"]),
-            // Who makes a sandbox writes to its own entries there.
+            // A process that creates a sandbox writes to its own entries there.
             NestedSandboxes::Allowed => {
                 for path in MACHINE.into_iter().filter(|path| Path::new(path).exists()) {
                     options.add("--ro-bind", &[path.as_bytes(), path.as_bytes()]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shared_unless_it_is_said() {
+    fn nothing_is_shared_by_default() {
         let text = words(&OsSandbox::new("/usr/bin/bwrap"), &[("A", "b c")]);
 
         for words in [
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_said() {
+    fn allowed_access_is_in_the_options() {
         let sandbox = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Shared)
             .nested_sandboxes(NestedSandboxes::Allowed)

@@ -1,16 +1,16 @@
-//! What bubblewrap means by what it says.
+//! [`Obstacle`], the diagnosis of a sandbox that bubblewrap cannot create.
 
-/// What stands in the way of a sandbox.
+/// The reason why a sandbox cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The kernel does not let this user make namespaces.
+    /// The kernel does not allow this user to create namespaces.
     NamespacesForbidden,
-    /// There are no namespaces to be had any more.
+    /// The limit of namespaces is reached.
     NamespacesUsedUp,
-    /// AppArmor does not let this program use its namespace.
+    /// AppArmor does not allow this program to use its namespace.
     AppArmor,
-    /// A container around this program keeps it from what a sandbox takes.
+    /// A container around this program denies the permissions that a sandbox needs.
     Container,
     /// This bubblewrap is too old to forbid further sandboxes inside.
     TooOld,
@@ -20,44 +20,47 @@ pub enum Obstacle {
     Other,
 }
 
-/// What the system says about namespaces of users, where it says anything.
+/// Settings of the system for user namespaces, where it has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
     /// `kernel.unprivileged_userns_clone`
     pub(super) clone: Option<u64>,
     /// `user.max_user_namespaces`
-    pub(super) most: Option<u64>,
+    pub(super) max_namespaces: Option<u64>,
     /// `kernel.apparmor_restrict_unprivileged_userns`
     pub(super) apparmor: Option<u64>,
 }
 
 impl Obstacle {
-    /// Finds out what stands in the way, by what bubblewrap says and how the system is set.
+    /// Determines the obstacle from the output of bubblewrap and the settings of the system.
     ///
-    /// The words are those of bubblewrap 0.4 to 0.11.
-    pub(super) fn find(said: &str, settings: Settings) -> Self {
-        let says = |words: &str| said.contains(words);
-        let about_namespaces = says("reating new namespace")
-            || says("o create a new namespace")
-            || says("o creating new namespace")
-            || says("o create new namespace")
-            || says("user namespaces")
-            || says("uid map");
-        if says("nknown option") {
+    /// The messages are those of bubblewrap 0.4 to 0.11.
+    pub(super) fn find(output: &str, settings: Settings) -> Self {
+        let mentions = |text: &str| output.contains(text);
+        let about_namespaces = mentions("reating new namespace")
+            || mentions("o create a new namespace")
+            || mentions("o creating new namespace")
+            || mentions("o create new namespace")
+            || mentions("user namespaces")
+            || mentions("uid map");
+        if mentions("nknown option") {
             Self::TooOld
-        } else if says("ENOSPC") || says("No space left") || settings.most == Some(0) {
+        } else if mentions("ENOSPC")
+            || mentions("No space left")
+            || settings.max_namespaces == Some(0)
+        {
             Self::NamespacesUsedUp
         } else if about_namespaces && settings.clone == Some(0) {
             Self::NamespacesForbidden
-        } else if settings.apparmor == Some(1) && (about_namespaces || says("RTM_NEWADDR")) {
+        } else if settings.apparmor == Some(1) && (about_namespaces || mentions("RTM_NEWADDR")) {
             Self::AppArmor
         } else if about_namespaces {
             Self::NamespacesForbidden
-        } else if says("mount proc")
-            || says("RTM_NEWADDR")
-            || says("/ slave")
-            || says("max_user_namespaces")
-            || says("pivot_root")
+        } else if mentions("mount proc")
+            || mentions("RTM_NEWADDR")
+            || mentions("/ slave")
+            || mentions("max_user_namespaces")
+            || mentions("pivot_root")
         {
             Self::Container
         } else {
@@ -65,16 +68,16 @@ impl Obstacle {
         }
     }
 
-    /// Returns what a person can do about it.
+    /// Returns the remedy for the operator.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::NamespacesForbidden => {
-                "let users make namespaces (sysctl kernel.unprivileged_userns_clone=1), or, in a \
-                 container, let that be the sandbox and switch this one off"
+                "let users create namespaces (sysctl kernel.unprivileged_userns_clone=1); in a \
+                 container, you can switch this sandbox off and rely on the container"
             }
             Self::NamespacesUsedUp => {
-                "allow more of them (sysctl user.max_user_namespaces=10000); a sandbox that \
-                 forbids further ones cannot hold this one"
+                "allow more namespaces (sysctl user.max_user_namespaces=10000); inside a \
+                 sandbox that forbids them, this one cannot run"
             }
             Self::AppArmor => {
                 "give bwrap a profile with `userns,` (Ubuntu: package apparmor-profiles, \
@@ -82,11 +85,11 @@ impl Obstacle {
             }
             Self::Container => {
                 "start the container with the rights to mount (Docker: --security-opt \
-                 seccomp=unconfined --security-opt systempaths=unconfined), or let it be the \
-                 sandbox and switch this one off"
+                 seccomp=unconfined --security-opt systempaths=unconfined), or switch this \
+                 sandbox off and rely on the container"
             }
             Self::TooOld => "install bubblewrap 0.8 or later",
-            Self::Hangs | Self::Other => "see what it says",
+            Self::Hangs | Self::Other => "read its message",
         }
     }
 }
@@ -97,12 +100,12 @@ mod tests {
 
     const SILENT: Settings = Settings {
         clone: None,
-        most: None,
+        max_namespaces: None,
         apparmor: None,
     };
 
     #[test]
-    fn what_bubblewrap_says_is_understood() {
+    fn messages_of_bubblewrap_are_diagnosed() {
         let no_permissions = "bwrap: No permissions to create a new namespace, likely because the \
                               kernel does not allow non-privileged user namespaces.";
         let apparmor = Settings {
@@ -152,7 +155,7 @@ mod tests {
             (
                 no_permissions,
                 Settings {
-                    most: Some(0),
+                    max_namespaces: Some(0),
                     ..SILENT
                 },
                 Obstacle::NamespacesUsedUp,

@@ -1,20 +1,20 @@
-//! A sandbox of the operating system around a child: bubblewrap, as data and as a launcher.
+//! Operating system sandbox around a child, created by bubblewrap.
 //!
-//! What is to hold is said in an [`OsSandbox`]. [`look`] finds out what its paths are on
-//! this machine, [`mounts`] decides what is mounted where, [`arguments`] says it in
-//! bubblewrap's words, [`hand_over`] gives them to it. [`probe`] tries whether it works
-//! here, and [`diagnosis`] says why it does not.
+//! An [`OsSandbox`] holds the rules. [`resolve_paths`] resolves its paths on this machine, [`mounts`] plans
+//! the mounts, [`arguments`] converts the plan to options of bubblewrap, and [`command`] builds
+//! the command. [`probe`] checks whether a sandbox works here, and [`diagnosis`] finds out why it
+//! does not.
 
 mod arguments;
+mod command;
 mod diagnosis;
-mod hand_over;
-mod look;
 mod mounts;
 mod os_sandbox;
 mod probe;
+mod resolve_paths;
 mod sandbox_error;
 
+pub(crate) use command::Wrapped;
 pub use diagnosis::Obstacle;
-pub(crate) use hand_over::Wrapped;
 pub use os_sandbox::{NestedSandboxes, Network, OsSandbox};
 pub use sandbox_error::SandboxError;

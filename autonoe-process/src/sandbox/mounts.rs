@@ -1,47 +1,47 @@
-//! What is mounted where: a pure function of what is asked for and what is on the disk.
+//! Plans the mounts of a sandbox, as a pure function of the requested paths.
 
 use std::path::{Path, PathBuf};
 
 use super::SandboxError;
 
-/// A path that is there, as the system knows it: absolute and without links.
+/// An existing path, absolute and without symlinks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ResolvedPath {
     pub(super) path: PathBuf,
     pub(super) is_directory: bool,
 }
 
-/// What becomes of a place and all below it, up to a more special one.
+/// Access to a path and everything below it, up to a more specific mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Writable,
     ReadOnly,
     Hidden,
-    /// Made by the sandbox itself: `/dev`, `/proc`, `/tmp`.
+    /// Created by the sandbox itself: `/dev`, `/proc`, `/tmp`.
     Own,
 }
 
-/// A place and what becomes of it.
+/// A path and the access to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
-    pub(super) place: Found,
+    pub(super) place: ResolvedPath,
     pub(super) access: Access,
 }
 
-/// What the sandbox makes anew; nothing else can be made of it.
+/// Directories that the sandbox creates. They cannot be requested.
 const OWN: [&str; 3] = ["/dev", "/proc", "/tmp"];
 
 /// The private directory for temporary files, which is writable.
 const TEMPORARY: &str = "/tmp";
 
-/// Below these nothing can be asked for.
+/// Nothing below these directories can be requested.
 const CLOSED: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// Decides what is mounted, in the order in which it must be.
+/// Plans the mounts, in the order in which they must be made.
 ///
-/// What is the same as around it is left out: a mount that is not made cannot be led astray
-/// by somebody who moves directories meanwhile. A writable directory in a writable one is mounted
-/// where it keeps something in its place.
+/// A mount with the same access as the directory around it is left out: a mount that does not exist
+/// cannot be redirected by a process that moves directories meanwhile. A writable directory in a
+/// writable one is mounted if it keeps an entry in place.
 pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
     let mut all: Vec<Mount> = OWN.into_iter().map(own).collect();
     for mount in wanted {
@@ -61,32 +61,32 @@ pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
             all.push(pin);
         }
     }
-    // A directory comes before what is in it.
+    // A directory comes before its entries.
     all.sort_by(|one, other| one.place.path.cmp(&other.place.path));
 
     let mut planned: Vec<Mount> = Vec::new();
     for mount in &all {
-        let around = around(&planned, &mount.place.path);
-        let changes = changes_anything(around.map(|around| around.access), mount.access);
+        let enclosing = enclosing(&planned, &mount.place.path);
+        let changes = changes_anything(enclosing.map(|enclosing| enclosing.access), mount.access);
         if changes || keeps_in_place(mount, &all) || is_pin(mount, &all) {
-            refuse_movable(around, mount)?;
+            refuse_movable(enclosing, mount)?;
             planned.push(mount.clone());
         }
     }
     Ok(planned)
 }
 
-/// Returns the directory directly in `/tmp` that a deeper place is in, as a read-only one.
+/// Returns the directory directly in `/tmp` that a deeper path is in, as a read-only mount.
 ///
-/// The private `/tmp` is writable, so the directories around the place could be moved away together
-/// with what is mounted there, and others put in their place. A mount cannot be moved.
+/// The private `/tmp` is writable, so the directories around the path could be moved away together
+/// with the mount, and others put in their place. A mount point cannot be moved.
 fn pin(mount: &Mount) -> Option<Mount> {
     let below = mount.place.path.strip_prefix(TEMPORARY).ok()?;
     let mut names = below.components();
     let first = names.next()?;
     names.next()?;
     let path = Path::new(TEMPORARY).join(first);
-    let place = Found {
+    let place = ResolvedPath {
         path,
         is_directory: true,
     };
@@ -96,7 +96,7 @@ fn pin(mount: &Mount) -> Option<Mount> {
     })
 }
 
-/// Tells whether a hidden directory of the private `/tmp` holds something that is not hidden.
+/// Returns whether a hidden directory of the private `/tmp` contains a path that is not hidden.
 fn is_pin(mount: &Mount, all: &[Mount]) -> bool {
     mount.access == Access::Hidden
         && all
@@ -105,8 +105,8 @@ fn is_pin(mount: &Mount, all: &[Mount]) -> bool {
             .any(|pin| pin.place.path == mount.place.path)
 }
 
-/// Tells whether a writable directory has an entry that is not: only a mount cannot be moved away
-/// with all that is in it.
+/// Returns whether a writable directory has an entry that is not writable: only a mount point
+/// cannot be moved away with its contents.
 fn keeps_in_place(mount: &Mount, all: &[Mount]) -> bool {
     let is_entry = |other: &&Mount| other.place.path.parent() == Some(&mount.place.path);
     let mut entries = all.iter().filter(is_entry);
@@ -115,7 +115,7 @@ fn keeps_in_place(mount: &Mount, all: &[Mount]) -> bool {
 
 fn own(path: &str) -> Mount {
     Mount {
-        place: Found {
+        place: ResolvedPath {
             path: path.into(),
             is_directory: true,
         },
@@ -134,31 +134,33 @@ fn refuse_reserved(path: &Path) -> Result<(), SandboxError> {
     Ok(())
 }
 
-/// Finds the nearest place around `path`; without one, that is the read-only root.
-fn around<'a>(planned: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+/// Returns the innermost mount around `path`; `None` is the read-only root.
+fn enclosing<'a>(planned: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let holds = |mount: &&Mount| path.starts_with(&mount.place.path);
     planned.iter().rfind(holds)
 }
 
-fn changes_anything(around: Option<Access>, access: Access) -> bool {
-    match (around.unwrap_or(Access::ReadOnly), access) {
-        // The sandbox's own `/tmp` is empty: there is nothing to hide in it.
+fn changes_anything(enclosing: Option<Access>, access: Access) -> bool {
+    match (enclosing.unwrap_or(Access::ReadOnly), access) {
+        // The private `/tmp` is empty, so there is nothing to hide in it.
         (Access::Own, Access::Hidden) => false,
-        (around, access) => around != access || access == Access::Own,
+        (enclosing, access) => enclosing != access || access == Access::Own,
     }
 }
 
-/// Whoever can write a directory can move what is in it, together with what is mounted deeper;
-/// only a mount itself cannot be moved.
-fn refuse_movable(around: Option<&Mount>, mount: &Mount) -> Result<(), SandboxError> {
-    match around {
-        Some(around)
-            if around.access == Access::Writable
-                && mount.place.path.parent() != Some(&around.place.path) =>
+/// Refuses a mount that could be moved away.
+///
+/// A process that can write a directory can move its entries, together with the mounts below them.
+/// Only a mount point itself cannot be moved.
+fn refuse_movable(enclosing: Option<&Mount>, mount: &Mount) -> Result<(), SandboxError> {
+    match enclosing {
+        Some(enclosing)
+            if enclosing.access == Access::Writable
+                && mount.place.path.parent() != Some(&enclosing.place.path) =>
         {
             Err(SandboxError::Movable {
                 path: mount.place.path.clone(),
-                writable: around.place.path.clone(),
+                writable: enclosing.place.path.clone(),
             })
         }
         _ => Ok(()),
@@ -184,7 +186,7 @@ mod tests {
         Ok(planned.map(text).collect())
     }
 
-    /// The plan without what is always there.
+    /// Returns the plan without the mounts that are always there.
     fn special(wanted: &[(&str, Access)]) -> Vec<(String, Access)> {
         let mut planned = planned(wanted).expect("a plan");
         planned.retain(|(_, access)| *access != Own);
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_more_special_path_comes_later() {
+    fn more_specific_paths_are_mounted_later() {
         let wanted = [
             ("/home/ada/project", Writable),
             ("/home/ada", Hidden),
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_in_tmp_comes_after_the_private_one() {
+    fn a_project_in_tmp_is_mounted_after_the_private_tmp() {
         let planned = planned(&[("/tmp/project", Writable), ("/tmp/bin", ReadOnly)]);
 
         let expected = list(&[
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_as_around_it_is_left_out() {
+    fn mounts_with_the_access_of_their_parent_are_left_out() {
         for wanted in [
             &[("/p", Writable), ("/p/deep/er", Writable)][..],
             &[("/p", Writable), ("/usr/lib", ReadOnly)],
@@ -272,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_only_begin_alike_are_not_around_each_other() {
+    fn names_with_a_common_prefix_do_not_contain_each_other() {
         let wanted = [("/srv/app", Writable), ("/srv/application/key", Hidden)];
 
         assert_eq!(special(&wanted), list(&wanted));
     }
 
     #[test]
-    fn what_could_be_moved_away_is_refused() {
+    fn movable_mounts_are_refused() {
         for access in [ReadOnly, Hidden] {
             let deep = planned(&[("/p", Writable), ("/p/a/b", access)]);
             assert!(
@@ -311,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_sandboxs_own_business_is_refused() {
+    fn reserved_paths_are_refused() {
         for path in [
             "/", "/tmp", "/proc", "/proc/1", "/dev/sda", "/sys", "/sys/fs",
         ] {
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_two_things_at_once() {
+    fn a_path_with_two_kinds_of_access_is_refused() {
         for (one, other) in [(Writable, Hidden), (Writable, ReadOnly), (Hidden, ReadOnly)] {
             let refused = planned(&[("/p", one), ("/p", other)]);
             assert!(

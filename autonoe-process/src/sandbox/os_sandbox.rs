@@ -1,23 +1,22 @@
-//! What holds for a child in a sandbox.
+//! [`OsSandbox`], the rules for a child in a sandbox.
 
 use std::path::PathBuf;
 
-/// What holds for a child in a sandbox of the operating system (bubblewrap, on Linux).
+/// The rules for a child in a sandbox of the operating system (bubblewrap, on Linux).
 ///
-/// Inside, everything can be read and nothing can be written, except:
-/// - what is [writable](Self::writable);
-/// - `/tmp` and `/dev/shm`, which are empty at first, private, and gone afterwards;
-/// - what is [hidden](Self::hidden), and `/run`, where the sockets of other programs are: both
-///   are empty.
+/// Inside, everything is readable and nothing is writable, except:
+/// - [writable](Self::writable) paths;
+/// - `/tmp` and `/dev/shm`, which start empty, are private, and disappear with the sandbox;
+/// - [hidden](Self::hidden) paths, and `/run` with the sockets of other programs: they are empty.
 ///
-/// The more special path wins: a writable project in a hidden home is writable. There are no
-/// other processes than those of the sandbox, no capabilities (also for root), no shared
-/// memory or message queues of others, no new rights by programs that are set-uid, and no
-/// network unless it is [shared](Network::Shared). The environment is that of the launch, and
-/// `PWD`. When bubblewrap ends, or this program does, everything inside is killed.
+/// The more specific path wins: a writable project in a hidden home is writable. The child sees no
+/// processes outside of the sandbox. It has no capabilities (also as root), no shared memory or
+/// message queues of other processes, gains no rights from set-uid programs, and has no network
+/// unless it is [shared](Network::Shared). The environment is that of the launch, plus `PWD`. When
+/// bubblewrap or this program ends, everything inside is killed.
 ///
-/// Use it with [`Launch::inside`](crate::Launch::inside). It fails closed: where the sandbox
-/// cannot be made, nothing is started. [`check`](Self::check) says so beforehand, and why.
+/// Use it with `Launch::inside`. It fails closed: if the sandbox cannot be
+/// created, nothing is started. [`check`](Self::check) reports that beforehand, with the reason.
 ///
 /// ```no_run
 /// use autonoe_process::{Launch, Marker, Network, OsSandbox};
@@ -32,19 +31,19 @@ use std::path::PathBuf;
 /// let marker = Marker::new("AUTONOE_SESSION", "6f1c9a02-1")?;
 /// let started = Launch::new("/bin/bash", "/srv/project", marker)
 ///     .args(["-c", "make test"])
-///     .inside(sandbox)
+///     .sandbox(sandbox)
 ///     .start()
 ///     .await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// # What it does not hold
+/// # Limits
 ///
-/// - Sockets that are files outside `/run` and `/tmp` can be connected to, although the file
+/// - Sockets that are files outside of `/run` and `/tmp` accept connections, although the file
 ///   system is read-only: hide them.
-/// - With a shared network, so can servers on this machine and abstract sockets.
-/// - What root owns, root reads, also without capabilities: better not run as root.
+/// - With a shared network, servers on this machine and abstract sockets accept connections, too.
+/// - Root can read files of root, even without capabilities: avoid running as root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OsSandbox {
     pub(super) program: PathBuf,
@@ -56,32 +55,32 @@ pub struct OsSandbox {
     pub(super) temporary_limit: u64,
 }
 
-/// Whether what is in a sandbox has a network.
+/// Network access of a sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Network {
-    /// It has none, not even that of this machine: `localhost` is its own.
+    /// No network, not even that of this machine: `localhost` is the sandbox's own.
     #[default]
     Off,
-    /// It has the one of this machine.
+    /// The network of this machine.
     Shared,
 }
 
-/// Whether what is in a sandbox can make further ones.
+/// Whether processes in a sandbox can create further sandboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NestedSandboxes {
-    /// It cannot: user namespaces, which many holes of the kernel begin with, are not to be had.
+    /// They cannot: user namespaces, a common start of kernel exploits, are not available.
     #[default]
     Forbidden,
-    /// It can, for an agent that puts its own tools into a sandbox. Not for root.
+    /// They can, for an agent that runs its own tools in a sandbox. Not for root.
     Allowed,
 }
 
 impl OsSandbox {
-    /// How much `/tmp` and `/dev/shm` hold each if nothing else is said: 1 GiB. It is memory.
+    /// Default size limit of each of `/tmp` and `/dev/shm`: 1 GiB. They are in memory.
     pub const TEMPORARY_LIMIT: u64 = 1024 * 1024 * 1024;
 
-    /// Makes a sandbox by `program`, the absolute path of bubblewrap, in which nothing is
-    /// writable.
+    /// Creates a sandbox that uses `program`, the absolute path of bubblewrap, and in which nothing
+    /// is writable.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -94,50 +93,49 @@ impl OsSandbox {
         }
     }
 
-    /// Makes the file or directory at `path` writable. It must be there.
+    /// Makes the file or directory at `path` writable. It must exist.
     #[must_use]
     pub fn writable(mut self, path: impl Into<PathBuf>) -> Self {
         self.writable.push(path.into());
         self
     }
 
-    /// Keeps the file or directory at `path` read-only, in a writable one, or shows it, in a
-    /// hidden one or in `/tmp`. It must be there.
+    /// Keeps the file or directory at `path` read-only inside a writable directory, or makes it
+    /// visible inside a hidden one or in `/tmp`. It must exist.
     ///
-    /// In a writable directory it must be one of its entries: of a deeper one, the
-    /// directories above it could be moved away. A directory that is named as
-    /// [writable](Self::writable) itself cannot be, nor can its entries.
+    /// In a writable directory it must be a direct entry: the directories above a deeper one could
+    /// be moved away. A directory that is itself [writable](Self::writable) cannot be moved, nor
+    /// can its entries.
     #[must_use]
     pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
         self.read_only.push(path.into());
         self
     }
 
-    /// Hides the file or directory at `path`, if there is one when the child is started.
+    /// Hides the file or directory at `path`, if it exists when the child is started.
     ///
-    /// In a writable directory it must be one of its entries, as for
-    /// [`read_only`](Self::read_only).
+    /// In a writable directory it must be a direct entry, as for [`read_only`](Self::read_only).
     #[must_use]
     pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
         self
     }
 
-    /// Sets whether there is a network.
+    /// Sets the network access.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// Sets whether further sandboxes can be made inside.
+    /// Sets whether further sandboxes can be created inside.
     #[must_use]
     pub fn nested_sandboxes(mut self, nested: NestedSandboxes) -> Self {
         self.nested = nested;
         self
     }
 
-    /// Sets how many bytes `/tmp` and `/dev/shm` hold each.
+    /// Sets the size limit of each of `/tmp` and `/dev/shm` in bytes.
     #[must_use]
     pub fn temporary_limit(mut self, bytes: u64) -> Self {
         self.temporary_limit = bytes;

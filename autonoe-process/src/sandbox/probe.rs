@@ -1,4 +1,4 @@
-//! Trying whether a sandbox can be made here.
+//! Checks whether a sandbox can be created on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,24 +11,24 @@ use std::time::Duration;
 use super::diagnosis::{Obstacle, Settings};
 use super::{OsSandbox, SandboxError, Wrapped};
 use crate::before_exec;
-use crate::ladder::Deadline;
+use crate::shutdown_policy::Deadline;
 
-/// How long it may take to make a sandbox; usually it is a hundredth of a second.
+/// Time limit for creating a sandbox, which usually takes 10 milliseconds.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long is waited before it is looked again.
+/// Poll interval for the exit of the child.
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl OsSandbox {
-    /// Makes the sandbox once, with nothing of use in it, to see whether that works here.
+    /// Creates the sandbox once with a trivial program in it, to check whether that works here.
     ///
-    /// It takes some milliseconds and blocks the thread, twenty seconds at most. That it works
-    /// now is no promise for later; a launch fails then.
+    /// It takes some milliseconds and blocks the thread, for twenty seconds at most. A launch can
+    /// still fail later.
     ///
     /// # Errors
     ///
-    /// It does not work: bubblewrap is missing, or the system does not let it make
-    /// namespaces, or the paths do not fit. [`SandboxError::remedy`] says what to do.
+    /// The sandbox does not work: bubblewrap is missing, the system does not allow it to create
+    /// namespaces, or the paths are not valid. [`SandboxError::remedy`] returns the remedy.
     ///
     /// ```
     /// use autonoe_process::OsSandbox;
@@ -42,7 +42,7 @@ impl OsSandbox {
         if !cfg!(target_os = "linux") {
             return Err(SandboxError::NotLinux);
         }
-        // Bubblewrap itself is the one program that is certain to be there.
+        // Bubblewrap itself is the one program that certainly exists.
         let version = ["--version".into()];
         let wrapped = self.wrap(&self.program, &version, Path::new("/"), &BTreeMap::new())?;
         let Wrapped {
@@ -54,11 +54,11 @@ impl OsSandbox {
             Failure::System(source) => SandboxError::System { source },
             Failure::Hangs => SandboxError::Refused {
                 obstacle: Obstacle::Hangs,
-                said: format!("no answer in {} seconds", LIMIT.as_secs()),
+                output: format!("no answer in {} seconds", LIMIT.as_secs()),
             },
             Failure::Refused(said) => SandboxError::Refused {
                 obstacle: Obstacle::find(&said, settings()),
-                said,
+                output: said,
             },
         })
     }
@@ -79,7 +79,7 @@ fn run(mut command: Command) -> Result<(), Failure> {
         .map_err(Failure::System)?;
     let ended = wait(&mut child);
     if !matches!(ended, Ok(Some(_))) {
-        // It dies with this one at the latest.
+        // If this fails, the child dies with this process.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -94,20 +94,22 @@ fn run(mut command: Command) -> Result<(), Failure> {
         let _ = stderr.take(4096).read_to_end(&mut said);
     }
     let said = String::from_utf8_lossy(&said).trim().to_owned();
-    Err(Failure::Refused(match said.is_empty() {
-        true => status.to_string(),
-        false => said,
+    Err(Failure::Refused(if said.is_empty() {
+        status.to_string()
+    } else {
+        said
     }))
 }
 
-/// Waits for the end of `child`; `None` if it does not come. It says little: the pipe holds it.
+/// Waits for the exit of `child`; `None` after the time limit. Its output is short enough for the
+/// pipe.
 fn wait(child: &mut Child) -> io::Result<Option<std::process::ExitStatus>> {
     let deadline = Deadline::after(LIMIT);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if deadline.has_come() {
+        if deadline.has_passed() {
             return Ok(None);
         }
         thread::sleep(PAUSE);
@@ -121,7 +123,7 @@ fn settings() -> Settings {
     };
     Settings {
         clone: read("kernel/unprivileged_userns_clone"),
-        most: read("user/max_user_namespaces"),
+        max_namespaces: read("user/max_user_namespaces"),
         apparmor: read("kernel/apparmor_restrict_unprivileged_userns"),
     }
 }

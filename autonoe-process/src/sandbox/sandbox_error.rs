@@ -1,83 +1,83 @@
-//! Why there is no sandbox.
+//! [`SandboxError`] of a sandbox that cannot be created.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::Obstacle;
 
-/// Why there is no sandbox. Nothing was started without it.
+/// Error of a sandbox that cannot be created. Nothing was started without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// This is not Linux.
-    #[error("bubblewrap makes sandboxes on Linux only")]
+    /// The system is not Linux.
+    #[error("bubblewrap works on Linux only")]
     NotLinux,
-    /// Bubblewrap is not there, or is no program.
+    /// Bubblewrap does not exist, or is not executable.
     #[error("there is no bubblewrap at {program:?}")]
     Missing {
-        /// Where it was looked for.
+        /// The expected path of bubblewrap.
         program: PathBuf,
     },
-    /// Bubblewrap is there and does not work here.
-    #[error("bubblewrap cannot make a sandbox here: {said}")]
+    /// Bubblewrap exists and does not work here.
+    #[error("bubblewrap cannot create a sandbox on this system: {output}")]
     Refused {
-        /// What stands in its way.
+        /// The obstacle.
         obstacle: Obstacle,
-        /// What it says.
-        said: String,
+        /// The output of bubblewrap.
+        output: String,
     },
-    /// A path depends on where one stands.
+    /// A path is relative.
     #[error("{path:?} is not an absolute path")]
     NotAbsolute {
         /// The path.
         path: PathBuf,
     },
-    /// What is to be writable, read-only or hidden cannot be looked at.
-    #[error("{path:?} is not there")]
-    NotThere {
+    /// A writable, read-only or hidden path cannot be accessed.
+    #[error("{path:?} does not exist")]
+    PathMissing {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// What the sandbox makes anew, or all there is, cannot be given another meaning.
-    #[error("{path:?} is the sandbox's own business")]
+    /// The path is the root, or is reserved for the sandbox.
+    #[error("{path:?} is set up by the sandbox itself")]
     Reserved {
         /// The path.
         path: PathBuf,
     },
-    /// A path is to be two things at once.
-    #[error("{path:?} cannot be two of writable, read-only and hidden")]
+    /// A path was requested with two kinds of access.
+    #[error("{path:?} is listed in more than one of writable, read-only and hidden")]
     Contradiction {
         /// The path.
         path: PathBuf,
     },
-    /// A path is too deep in a writable directory to be kept from being moved.
-    #[error("{path:?} cannot be held: it is not an entry of {writable:?} but deeper in it")]
+    /// A path is too deep in a writable directory to be protected from being moved.
+    #[error("{path:?} cannot be protected: it is not a direct entry of {writable:?}")]
     Movable {
-        /// The path that is to be read-only or hidden.
+        /// The read-only or hidden path.
         path: PathBuf,
         /// The writable directory around it.
         writable: PathBuf,
     },
-    /// The system refuses something else.
-    #[error("the sandbox cannot be made")]
+    /// The system refused something else.
+    #[error("the sandbox cannot be created")]
     System {
-        /// What the system says.
+        /// The error of the system.
         #[from]
         source: io::Error,
     },
 }
 
 impl SandboxError {
-    /// Returns a name of the kind for programs to compare, which stays as it is.
+    /// Returns a stable, machine-readable code of the kind.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotLinux => "sandbox_not_linux",
             Self::Missing { .. } => "sandbox_missing",
             Self::Refused { .. } => "sandbox_refused",
             Self::NotAbsolute { .. } => "sandbox_path_not_absolute",
-            Self::NotThere { .. } => "sandbox_path_not_there",
+            Self::PathMissing { .. } => "sandbox_path_not_there",
             Self::Reserved { .. } => "sandbox_path_reserved",
             Self::Contradiction { .. } => "sandbox_path_contradiction",
             Self::Movable { .. } => "sandbox_path_movable",
@@ -85,20 +85,24 @@ impl SandboxError {
         }
     }
 
-    /// Returns what a person can do about it.
+    /// Returns the remedy for the operator.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::NotLinux => "switch the sandbox off, and let a container or a VM be one",
+            Self::NotLinux => {
+                "switch the sandbox off, and run in a container or a virtual machine instead"
+            }
             Self::Missing { .. } => {
                 "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
             }
             Self::Refused { obstacle, .. } => obstacle.remedy(),
-            Self::NotAbsolute { .. } => "give the whole path",
-            Self::NotThere { .. } => "make it, or leave it out",
-            Self::Reserved { .. } => "name what is below it",
+            Self::NotAbsolute { .. } => "give an absolute path",
+            Self::PathMissing { .. } => "create it, or leave it out",
+            Self::Reserved { .. } => "name entries below it",
             Self::Contradiction { .. } => "name it once",
-            Self::Movable { .. } => "name the entry of the writable directory that it is in",
-            Self::System { .. } => "see what the system says",
+            Self::Movable { .. } => {
+                "name the direct entry of the writable directory that contains it"
+            }
+            Self::System { .. } => "read the error of the system",
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The list of processes, read from `/proc`.
+//! Reads the process list from `/proc`.
 //!
-//! Five fields of one file and the environment are all that is needed; the
-//! `procfs` crate would bring a dozen others for it.
+//! The crate needs five fields of one file and the environment; the `procfs` crate would add a
+//! dozen dependencies for them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,15 +9,15 @@ use std::fs;
 use super::{Identity, Row};
 use crate::Marker;
 
-/// How often it is looked for processes that were started while the list was read.
+/// Maximum number of passes that search for processes which were started while the list was read.
 const PASSES: usize = 16;
 
 /// Lists all processes, and marks those whose environment has `marker`.
 pub(crate) fn read(marker: &Marker) -> Vec<Row> {
     let mut seen = HashSet::new();
     let mut rows = Vec::new();
-    // A process that starts its successor and ends could stay ahead of a long list.
-    // The passes after the first look at what is new only, so they are fast.
+    // A process that starts its successor and ends could stay ahead of a long list. Later passes
+    // read new processes only, so they are fast.
     for _ in 0..PASSES {
         let before = seen.len();
         for pid in pids() {
@@ -32,38 +32,38 @@ pub(crate) fn read(marker: &Marker) -> Vec<Row> {
     rows
 }
 
-/// Tells whether `identity` is still the process that it was.
-pub(crate) fn still_is(identity: Identity) -> bool {
+/// Returns whether the process ID of `identity` still refers to the same process.
+pub(crate) fn is_same_process(identity: Identity) -> bool {
     stat(identity.pid).is_some_and(|row| row.identity() == identity)
 }
 
-/// Tells the session of this process, as the list has it: 0 for one that was begun outside
-/// of this namespace of processes, which a [`Pid`](rustix::process::Pid) cannot stand for.
+/// Returns the session of this process as in the list: 0 for one that was started outside of this
+/// PID namespace, which a [`Pid`](rustix::process::Pid) cannot represent.
 pub(crate) fn own_session() -> Option<u32> {
     Some(stat(std::process::id())?.session)
 }
 
-/// Returns the process `pid`, if there is one; nobody looked at its environment.
-pub(crate) fn row_of(pid: u32) -> Option<Row> {
+/// Returns the process `pid`, if it exists, without checking its environment for a marker.
+pub(crate) fn read_row(pid: u32) -> Option<Row> {
     stat(pid)
 }
 
-/// Returns the children of the process `pid`, which has one thread. Ended ones are listed until
-/// the process reaps them.
+/// Returns the children of the process `pid`, which has one thread. Zombies are listed until the
+/// process reaps them.
 pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let numbers = list.split_ascii_whitespace().map(str::parse);
     numbers.collect::<Result<_, _>>().ok()
 }
 
-/// Returns what this start of the system is known by.
-pub(crate) fn boot() -> Option<String> {
+/// Returns the boot ID of the system.
+pub(crate) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
-/// Tells whether this process was started with `marker`.
-pub(crate) fn is_on_this(marker: &Marker) -> bool {
+/// Returns whether this process was started with `marker`.
+pub(crate) fn is_on_current_process(marker: &Marker) -> bool {
     let environ = fs::read("/proc/self/environ");
     environ.is_ok_and(|environ| marker.is_in(&environ))
 }
@@ -74,7 +74,7 @@ fn pids() -> impl Iterator<Item = u32> {
 }
 
 fn row(pid: u32, marker: &Marker) -> Option<Row> {
-    // What may not be looked at, or is gone by now, is not marked.
+    // A process that cannot be inspected, or has ended by now, is not marked.
     let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let mut row = stat(pid)?;
     row.marked = marker.is_in(&environ);
@@ -85,9 +85,10 @@ fn stat(pid: u32) -> Option<Row> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Reads `pid (name) state parent group session ... started ...`.
+/// Parses `pid (name) state parent group session ... started ...`.
 fn parse(stat: &[u8]) -> Option<Row> {
-    // A name may hold anything, brackets and line ends too, so its end is the last bracket.
+    // A name may contain any byte, including brackets and line ends, so its end is the last
+    // bracket.
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
@@ -142,21 +143,21 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_nobody_waited_for_has_ended() {
+    fn a_zombie_has_ended() {
         assert!(parse(&line(b"bash", "Z")).expect("a whole line").ended);
     }
 
     #[test]
-    fn this_process_is_listed_as_the_system_says() {
+    fn this_process_is_in_the_process_list() {
         let row = stat(std::process::id()).expect("it lives");
 
         assert_eq!(row.parent, std::os::unix::process::parent_id());
-        assert!(still_is(row.identity()));
+        assert!(is_same_process(row.identity()));
         let other = Identity {
             started: row.started + 1,
             ..row.identity()
         };
-        assert!(!still_is(other));
+        assert!(!is_same_process(other));
     }
 
     #[test]

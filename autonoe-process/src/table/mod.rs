@@ -1,15 +1,17 @@
-//! The processes of the system, as one list.
+//! List of all processes of the system.
 
-mod belongs;
 #[cfg(target_os = "linux")]
 mod linux;
+mod membership;
 
-pub(crate) use belongs::{Kin, descendants, members, program_in_sandbox};
+pub(crate) use membership::{TreeMembers, descendants, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{boot, children, is_on_this, own_session, read, row_of, still_is};
+pub(crate) use linux::{
+    boot_id, children, is_on_current_process, is_same_process, own_session, read, read_row,
+};
 
-use crate::ladder::ProcessInfo;
+use crate::shutdown_policy::ProcessInfo;
 
 /// A process in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,16 +20,16 @@ pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) group: u32,
     pub(crate) session: u32,
-    /// When it was started, in ticks since the system was.
+    /// Start time, in ticks since the boot of the system.
     pub(crate) started: u64,
-    /// Whether it has ended and waits for its parent to take notice.
+    /// Whether it is a zombie.
     pub(crate) ended: bool,
     pub(crate) name: String,
-    /// Whether it has the marker that was looked for.
+    /// Whether it has the requested marker.
     pub(crate) marked: bool,
 }
 
-/// Tells one process from a later one with the same number.
+/// Distinguishes a process from a later one with the same process ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) pid: u32,
@@ -51,31 +53,31 @@ impl Row {
     }
 }
 
-/// Finds nothing: only Linux shows when a process was started in a file system.
+/// Returns nothing: only Linux exposes the start time of a process in a file system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn row_of(_pid: u32) -> Option<Row> {
     None
 }
 
-/// Lists nothing: only Linux lists the children of a process in a file system.
+/// Returns nothing: only Linux lists the children of a process in a file system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn children(_pid: u32) -> Option<Vec<u32>> {
     None
 }
 
-/// Tells nothing: only Linux names each of its starts.
+/// Returns nothing: only Linux has a boot ID.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn boot() -> Option<String> {
     None
 }
 
-/// Lists nothing: only Linux shows the environment of processes in a file system.
+/// Returns nothing: only Linux exposes the environment of processes in a file system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read(_marker: &crate::Marker) -> Vec<Row> {
     Vec::new()
 }
 
-/// Tells nothing: only Linux shows what a process was started with.
+/// Returns `false`: only Linux exposes the initial environment of a process.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_on_this(_marker: &crate::Marker) -> bool {
     false

@@ -1,27 +1,27 @@
-//! Commands that are run to their end, and what they say.
+//! [`ProcessRunner`]: output, time limits, environment and inherited locks.
 
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_process::{CommandEnd, CommandOutput, Commands};
+use autonoe_process::{CommandOutcome, CommandOutput, ProcessRunner};
 
-use crate::trial::eventually;
+use crate::fixture::eventually;
 
 const TIME: Duration = Duration::from_secs(60);
 
-async fn sh(commands: &Commands, script: &str, time: Duration, limit: usize) -> CommandOutput {
+async fn sh(commands: &ProcessRunner, script: &str, time: Duration, limit: usize) -> CommandOutput {
     let command = ["sh", "-c", script].map(str::to_owned);
     let said = commands.output(&command, time, limit).await;
     said.expect("it is started")
 }
 
-fn commands() -> Commands {
-    Commands::unconfined("/").env("PATH", "/usr/bin:/bin")
+fn commands() -> ProcessRunner {
+    ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin")
 }
 
 #[tokio::test]
-async fn what_a_command_says_is_kept_up_to_the_limit() {
+async fn output_of_a_command_is_kept_up_to_the_limit() {
     for (limit, kept, is_complete) in [
         (100, "abcdef", true),
         (6, "abcdef", true),
@@ -38,7 +38,7 @@ async fn what_a_command_says_is_kept_up_to_the_limit() {
         assert_eq!(said.stdout, kept.as_bytes());
         assert_eq!(said.is_complete, is_complete, "{limit}");
         assert_eq!(said.stderr, "oh");
-        assert_eq!(said.end, CommandEnd::Exited { code: 3 });
+        assert_eq!(said.end, CommandOutcome::Exited { code: 3 });
         assert!(!said.is_success());
     }
 }
@@ -52,7 +52,7 @@ async fn more_than_a_pipe_holds_is_read_to_the_end() {
 }
 
 #[tokio::test]
-async fn what_is_left_in_the_background_is_not_waited_for() {
+async fn background_processes_are_not_waited_for() {
     let began = Instant::now();
 
     let said = sh(&commands(), "sleep 100 & printf done", TIME, 100).await;
@@ -63,12 +63,12 @@ async fn what_is_left_in_the_background_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_command_that_takes_too_long_keeps_what_it_said() {
+async fn a_timed_out_command_keeps_its_output() {
     // A slow machine may need longer than the first limit to start the command.
     for time in [1, 10, 60].map(Duration::from_secs) {
         let said = sh(&commands(), "printf begun; sleep 100", time, 100).await;
 
-        assert_eq!(said.end, CommandEnd::TimedOut { after: time });
+        assert_eq!(said.end, CommandOutcome::TimedOut { after: time });
         assert!(!said.is_complete);
         if !said.stdout.is_empty() {
             assert_eq!(said.stdout, b"begun");
@@ -79,9 +79,9 @@ async fn a_command_that_takes_too_long_keeps_what_it_said() {
 }
 
 #[tokio::test]
-async fn variables_that_are_not_wanted_are_taken_out() {
+async fn unwanted_variables_are_removed() {
     let commands = commands().env("GIT_DIR", "/elsewhere").env("GOOD", "yes");
-    let commands = commands.only_env(|name| name != "GIT_DIR");
+    let commands = commands.retain_env(|name| name != "GIT_DIR");
 
     let said = sh(&commands, "printf \"${GIT_DIR-none} $GOOD\"", TIME, 100).await;
 

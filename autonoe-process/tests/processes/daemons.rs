@@ -6,12 +6,12 @@
 use std::fs;
 use std::time::Duration;
 
-use autonoe_process::{CommandEnd, Commands, Exit, Process, Started};
+use autonoe_process::{CommandOutcome, Exit, Process, ProcessRunner, Started};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::Builder;
 
-use crate::trial::{
-    DEADLINE, MOMENT, Pipes, STUBBORN, Trial, eventually, kill_at_once, ready, state, within,
+use crate::fixture::{
+    DEADLINE, Fixture, Pipes, SHORT_WAIT, STUBBORN, eventually, kill_at_once, ready, state, within,
 };
 
 /// Shell commands that each leave one daemon, `sleep 97`.
@@ -28,10 +28,10 @@ const DAEMONS: [&str; 4] = [
 /// its successor in a new session and exits.
 const HOPS: &str = "env -i setsid bash hop </dev/null >/dev/null 2>&1 &";
 
-/// Ends when it is interrupted.
+/// Exits when it is interrupted.
 const LISTENING: &str = "trap 'exit 0' INT; echo ready; while :; do sleep 0.01; done";
 
-fn wait_for_daemon(trial: &Trial) {
+fn wait_for_daemon(trial: &Fixture) {
     eventually("a daemon that only its parent identifies", || {
         let processes = trial.processes();
         let is_alone = matches!(&processes[..], [daemon] if daemon.name == "sleep");
@@ -39,17 +39,17 @@ fn wait_for_daemon(trial: &Trial) {
     });
 }
 
-fn write_hops(trial: &Trial) {
+fn write_hops(trial: &Fixture) {
     let hop = "echo x >>hops; env -i setsid bash hop &\n";
     fs::write(trial.path("hop"), hop).expect("writable");
 }
 
-fn hops(trial: &Trial) -> u64 {
+fn hops(trial: &Fixture) -> u64 {
     fs::metadata(trial.path("hops")).map_or(0, |file| file.len())
 }
 
 /// Starts Bash with `script`, which prints `ready`.
-async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
+async fn start(trial: &Fixture, script: &str) -> (Process, Pipes) {
     let started = trial.bash(script).start().await.expect("it starts");
     let Started {
         process,
@@ -59,8 +59,8 @@ async fn start(trial: &Trial, script: &str) -> (Process, Pipes) {
     (process, (stdin, ready(stdout).await))
 }
 
-/// Starts Bash with `script` in a host, and keeps the host until it is killed.
-fn run_host(trial: &Trial, script: &str, has_ended: bool) -> ! {
+/// Starts Bash with `script` in a host, which runs until it is killed.
+fn run_host(trial: &Fixture, script: &str, has_ended: bool) -> ! {
     let runtime = Builder::new_current_thread().enable_all().build();
     let held = runtime.expect("a runtime").block_on(async {
         let held = start(trial, script).await;
@@ -88,12 +88,12 @@ fn supervisor_of(process: &Process) -> Pid {
 #[tokio::test]
 async fn daemons_are_killed_after_the_child_has_ended() {
     for daemon in DAEMONS {
-        let trial = Trial::new();
+        let trial = Fixture::new();
         let started = trial.bash(daemon).start().await.expect("it starts");
         assert_eq!(within(started.process.exited()).await, Exit::Code(0));
         wait_for_daemon(&trial);
 
-        let end = within(started.process.shut_down(kill_at_once())).await;
+        let end = within(started.process.shutdown(kill_at_once())).await;
 
         let killed: Vec<_> = end.killed.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(killed, ["sleep"], "{daemon}");
@@ -105,26 +105,26 @@ async fn daemons_are_killed_after_the_child_has_ended() {
 #[tokio::test]
 async fn commands_leave_no_daemons() {
     for daemon in DAEMONS {
-        let trial = Trial::new();
-        let commands = Commands::unconfined(trial.folder())
+        let trial = Fixture::new();
+        let commands = ProcessRunner::unconfined(trial.folder())
             .env("PATH", std::env::var_os("PATH").expect("set"));
         let command = ["bash", "-c", daemon].map(str::to_owned);
 
         let end = commands.run(&command, DEADLINE).await.expect("it starts");
 
-        assert_eq!(end, CommandEnd::Exited { code: 0 }, "{daemon}");
+        assert_eq!(end, CommandOutcome::Exited { code: 0 }, "{daemon}");
         assert_eq!(trial.processes(), [], "{daemon}");
     }
 }
 
 #[test]
 fn daemons_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         run_host(&trial, &format!("{}; {LISTENING}", DAEMONS[0]), false);
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host = trial.start_host("daemons::daemons_are_killed_when_the_host_is_killed");
-    trial.told_in("host");
+    trial.wait_for_file("host");
     eventually("a daemon", || trial.processes().len() > 1);
 
     host.kill();
@@ -134,13 +134,13 @@ fn daemons_are_killed_when_the_host_is_killed() {
 
 #[test]
 fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         run_host(&trial, &format!("{}; echo ready", DAEMONS[0]), true);
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let name = "daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed";
     let mut host = trial.start_host(&format!("daemons::{name}"));
-    trial.told_in("host");
+    trial.wait_for_file("host");
     wait_for_daemon(&trial);
 
     host.kill();
@@ -150,14 +150,14 @@ fn daemons_of_a_child_that_has_ended_are_killed_when_the_host_is_killed() {
 
 #[test]
 fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         run_host(&trial, &format!("{HOPS} echo ready"), true);
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     write_hops(&trial);
     let name = "daemons_that_start_each_other_are_killed_when_the_host_is_killed";
     let mut host = trial.start_host(&format!("daemons::{name}"));
-    trial.told_in("host");
+    trial.wait_for_file("host");
     eventually("a few hops", || hops(&trial) > 20);
 
     host.kill();
@@ -171,24 +171,24 @@ fn daemons_that_start_each_other_are_killed_when_the_host_is_killed() {
 
 #[tokio::test]
 async fn daemons_that_start_each_other_are_killed_after_the_child_has_ended() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     write_hops(&trial);
     let started = trial.bash(HOPS).start().await.expect("it starts");
     assert_eq!(within(started.process.exited()).await, Exit::Code(0));
     eventually("a few hops", || hops(&trial) > 20);
 
-    let end = within(started.process.shut_down(kill_at_once())).await;
+    let end = within(started.process.shutdown(kill_at_once())).await;
 
     assert!(end.is_complete(), "{end:?}");
     let then = hops(&trial);
-    std::thread::sleep(MOMENT);
+    std::thread::sleep(SHORT_WAIT);
     assert_eq!(hops(&trial), then, "the chain continues");
     assert_eq!(trial.processes(), []);
 }
 
 #[tokio::test]
 async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     // The child ignores the signal that it gets when its supervisor dies.
     let script = format!("{}; {STUBBORN}", DAEMONS[0]);
     let (process, _pipes) = start(&trial, &script).await;
@@ -197,7 +197,7 @@ async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
     kill_process(supervisor_of(&process), Signal::KILL).expect("it runs");
 
     assert_eq!(within(process.exited()).await, Exit::Unknown);
-    let end = within(process.shut_down(kill_at_once())).await;
+    let end = within(process.shutdown(kill_at_once())).await;
     assert_eq!(end.left, []);
     assert_eq!(trial.processes(), []);
     trial.assert_nothing_is_left();
@@ -205,14 +205,14 @@ async fn a_child_whose_supervisor_was_killed_is_killed_with_its_daemons() {
 
 #[tokio::test]
 async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let (process, _pipes) = start(&trial, LISTENING).await;
     let supervisor = supervisor_of(&process);
     kill_process(supervisor, Signal::STOP).expect("it runs");
     let number = supervisor.as_raw_pid().unsigned_abs();
     eventually("the supervisor to stop", || state(number) == Some('T'));
 
-    let end = within(process.shut_down(kill_at_once())).await;
+    let end = within(process.shutdown(kill_at_once())).await;
 
     assert!(end.is_complete(), "{end:?}");
     assert_eq!(end.exit, Some(Exit::Signal(9)));
@@ -221,15 +221,15 @@ async fn a_supervisor_that_was_stopped_does_not_prevent_a_shut_down() {
 
 #[tokio::test]
 async fn the_orphans_of_a_child_are_reaped() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let script = "(env -i setsid bash -c 'echo $$ >orphan; read -r _ <hold' &); exit 0";
     let script = format!("mkfifo hold; {script}");
     let started = trial.bash(&script).start().await.expect("it starts");
     within(started.process.exited()).await;
     let child = started.process.pid();
-    let orphan = trial.told_in("orphan").parse().expect("a number");
+    let orphan = trial.wait_for_file("orphan").parse().expect("a number");
 
-    let end = within(started.process.shut_down(kill_at_once())).await;
+    let end = within(started.process.shutdown(kill_at_once())).await;
 
     assert!(end.is_complete(), "{end:?}");
     assert_eq!((state(child), state(orphan)), (None, None));

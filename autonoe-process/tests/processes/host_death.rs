@@ -1,4 +1,4 @@
-//! A host that dies. Each test is the host too: it starts itself again in that role.
+//! Children whose host dies. Each test starts itself again as the host.
 
 use autonoe_process::{Exit, Process, Started};
 use rustix::thread::gettid;
@@ -8,11 +8,13 @@ use std::sync::mpsc::channel;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::runtime::{Builder, Handle};
 
-use crate::trial::{CLOSE, Pipes, STUBBORN, Trial, eventually, ladder, line, lives, ready, within};
+use crate::fixture::{
+    CLOSE, Fixture, Pipes, STUBBORN, eventually, is_alive, ladder, line, ready, within,
+};
 
 /// An agent: it does not read its input, and ends its tool when it is interrupted.
 ///
-/// The tool has a session of its own and does not mind what becomes of others.
+/// The tool has a session of its own and does not depend on other processes.
 const AGENT: &str = r#"
     setsid bash -c 'trap "" HUP INT; echo $$ >tool; exec sleep 600' &
     trap 'kill -KILL $(<tool); echo interrupted >how; exit 0' INT
@@ -21,8 +23,8 @@ const AGENT: &str = r#"
     while :; do sleep 0.01; done
 "#;
 
-/// Starts an agent, and returns when it works.
-async fn start(trial: &Trial) -> (Process, Pipes) {
+/// Starts an agent, and returns when it is running.
+async fn start(trial: &Fixture) -> (Process, Pipes) {
     let started = trial.bash(AGENT).start().await.expect("it starts");
     let Started {
         process,
@@ -39,42 +41,42 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(future)
 }
 
-fn assert_both_were_there(trial: &Trial) {
+fn assert_both_were_there(trial: &Fixture) {
     for name in ["agent", "tool"] {
-        let pid = trial.told_in(name).parse().expect("a number");
-        eventually(name, || !lives(pid));
+        let pid = trial.wait_for_file(name).parse().expect("a number");
+        eventually(name, || !is_alive(pid));
     }
 }
 
 #[test]
 fn nothing_is_left_when_the_host_is_killed() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         let held = block_on(start(&trial));
         loop {
             std::thread::park();
             let _ = &held;
         }
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host = trial.start_host("host_death::nothing_is_left_when_the_host_is_killed");
-    trial.told_in("agent");
+    trial.wait_for_file("agent");
     assert!(!trial.marker.processes().is_empty());
 
     host.kill();
 
-    // It was told, rather than that it saw its input end.
-    assert_eq!(trial.told_in("how"), "interrupted");
+    // It was interrupted, and did not see the end of its input.
+    assert_eq!(trial.wait_for_file("how"), "interrupted");
     trial.eventually_nothing_is_left();
     assert_both_were_there(&trial);
 }
 
 #[test]
 fn nothing_is_left_when_the_host_panics() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         let _held = block_on(start(&trial));
         panic!("as it must");
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host = trial.start_host("host_death::nothing_is_left_when_the_host_panics");
 
     let log = host.end().expect_err("it panics");
@@ -85,15 +87,15 @@ fn nothing_is_left_when_the_host_panics() {
 }
 
 #[test]
-fn nothing_is_left_when_the_host_exits_without_a_word() {
-    if let Some(trial) = Trial::as_host() {
+fn nothing_is_left_when_the_host_exits_without_a_shutdown() {
+    if let Some(trial) = Fixture::as_host() {
         let _held = block_on(start(&trial));
         #[expect(clippy::exit, reason = "that is what the test is about")]
         std::process::exit(0);
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host =
-        trial.start_host("host_death::nothing_is_left_when_the_host_exits_without_a_word");
+        trial.start_host("host_death::nothing_is_left_when_the_host_exits_without_a_shutdown");
 
     host.end().expect("it passes");
 
@@ -102,8 +104,8 @@ fn nothing_is_left_when_the_host_exits_without_a_word() {
 }
 
 #[test]
-fn a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen() {
-    if let Some(trial) = Trial::as_host() {
+fn a_later_host_can_kill_leftovers_that_ignore_signals() {
+    if let Some(trial) = Fixture::as_host() {
         let _held = block_on(async {
             let started = trial.bash(STUBBORN).start().await.expect("it starts");
             let stdout = ready(started.stdout).await;
@@ -115,10 +117,10 @@ fn a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen() {
             std::thread::park();
         }
     }
-    let trial = Trial::new();
-    let mut host = trial
-        .start_host("host_death::a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen");
-    let agent: u32 = trial.told_in("agent").parse().expect("a number");
+    let trial = Fixture::new();
+    let mut host =
+        trial.start_host("host_death::a_later_host_can_kill_leftovers_that_ignore_signals");
+    let agent: u32 = trial.wait_for_file("agent").parse().expect("a number");
     host.kill();
     assert!(
         trial
@@ -128,7 +130,7 @@ fn a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen() {
             .any(|process| process.pid == agent)
     );
 
-    let sweep = trial.marker.kill_all(crate::trial::DEADLINE);
+    let sweep = trial.marker.kill_all(crate::fixture::DEADLINE);
 
     assert!(
         sweep.killed.iter().any(|process| process.pid == agent),
@@ -139,8 +141,8 @@ fn a_host_that_comes_after_a_killed_one_can_end_what_did_not_listen() {
 }
 
 #[test]
-fn a_child_outlives_the_thread_that_asked_for_it() {
-    let trial = Trial::new();
+fn a_child_outlives_the_thread_that_started_it() {
+    let trial = Fixture::new();
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .thread_keep_alive(std::time::Duration::from_millis(1))
@@ -169,7 +171,7 @@ fn a_child_outlives_the_thread_that_asked_for_it() {
         stdin.write_all(b"still here\n").await.expect("it reads");
         assert_eq!(line(&mut stdout).await, "still here\n");
         assert_eq!(process.try_exit(), None);
-        let end = within(process.shut_down(ladder(&[], CLOSE))).await;
+        let end = within(process.shutdown(ladder(&[], CLOSE))).await;
         assert_eq!(end.exit, Some(Exit::Code(0)));
     });
     trial.assert_nothing_is_left();
@@ -177,7 +179,7 @@ fn a_child_outlives_the_thread_that_asked_for_it() {
 
 #[test]
 fn a_host_that_must_end_at_once_kills_everything() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         let _held = block_on(async {
             let started = trial.bash(STUBBORN).start().await.expect("it starts");
             let stdout = ready(started.stdout).await;
@@ -185,13 +187,13 @@ fn a_host_that_must_end_at_once_kills_everything() {
         });
         assert_ne!(trial.marker.processes(), []);
 
-        let left = autonoe_process::kill_everything(crate::trial::DEADLINE);
+        let left = autonoe_process::kill_all_children(crate::fixture::DEADLINE);
 
         assert_eq!(left, 0);
         trial.assert_nothing_is_left();
         return;
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host = trial.start_host("host_death::a_host_that_must_end_at_once_kills_everything");
 
     host.end().expect("it passes");

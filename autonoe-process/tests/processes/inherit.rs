@@ -1,4 +1,4 @@
-//! Open files that a child gets, and those that it does not.
+//! Open files that a child inherits, and those that it does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -9,9 +9,9 @@ use autonoe_process::{Exit, Launch, Started};
 use futures::future::join_all;
 use tokio::io::AsyncReadExt;
 
-use crate::trial::{Trial, eventually, kill_at_once, ready, within};
+use crate::fixture::{Fixture, eventually, kill_at_once, ready, within};
 
-/// What a process has open, by number.
+/// Returns the open files of a process, by number.
 fn open_files(pid: u32) -> BTreeMap<u32, PathBuf> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).expect("it lives");
     let entry = |path: PathBuf| {
@@ -41,7 +41,7 @@ fn is_locked(path: &Path) -> bool {
 
 #[tokio::test]
 async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let path = trial.path("run.lock");
     let lock = Arc::new(File::create(&path).expect("writable"));
     lock.lock().expect("nobody else");
@@ -53,7 +53,7 @@ async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
         stdout,
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
-    let without = Trial::new();
+    let without = Fixture::new();
     let other = without
         .bash("echo ready; exec sleep 600")
         .start()
@@ -78,22 +78,22 @@ async fn a_lock_is_held_by_the_child_and_its_tools_until_they_are_gone() {
     }
     assert_eq!(numbers_of(other.process.pid(), &path), Vec::<u32>::new());
 
-    // After a kill, the system closes what this process has open; the lock stays.
+    // After a kill, the system closes the files of this process; the lock stays.
     assert_eq!(Arc::strong_count(&lock), 1);
     drop(lock);
     assert!(is_locked(&path));
-    let end = within(process.shut_down(kill_at_once())).await;
+    let end = within(process.shutdown(kill_at_once())).await;
     assert!(end.is_complete(), "{end:?}");
     eventually("the lock to be free", || !is_locked(&path));
 
     trial.assert_nothing_is_left();
-    within(other.process.shut_down(kill_at_once())).await;
+    within(other.process.shutdown(kill_at_once())).await;
     without.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
-    let trials: Vec<_> = (0..12).map(|_| Trial::new()).collect();
+    let trials: Vec<_> = (0..12).map(|_| Fixture::new()).collect();
     let starts = trials.iter().map(|trial| {
         let path = trial.path("own");
         let own = Arc::new(File::create(&path).expect("writable"));
@@ -117,7 +117,7 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
             let name = fs::read_to_string(format!("/proc/{}/comm", process.pid()));
             name.expect("it lives") == "sleep\n"
         });
-        // A program that starts has its libraries open for a moment.
+        // A starting program has its libraries open for a moment.
         eventually("its own descriptors alone", || {
             open_files(process.pid()).len() == 4
         });
@@ -137,15 +137,15 @@ async fn children_that_start_at_the_same_time_get_nothing_of_each_other() {
         );
     }
     for (process, ..) in children {
-        let end = within(process.shut_down(kill_at_once())).await;
+        let end = within(process.shutdown(kill_at_once())).await;
         assert!(end.is_complete(), "{end:?}");
     }
-    trials.iter().for_each(Trial::assert_nothing_is_left);
+    trials.iter().for_each(Fixture::assert_nothing_is_left);
 }
 
 #[tokio::test]
 async fn a_secret_is_read_once_and_is_in_no_environment() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let script = "cat <&$SECRET_AT; echo; cat <&$SECRET_AT; bash -c 'cat <&$SECRET_AT'; \
                   env | grep -c hush; tr '\\0' '\\n' < /proc/self/environ | grep -c hush";
     let launch = trial.bash(script).secret("SECRET_AT", "hush");
@@ -162,13 +162,13 @@ async fn a_secret_is_read_once_and_is_in_no_environment() {
 
     assert_eq!(output, "hush\n0\n0\n");
     assert_eq!(process.exited().await, Exit::Code(1));
-    within(process.shut_down(kill_at_once())).await;
+    within(process.shutdown(kill_at_once())).await;
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let too_long = "x".repeat(Launch::SECRET_LIMIT + 1);
     let refused = trial.bash("true").secret("SECRET_AT", &too_long).start();
     let error = refused.await.expect_err("it is too long");
@@ -188,6 +188,6 @@ async fn a_secret_that_is_too_long_is_an_error_and_a_long_one_arrives_whole() {
         .expect("it is text");
 
     assert_eq!(output.trim(), Launch::SECRET_LIMIT.to_string());
-    within(process.shut_down(kill_at_once())).await;
+    within(process.shutdown(kill_at_once())).await;
     trial.assert_nothing_is_left();
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use autonoe_process::{Launch, LaunchError, SessionFolder};
 
-use crate::trial::{Trial, within};
+use crate::fixture::{Fixture, within};
 
 async fn refused(launch: Launch) -> LaunchError {
     within(launch.start())
@@ -14,11 +14,11 @@ async fn refused(launch: Launch) -> LaunchError {
         .expect_err("it cannot be started")
 }
 
-fn launch(trial: &Trial, program: &str) -> Launch {
+fn launch(trial: &Fixture, program: &str) -> Launch {
     Launch::new(trial.path(program), trial.folder(), trial.marker.clone())
 }
 
-fn write(trial: &Trial, name: &str, text: &str, mode: u32) {
+fn write(trial: &Fixture, name: &str, text: &str, mode: u32) {
     let path = trial.path(name);
     fs::write(&path, text).expect("writable");
     fs::set_permissions(&path, Permissions::from_mode(mode)).expect("ours");
@@ -26,7 +26,7 @@ fn write(trial: &Trial, name: &str, text: &str, mode: u32) {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
 
     let error = refused(launch(&trial, "nothing")).await;
 
@@ -40,7 +40,7 @@ async fn a_program_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_file_in_the_place_of_a_folder_is_no_program() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     write(&trial, "file", "", 0o755);
 
     assert_eq!(
@@ -51,7 +51,7 @@ async fn a_file_in_the_place_of_a_folder_is_no_program() {
 
 #[tokio::test]
 async fn a_program_that_cannot_be_executed_is_named_with_the_reason() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     write(&trial, "plain", "#!/bin/sh\n", 0o644);
     fs::create_dir(trial.path("folder")).expect("writable");
 
@@ -68,8 +68,8 @@ async fn a_program_that_cannot_be_executed_is_named_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_script_without_its_interpreter_is_not_said_to_be_missing() {
-    let trial = Trial::new();
+async fn a_missing_interpreter_is_not_reported_as_a_missing_script() {
+    let trial = Fixture::new();
     write(&trial, "script", "#!/nowhere/interpreter\n", 0o755);
 
     assert_eq!(
@@ -80,7 +80,7 @@ async fn a_script_without_its_interpreter_is_not_said_to_be_missing() {
 
 #[tokio::test]
 async fn a_directory_that_cannot_be_worked_in_is_named() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     write(&trial, "file", "", 0o644);
 
     for directory in ["nowhere", "file"] {
@@ -88,7 +88,7 @@ async fn a_directory_that_cannot_be_worked_in_is_named() {
         let error = refused(Launch::new("/bin/sh", &directory, trial.marker.clone())).await;
 
         assert_eq!(error.code(), "bad_directory");
-        let expected = format!("{directory:?} is not a directory that one can work in");
+        let expected = format!("{directory:?} is not a directory that a program can start in");
         assert_eq!(error.to_string(), expected);
     }
     trial.assert_nothing_is_left();
@@ -96,7 +96,7 @@ async fn a_directory_that_cannot_be_worked_in_is_named() {
 
 #[tokio::test]
 async fn a_path_that_is_not_absolute_is_refused() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
 
     for program in ["sh", "./sh", "bin/sh"] {
         let error = refused(Launch::new(program, "/", trial.marker.clone())).await;
@@ -111,7 +111,7 @@ async fn a_path_that_is_not_absolute_is_refused() {
 
 #[tokio::test]
 async fn a_variable_that_cannot_be_one_is_refused_without_its_value() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
 
     for (name, value) in [
         ("", "secret"),
@@ -129,7 +129,7 @@ async fn a_variable_that_cannot_be_one_is_refused_without_its_value() {
 
 #[tokio::test]
 async fn arguments_that_the_system_does_not_take_are_its_reason() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
 
     for (argument, reason) in [
         ("x".repeat(1 << 20), "Argument list too long"),
@@ -145,8 +145,8 @@ async fn arguments_that_the_system_does_not_take_are_its_reason() {
 }
 
 #[tokio::test]
-async fn the_folder_of_what_is_not_started_is_removed() {
-    let trial = Trial::new();
+async fn the_folder_is_removed_when_the_start_fails() {
+    let trial = Fixture::new();
     let folder = SessionFolder::create_in(trial.folder(), "session-").expect("writable");
     let path = folder.path().to_owned();
     assert!(path.is_dir());
@@ -158,8 +158,8 @@ async fn the_folder_of_what_is_not_started_is_removed() {
 }
 
 #[test]
-fn what_may_be_secret_is_not_shown() {
-    let trial = Trial::new();
+fn possible_secrets_are_not_shown() {
+    let trial = Fixture::new();
     let launch = trial
         .bash("echo secret-argument")
         .env("TOKEN", "secret-value");

@@ -1,20 +1,20 @@
-//! What is left of a child, in every way in which it or this program can end.
+//! Leftovers of a child, in every way in which it or this program can end.
 //!
-//! Each test looks for processes by its marker at the end and finds none.
+//! Each test searches for processes by its marker at the end and finds none.
 
 #![cfg(target_os = "linux")]
 
 mod commands;
 mod daemons;
 mod dropped;
-mod handed_on;
+mod fixture;
 mod host_death;
 mod inherit;
+mod inherited_markers;
+mod initial_state;
 mod ladder;
 mod launch_errors;
 mod leftovers;
 mod sandbox;
 mod session_folder;
-mod setting;
 mod stdio;
-mod trial;

@@ -1,4 +1,4 @@
-//! Folders that go with a session.
+//! [`SessionFolder`]s: creation, locks and removal.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use autonoe_process::{SessionFolder, SessionParent, Started};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-use crate::trial::{Trial, eventually, ready, short_ladder, within};
+use crate::fixture::{Fixture, eventually, ready, short_ladder, within};
 
-/// Makes this thread obey permissions, also if root runs the tests.
+/// Makes this thread respect permissions, even if root runs the tests.
 fn be_nobody_special() {
     let mut sets = capabilities(None).expect("they can be looked at");
     sets.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
@@ -21,19 +21,19 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
 }
 
-fn create(trial: &Trial) -> SessionFolder {
+fn create(trial: &Fixture) -> SessionFolder {
     SessionFolder::create_in(trial.folder(), "session-").expect("writable")
 }
 
-/// Returns a path beside the folders of sessions.
-fn beside(trial: &Trial, name: &str) -> PathBuf {
+/// Returns a path beside the session folders.
+fn beside(trial: &Fixture, name: &str) -> PathBuf {
     let parent = SessionParent::open(trial.folder()).expect("writable");
     parent.sessions().join(name)
 }
 
 #[test]
 fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let (one, other) = (create(&trial), create(&trial));
 
     assert_ne!(one.path(), other.path());
@@ -51,7 +51,7 @@ fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
 
 #[test]
 fn a_folder_is_abandoned_when_its_program_is_gone() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let held = create(&trial);
     let left = beside(&trial, "session-left");
     fs::create_dir(&left).expect("writable");
@@ -78,7 +78,7 @@ fn a_folder_is_abandoned_when_its_program_is_gone() {
 
 #[test]
 fn the_folder_of_a_killed_host_is_abandoned() {
-    if let Some(trial) = Trial::as_host() {
+    if let Some(trial) = Fixture::as_host() {
         let folder = create(&trial);
         fs::write(trial.path("made"), "yes\n").expect("writable");
         loop {
@@ -86,9 +86,9 @@ fn the_folder_of_a_killed_host_is_abandoned() {
             let _ = &folder;
         }
     }
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let mut host = trial.start_host("session_folder::the_folder_of_a_killed_host_is_abandoned");
-    trial.told_in("made");
+    trial.wait_for_file("made");
     let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
     assert!(abandoned().is_empty());
 
@@ -99,7 +99,7 @@ fn the_folder_of_a_killed_host_is_abandoned() {
 
 #[test]
 fn a_folder_is_not_taken_from_its_program_while_it_is_made() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -116,9 +116,9 @@ fn a_folder_is_not_taken_from_its_program_while_it_is_made() {
 }
 
 #[test]
-fn what_was_made_read_only_is_removed_and_what_a_link_shows_is_not() {
+fn read_only_files_are_removed_and_targets_of_symlinks_are_not() {
     be_nobody_special();
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let (inner, outer) = (folder.path().join("a/b"), trial.path("outer"));
     fs::create_dir_all(&inner).expect("writable");
@@ -149,7 +149,7 @@ fn what_was_made_read_only_is_removed_and_what_a_link_shows_is_not() {
 #[test]
 fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
     be_nobody_special();
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();
     let parent = path.parent().expect("it has one").to_owned();
@@ -164,7 +164,7 @@ fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
 
 #[test]
 fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let temporary = folder.temporary().to_owned();
     let outer = trial.path("outer");
@@ -181,7 +181,7 @@ fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
 
 #[test]
 fn a_file_in_place_of_the_temporary_files_is_removed() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let (path, temporary) = (folder.path().to_owned(), folder.temporary().to_owned());
     fs::remove_dir(&temporary).expect("ours");
@@ -194,8 +194,8 @@ fn a_file_in_place_of_the_temporary_files_is_removed() {
 }
 
 #[test]
-fn a_folder_that_is_gone_already_is_as_good_as_removed() {
-    let trial = Trial::new();
+fn removing_a_missing_folder_succeeds() {
+    let trial = Fixture::new();
     let folder = create(&trial);
     fs::remove_dir_all(folder.path()).expect("ours");
 
@@ -204,10 +204,10 @@ fn a_folder_that_is_gone_already_is_as_good_as_removed() {
 
 #[tokio::test]
 async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();
-    // What writes without pause would fill a folder again that is removed too early.
+    // A process that writes without pause would recreate a folder that is removed too early.
     let writer = "while :; do mkdir -p deep/$RANDOM; done";
     let script = format!("cd {path:?}; setsid bash -c '{writer}' & echo ready; wait");
     let launch = trial.bash(&script).folder(folder);
@@ -217,7 +217,7 @@ async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
     let _stdout = ready(stdout).await;
     eventually("its first folder", || path.join("deep").exists());
 
-    let end = within(process.shut_down(short_ladder())).await;
+    let end = within(process.shutdown(short_ladder())).await;
 
     assert!(end.is_complete(), "{end:?}");
     assert!(!path.exists());
@@ -226,15 +226,12 @@ async fn the_folder_of_a_child_is_gone_when_it_is_shut_down() {
 
 #[tokio::test]
 async fn the_folder_of_a_child_that_was_dropped_goes_after_its_processes() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();
     let script =
         format!("cd {path:?}; trap '' INT TERM; echo ready; while :; do mkdir -p $RANDOM; done");
-    let launch = trial
-        .bash(&script)
-        .folder(folder)
-        .when_dropped(short_ladder());
+    let launch = trial.bash(&script).folder(folder).on_drop(short_ladder());
     let Started {
         process, stdout, ..
     } = launch.start().await.expect("it starts");

@@ -1,15 +1,15 @@
-//! What is written and read.
+//! Standard input, output and error of a child.
 
 use std::io::ErrorKind;
 
 use autonoe_process::{EndedBy, Exit, Launch, Started, Stdin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::trial::{CLOSE, INTERRUPT, Trial, ladder, line, ready, short_ladder, within};
+use crate::fixture::{CLOSE, Fixture, INTERRUPT, ladder, line, ready, short_ladder, within};
 
 #[tokio::test]
 async fn lines_go_to_the_child_and_back() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let launch = trial.bash("while read -r word; do echo \"got $word\"; done");
     let Started {
         process,
@@ -31,17 +31,13 @@ async fn lines_go_to_the_child_and_back() {
     stdin.shutdown().await.expect("it is open");
 
     assert_eq!(within(process.exited()).await, Exit::Code(0));
-    assert!(
-        within(process.shut_down(short_ladder()))
-            .await
-            .is_complete()
-    );
+    assert!(within(process.shutdown(short_ladder())).await.is_complete());
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_megabyte_goes_through_in_both_directions() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let started = trial.bash("exec cat").start().await.expect("it starts");
     let Started {
         process,
@@ -69,15 +65,11 @@ async fn a_megabyte_goes_through_in_both_directions() {
         sent.len()
     );
     assert_eq!(within(process.exited()).await, Exit::Code(0));
-    assert!(
-        within(process.shut_down(short_ladder()))
-            .await
-            .is_complete()
-    );
+    assert!(within(process.shutdown(short_ladder())).await.is_complete());
     trial.assert_nothing_is_left();
 }
 
-/// Writes more than a pipe holds, and waits for as long as it takes.
+/// Writes more than the capacity of a pipe, and waits as long as it takes.
 async fn written_in_vain(mut stdin: Stdin) -> ErrorKind {
     let much = vec![b'x'; 1 << 20];
     let error = stdin.write_all(&much).await.expect_err("nobody reads");
@@ -86,7 +78,7 @@ async fn written_in_vain(mut stdin: Stdin) -> ErrorKind {
 
 #[tokio::test]
 async fn a_child_that_closed_its_input_lets_writes_fail() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let launch =
         trial.bash("exec 0<&-; echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
     let Started {
@@ -98,14 +90,14 @@ async fn a_child_that_closed_its_input_lets_writes_fail() {
 
     assert_eq!(within(written_in_vain(stdin)).await, ErrorKind::BrokenPipe);
 
-    let end = within(process.shut_down(ladder(&[CLOSE], INTERRUPT))).await;
+    let end = within(process.shutdown(ladder(&[CLOSE], INTERRUPT))).await;
     assert_eq!(end.exit, Some(Exit::Code(0)));
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
 async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
-    let trial = Trial::new();
+    let trial = Fixture::new();
     let launch = trial.bash("echo ready; trap 'exit 0' INT; while :; do sleep 0.01; done");
     let Started {
         process,
@@ -114,11 +106,11 @@ async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
     } = launch.start().await.expect("it starts");
     let _stdout = ready(stdout).await;
     let writing = tokio::spawn(written_in_vain(stdin));
-    // On this one thread, it goes on when the write waits.
+    // On this single thread, this continues when the write waits.
     tokio::task::yield_now().await;
     assert!(!writing.is_finished());
 
-    let end = within(process.shut_down(ladder(&[CLOSE], INTERRUPT))).await;
+    let end = within(process.shutdown(ladder(&[CLOSE], INTERRUPT))).await;
 
     assert_eq!(
         within(writing).await.expect("no panic"),
@@ -129,13 +121,13 @@ async fn a_write_that_waits_fails_when_the_ladder_closes_the_input() {
 }
 
 #[tokio::test]
-async fn ten_megabytes_of_complaints_are_read_and_the_last_of_them_kept() {
-    let trial = Trial::new();
+async fn ten_megabytes_of_stderr_are_read_and_the_end_is_kept() {
+    let trial = Fixture::new();
     let script = "head -c 10485760 /dev/zero | tr '\\0' x >&2; printf 'the end' >&2; echo ready";
     let Started {
         process, stdout, ..
     } = trial.bash(script).start().await.expect("it starts");
-    // Nobody reads its standard error here, and it is not held up.
+    // The test does not read the standard error, and the child does not block.
     let _stdout = ready(stdout).await;
     assert_eq!(within(process.exited()).await, Exit::Code(0));
 
@@ -144,32 +136,28 @@ async fn ten_megabytes_of_complaints_are_read_and_the_last_of_them_kept() {
     assert_eq!(tail.len(), Launch::STDERR_LIMIT);
     let before = tail.strip_suffix("the end").expect("the end");
     assert!(before.bytes().all(|byte| byte == b'x'));
-    let end = within(process.shut_down(short_ladder())).await;
+    let end = within(process.shutdown(short_ladder())).await;
     assert_eq!(end.stderr_tail, tail);
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn as_much_is_kept_as_was_asked_for() {
-    let trial = Trial::new();
+async fn stderr_is_kept_up_to_the_set_limit() {
+    let trial = Fixture::new();
     let launch = trial.bash("printf 0123456789 >&2").stderr_limit(4);
     let process = launch.start().await.expect("it starts").process;
 
     within(process.exited()).await;
 
     assert_eq!(process.stderr_tail(), "6789");
-    assert!(
-        within(process.shut_down(short_ladder()))
-            .await
-            .is_complete()
-    );
+    assert!(within(process.shutdown(short_ladder())).await.is_complete());
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn an_end_is_seen_while_a_tool_goes_on_to_complain() {
-    let trial = Trial::new();
-    // The tool must have gone its own way, or it ends with the group of the child, uncounted.
+async fn an_exit_is_reported_while_a_tool_still_writes_to_stderr() {
+    let trial = Fixture::new();
+    // The tool must have detached, or it ends with the group of the child, uncounted.
     let tool = "setsid bash -c 'echo 1 >begun; exec yes complaint >&2' &";
     let script = &format!(
         "{tool} while [ ! -s begun ]; do sleep 0.01; done; printf 'last words' >&2; exit 3"
@@ -179,25 +167,21 @@ async fn an_end_is_seen_while_a_tool_goes_on_to_complain() {
     assert_eq!(within(process.exited()).await, Exit::Code(3));
 
     assert!(!process.stderr_tail().is_empty());
-    let end = within(process.shut_down(short_ladder())).await;
+    let end = within(process.shutdown(short_ladder())).await;
     assert_eq!(end.killed.len(), 1, "{end:?}");
     assert!(end.is_complete());
     trial.assert_nothing_is_left();
 }
 
 #[tokio::test]
-async fn the_last_words_are_there_when_the_end_is_seen_though_a_tool_holds_the_pipe() {
-    let trial = Trial::new();
+async fn the_last_stderr_is_read_before_the_exit_even_if_a_tool_holds_the_pipe() {
+    let trial = Fixture::new();
     let script = "sleep 600 & printf 'last words' >&2; exit 3";
     let process = trial.bash(script).start().await.expect("it starts").process;
 
     assert_eq!(within(process.exited()).await, Exit::Code(3));
 
     assert_eq!(process.stderr_tail(), "last words");
-    assert!(
-        within(process.shut_down(short_ladder()))
-            .await
-            .is_complete()
-    );
+    assert!(within(process.shutdown(short_ladder())).await.is_complete());
     trial.assert_nothing_is_left();
 }

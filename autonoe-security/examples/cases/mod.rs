@@ -7,7 +7,7 @@ use autonoe_security::{
 };
 use serde_json::Value;
 
-/// Returns the policy of a case. Without a `project_dir` the project is in `/srv/project`.
+/// Returns the policy of a case. Without `project_dir`, the project directory is `/srv/project`.
 pub(crate) fn policy(case: &Value) -> Result<Policy, Box<dyn Error>> {
     let names = |value: &Value| -> Vec<String> {
         let list = value.as_array().into_iter().flatten();

@@ -1,43 +1,43 @@
-//! Arguments: words as a command gets them.
+//! Arguments of a command after the shell's expansions.
 
 use std::borrow::Cow;
 
 use crate::syntax::{Part, Span};
 
-/// One argument, as far as the text tells it.
+/// One argument, as far as the text determines it.
 #[derive(Clone, Debug)]
 pub(crate) struct Arg<'s> {
-    /// Its text, up to the first expansion whose value is not known.
+    /// The text, up to the first expansion with an unknown value.
     pub(crate) text: Cow<'s, str>,
-    /// Where it stands.
+    /// The position in the script.
     pub(crate) span: Span,
-    /// What is not known of it.
+    /// The unknown part.
     pub(crate) unknown: Option<Unknown<'s>>,
-    /// Where in the text characters stand that match names of files.
+    /// Positions of glob characters in the text.
     pub(crate) globs: Vec<usize>,
-    /// Whether it begins with an unquoted `~`.
+    /// Whether it starts with an unquoted `~`.
     pub(crate) tilde: bool,
-    /// Whether braces made it.
+    /// Whether it results from a brace expansion.
     pub(crate) braced: bool,
-    /// Its text without the variables whose values are known, if there are any: an assignment may
-    /// have been passed over.
+    /// The text without the variables whose values are known, if there are any: an assignment may
+    /// have been skipped.
     pub(crate) without_variables: Option<String>,
-    /// The parts that it was made of.
+    /// The parts of the word.
     pub(crate) parts: Cow<'s, [Part<'s>]>,
 }
 
-/// What is not known of an argument.
+/// The unknown part of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unknown<'s> {
-    /// The first expansion; `None` for a `~` in the middle, or what is made by a program, such as
-    /// `{}` of find.
+    /// The first expansion; `None` for a `~` in the middle, or for text that a program inserts,
+    /// such as `{}` of find.
     pub(crate) part: Option<&'s Part<'s>>,
-    /// Whether quotes keep all of it in one word.
+    /// Whether quotes keep the whole part in one word.
     pub(crate) quoted: bool,
 }
 
 impl<'s> Arg<'s> {
-    /// Makes an argument of plain text.
+    /// Creates an argument of plain text.
     pub(crate) fn plain(text: impl Into<Cow<'s, str>>, span: Span) -> Self {
         Self {
             text: text.into(),
@@ -51,25 +51,25 @@ impl<'s> Arg<'s> {
         }
     }
 
-    /// Tells whether its text is known.
+    /// Returns whether its text is known.
     pub(crate) fn is_static(&self) -> bool {
         self.unknown.is_none()
     }
 
-    /// Tells whether the shell may match it with names of files.
+    /// Returns whether the shell may match it with names of files.
     pub(crate) fn is_pattern(&self) -> bool {
         !self.globs.is_empty()
     }
 
-    /// Tells whether it is a pattern that may match a file called `name`; it may say so of a pattern
-    /// that does not.
+    /// Returns whether it is a pattern that may match a file called `name`; false positives are
+    /// possible.
     pub(crate) fn may_match(&self, name: &str) -> bool {
         let (Some(first), Some(last)) = (self.globs.first(), self.globs.last()) else {
             return false;
         };
         let (front, end) = (&self.text[..*first], &self.text[*last..]);
         let end = match end.strip_prefix('[') {
-            // The first character behind `[` may be `]` itself.
+            // The first character after `[` may be `]` itself.
             Some(set) => set
                 .char_indices()
                 .skip(1)
@@ -80,13 +80,13 @@ impl<'s> Arg<'s> {
         name.starts_with(front) && (!self.is_static() || name.ends_with(end))
     }
 
-    /// Returns its text, if it is known and no pattern.
+    /// Returns the text, if it is known and not a pattern.
     pub(crate) fn known(&self) -> Option<&str> {
         (self.is_static() && !self.is_pattern() && !self.tilde).then_some(&self.text)
     }
 
-    /// Tells whether it is written out: no variable stands in it, not even one whose value is known.
-    pub(crate) fn is_written_out(&self) -> bool {
+    /// Returns whether it is literal: it contains no variable, not even one whose value is known.
+    pub(crate) fn is_literal(&self) -> bool {
         fn is_text(part: &Part<'_>) -> bool {
             match part {
                 Part::Literal(_) | Part::Quoted(_) | Part::Glob(_) | Part::Tilde(_) => true,
@@ -97,13 +97,13 @@ impl<'s> Arg<'s> {
         self.is_static() && self.parts.iter().all(is_text)
     }
 
-    /// Tells whether it is exactly `text`.
+    /// Returns whether it is exactly `text`.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.known() == Some(text)
     }
 
-    /// Returns the argument without its first `count` bytes, as the value of an option that is
-    /// written together with it.
+    /// Returns the argument without its first `count` bytes, for the value of an option in the same
+    /// argument.
     pub(crate) fn without_first(&self, count: usize) -> Self {
         let text = self.text.get(count..).unwrap_or_default().to_owned();
         Self {
@@ -118,7 +118,7 @@ impl<'s> Arg<'s> {
         }
     }
 
-    /// Tells whether `holds` for its text, as far as it is written down.
+    /// Returns whether `holds` is true for the literal parts of its text.
     pub(crate) fn mentions(&self, holds: impl Fn(&str) -> bool) -> bool {
         if self.is_static() {
             return holds(&self.text);
@@ -127,15 +127,15 @@ impl<'s> Arg<'s> {
     }
 }
 
-/// Stands for what is not known.
+/// Placeholder for unknown text.
 const UNKNOWN: &str = "\u{fffd}";
 
-/// Tells whether `holds` for the text of `parts`, as far as it is written down.
+/// Returns whether `holds` is true for the literal parts of `parts`.
 pub(crate) fn mention(parts: &[Part<'_>], holds: impl Fn(&str) -> bool) -> bool {
     if let [Part::Quoted(text) | Part::Literal(text)] = parts {
         return holds(text);
     }
-    // What is not known may be empty, or anything.
+    // Unknown text may be empty, or anything.
     [UNKNOWN, ""].into_iter().any(|unknown| {
         let mut text = String::new();
         write_down(parts, unknown, &mut text);

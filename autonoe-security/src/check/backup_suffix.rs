@@ -1,4 +1,4 @@
-//! Suffixes of backup copies, which build the name of a file.
+//! Suffixes of backup copies, which become part of a file name.
 
 use super::arg::Arg;
 use super::call::Checked;
@@ -12,7 +12,7 @@ const PROTECTED: [&str; 3] = [".git", ".autonoe", ".harness"];
 /// `cp -b -S it new .g` renames `.g` to `.git`.
 pub(crate) fn check(suffix: &Arg<'_>) -> Checked {
     let problem = match suffix.known() {
-        None => "is not known before it runs",
+        None => "is unknown until it runs",
         Some(text) if text.contains(['/', '\\']) => "leads to another directory",
         Some(text) if completes_protected_name(text) => "may complete a protected name",
         Some(_) => return Ok(()),

@@ -1,22 +1,22 @@
-//! What braces make of a word.
+//! Brace expansion of a word, within a size limit.
 
 use std::borrow::Cow;
 
 use crate::syntax::{Brace, Part};
 
-/// The most arguments that braces of one word may make.
+/// Maximum number of arguments from the braces of one word.
 pub(crate) const MOST_ARGS: usize = 1024;
 
-/// The most text that braces of one word may make, in bytes.
+/// Maximum size of the text from the braces of one word, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// What braces may still make.
+/// The remaining limits of the expansion.
 struct Budget {
     words: usize,
     text: usize,
 }
 
-/// Returns the words that `parts` become; `None` if they are too many.
+/// Returns the words that `parts` expand to; `None` if there are too many.
 pub(crate) fn expand<'s>(parts: &[Part<'s>]) -> Option<Vec<Vec<Part<'s>>>> {
     let mut budget = Budget {
         words: MOST_ARGS,
@@ -65,7 +65,7 @@ fn expand_within<'s>(parts: &[Part<'s>], budget: &mut Budget) -> Option<Vec<Vec<
     Some(words)
 }
 
-/// Returns about how much text a part is.
+/// Returns the approximate text length of a part.
 fn length(part: &Part<'_>) -> usize {
     match part {
         Part::Literal(text) | Part::Quoted(text) | Part::Tilde(text) => text.len(),
@@ -76,7 +76,7 @@ fn length(part: &Part<'_>) -> usize {
     }
 }
 
-/// Returns the texts of `{first..last..step}`; `None` if they are too many.
+/// Returns the texts of `{first..last..step}`; `None` if there are too many.
 fn sequence(first: &str, last: &str, step: Option<&str>) -> Option<Vec<String>> {
     let step = match step {
         Some(step) => u128::from(step.parse::<i64>().ok()?.unsigned_abs()).max(1),
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::syntax::{ArgWord, commands, parse, static_text};
 
-    /// Returns the words that a word becomes; `None` if they are too many.
+    /// Returns the words that a word expands to; `None` if there are too many.
     fn expanded(word: &str) -> Option<Vec<String>> {
         let text = format!("echo {word}");
         let script = parse(&text).expect("Bash");

@@ -1,4 +1,4 @@
-//! Commands that are named by a path.
+//! Commands that are called by a path.
 
 use super::call::Call;
 use super::commands::scripts;
@@ -6,34 +6,37 @@ use super::{extensions, path, remedy};
 use crate::policy::Profile;
 use crate::{Denial, Rule};
 
-/// What the name of a command means.
-pub(crate) enum Named<'c> {
+/// The meaning of a command name.
+pub(crate) enum CommandName<'c> {
     /// A program by this name, without a folder.
     Program(&'c str),
-    /// A script of the project that may run as it is.
+    /// A script of the project that may run unchanged.
     Script,
-    /// What the user added by exactly this path; its last component.
+    /// A command that the user added by exactly this path; its last component.
     Added(&'c str),
 }
 
 /// Folders whose programs are judged by their name.
 const SYSTEM_FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Finds out which program `written` means.
-pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Named<'c>, Denial> {
+/// Determines the program that `written` refers to.
+pub(crate) fn resolve_name<'c>(
+    call: &Call<'_, '_, '_>,
+    written: &'c str,
+) -> Result<CommandName<'c>, Denial> {
     let Some((folder, name)) = written.rsplit_once('/') else {
-        return Ok(Named::Program(written));
+        return Ok(CommandName::Program(written));
     };
     let is_known_place = SYSTEM_FOLDERS.contains(&folder)
         || is_tool_of_project(call, written, name)
         || is_bin_stub(call, written, name);
     if is_known_place {
-        return Ok(Named::Program(name));
+        return Ok(CommandName::Program(name));
     }
     if extensions::is_added(call.policy(), name, written)
         && call.policy().extensions().contains(written)
     {
-        return Ok(Named::Added(name));
+        return Ok(CommandName::Added(name));
     }
     if is_dev_script(written) && !is_dev_script_alone(call) {
         return Err(Denial::by(
@@ -45,7 +48,7 @@ pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Nam
     }
     if !name.is_empty() && call.is_in_project(written) {
         scripts::check(call, written, call.span)?;
-        return Ok(Named::Script);
+        return Ok(CommandName::Script);
     }
     let reason = format!("Command '{written}' is not in the allowlist");
     let mut denial = Denial::by(Rule::R6, call.span, reason)
@@ -54,10 +57,10 @@ pub(crate) fn named<'c>(call: &Call<'_, '_, '_>, written: &'c str) -> Result<Nam
     Err(denial)
 }
 
-/// Tells whether a package manager of an active profile has put the program there.
+/// Returns whether a package manager of an active profile has installed the program there.
 fn is_tool_of_project(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
     let policy = call.policy();
-    let Some(places) = call.here.resolve(written) else {
+    let Some(places) = call.directories.resolve(written) else {
         return false;
     };
     let mut places = places.iter();
@@ -76,15 +79,17 @@ fn is_tool_of_project(call: &Call<'_, '_, '_>, written: &str, name: &str) -> boo
         };
         path::is_within(folder, policy.project_dir())
             && owners.iter().any(|owner| policy.is_active(*owner))
-            && Profile::of_command(name).is_some_and(|profile| policy.is_active(profile))
+            && Profile::from_command(name).is_some_and(|profile| policy.is_active(profile))
     })
 }
 
-/// Tells whether it is a stub that Ruby's tools put into `bin`.
+/// Returns whether it is a binstub that Ruby's tools write to `bin`.
 fn is_bin_stub(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
     let project = call.policy().project_dir();
     let is_here = match written.strip_prefix(project) {
-        Some(rest) => rest.strip_prefix("/bin/") == Some(name) && call.here.only() == Some(project),
+        Some(rest) => {
+            rest.strip_prefix("/bin/") == Some(name) && call.directories.only() == Some(project)
+        }
         None => {
             let relative = written.strip_prefix("./").unwrap_or(written);
             relative.strip_prefix("bin/") == Some(name) && call.is_in_project(written)
@@ -95,12 +100,12 @@ fn is_bin_stub(call: &Call<'_, '_, '_>, written: &str, name: &str) -> bool {
         && call.policy().is_active(Profile::Ruby)
 }
 
-/// Tells whether it is the script that starts the project's development servers.
+/// Returns whether it is the script that starts the project's development servers.
 fn is_dev_script(written: &str) -> bool {
     matches!(written, "bin/dev.sh" | "./bin/dev.sh")
 }
 
-/// Returns whether that script is started as the specification says.
+/// Returns whether that script is started as the specification requires.
 fn is_dev_script_alone(call: &Call<'_, '_, '_>) -> bool {
-    call.args.is_empty() && call.here.only() == Some(call.policy().project_dir())
+    call.args.is_empty() && call.directories.only() == Some(call.policy().project_dir())
 }

@@ -1,13 +1,13 @@
-//! `[[ .. ]]`.
+//! Checks of `[[ .. ]]` conditions.
 
 use super::call::Checked;
 use super::context::Context;
 use super::directories::Directories;
-use super::{assignments, numeric};
+use super::{assignments, credentials, numeric};
 use crate::syntax::{Condition, Word};
 use crate::{Denial, Rule};
 
-/// Judges the commands in a condition, and what it evaluates.
+/// Judges the commands in a condition, and the expressions that it evaluates.
 pub(crate) fn check<'w, 's>(
     context: &Context<'w, 's>,
     condition: &'s Condition<'s>,
@@ -19,11 +19,11 @@ pub(crate) fn check<'w, 's>(
             check(context, right, here)
         }
         Condition::Not(inner, _) | Condition::Group(inner, _) => check(context, inner, here),
-        Condition::Word(word) => context.word(word, here),
+        Condition::Word(word) => check_word(context, word, here),
         Condition::Unary {
             operator, operand, ..
         } => {
-            context.word(operand, here)?;
+            check_word(context, operand, here)?;
             match operator.as_ref() {
                 "-v" | "-R" => check_name(operand),
                 _ => Ok(()),
@@ -35,8 +35,8 @@ pub(crate) fn check<'w, 's>(
             right,
             ..
         } => {
-            context.word(left, here)?;
-            context.word(right, here)?;
+            check_word(context, left, here)?;
+            check_word(context, right, here)?;
             match operator.as_ref() {
                 "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => {
                     numeric::check_operand(context.scope, left)?;
@@ -46,6 +46,15 @@ pub(crate) fn check<'w, 's>(
             }
         }
     }
+}
+
+fn check_word<'w, 's>(
+    context: &Context<'w, 's>,
+    word: &'s Word<'s>,
+    here: &Directories<'w>,
+) -> Checked {
+    context.word(word, here)?;
+    credentials::check_condition(context, here, &word.parts, word.span)
 }
 
 fn check_name(word: &Word<'_>) -> Checked {

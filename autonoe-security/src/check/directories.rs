@@ -1,35 +1,78 @@
-//! The directories in which a command may run.
+//! The possible working directories of a command.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::path;
-use crate::syntax::Few;
+use crate::ResolveSymlinks;
+use crate::syntax::SmallVec;
 
-/// The most directories that are told apart. Each `cd` whose success is not
-/// known doubles them.
+/// Maximum number of distinguished directories. Each `cd` that may fail doubles them.
 const MOST: usize = 16;
 
-/// The virtual directory: where a command runs, as far as the text tells.
+/// The virtual working directory of a command, as far as the text determines it.
 ///
-/// After `cd a; ls` it is not known whether `cd` succeeded, so both
-/// directories are possible, and what follows must be right in each of them.
+/// After `cd a; ls` it is unknown whether `cd` succeeded, so both directories are possible, and the
+/// following commands must be allowed in each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Directories<'p> {
     project: &'p str,
     /// A symlink to the project.
     link: Option<&'p str>,
-    possible: Few<Cow<'p, str>>,
-    /// Any directory below the possible ones is possible as well: a loop went down.
+    symlinks: Symlinks<'p>,
+    possible: SmallVec<Cow<'p, str>>,
+    /// Whether any directory below the possible ones is possible as well, because a loop descended.
     and_below: bool,
 }
 
+/// Resolves symlinks in front of `..`, if there is a resolver.
+#[derive(Clone, Copy, Default)]
+struct Symlinks<'p>(Option<&'p dyn ResolveSymlinks>);
+
+impl fmt::Debug for Symlinks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Symlinks").field(&self.0.is_some()).finish()
+    }
+}
+
+/// A validator has one resolver.
+impl PartialEq for Symlinks<'_> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Symlinks<'_> {}
+
+impl Symlinks<'_> {
+    /// Returns the location of `path` relative to `base`, as the system finds it: `..` goes up from
+    /// where a symlink leads. `None` without a resolver, and for a path without `..`.
+    fn resolve(self, base: &str, path: &str) -> Option<String> {
+        let symlinks = self.0?;
+        if !path.split('/').any(|name| name == "..") {
+            return None;
+        }
+        let mut place = if path.starts_with('/') { "/" } else { base }.to_owned();
+        for name in path.split('/') {
+            if name == ".."
+                && let Some(real) = symlinks.resolve(&place)
+            {
+                place = real;
+            }
+            place = path::resolve(&place, name);
+        }
+        Some(place)
+    }
+}
+
 impl<'p> Directories<'p> {
-    /// Begins at the root of the project.
+    /// Starts at the root of the project.
     pub(crate) fn at(project: &'p str) -> Self {
         Self {
             project,
             link: None,
-            possible: Few::from(Cow::Borrowed(project)),
+            symlinks: Symlinks::default(),
+            possible: SmallVec::from(Cow::Borrowed(project)),
             and_below: false,
         }
     }
@@ -40,24 +83,45 @@ impl<'p> Directories<'p> {
         self
     }
 
-    /// Returns the place of `path` in each possible directory; `None` when one of them is not known.
-    pub(crate) fn resolve(&self, path: &str) -> Option<Few<String>> {
+    /// Sets the resolver of symlinks.
+    pub(crate) fn symlinks(mut self, symlinks: Option<&'p dyn ResolveSymlinks>) -> Self {
+        self.symlinks = Symlinks(symlinks);
+        self
+    }
+
+    /// Returns whether `path` goes up behind a name that may be a symlink, outside of the project
+    /// and `/tmp`.
+    pub(crate) fn goes_up_behind_link(&self, path: &str) -> bool {
+        let mut possible = self.possible.iter();
+        possible.any(|base| path::goes_up_behind_link(base, path, self.project))
+    }
+
+    /// Returns the location of `path` from each possible directory; `None` if one of them is
+    /// unknown. With a resolver, a path with `..` has two: by its text, and as the system finds it.
+    pub(crate) fn resolve(&self, path: &str) -> Option<SmallVec<String>> {
         if self.and_below && !path.starts_with('/') && !path::stays_below(path) {
             return None;
         }
-        let mut places = Few::default();
+        let mut places = SmallVec::default();
         for base in &self.possible {
-            places.push(match self.below_link(path) {
-                Some(below) => path::resolve(self.project, below),
-                None => path::resolve(base, path),
-            });
+            if let Some(below) = self.below_link(path) {
+                places.push(path::resolve(self.project, below));
+                continue;
+            }
+            let place = path::resolve(base, path);
+            // Both must be allowed, so that a resolver never allows more.
+            let real = self.symlinks.resolve(base, path);
+            if let Some(real) = real.filter(|real| *real != place) {
+                places.push(real);
+            }
+            places.push(place);
         }
         Some(places)
     }
 
-    /// Returns whether `holds` for the place of `path` in each possible directory; `false` when one
-    /// of them is not known.
-    pub(crate) fn every_place(&self, path: &str, holds: impl Fn(&str) -> bool) -> bool {
+    /// Returns whether `holds` is true for the location of `path` from each possible directory;
+    /// `false` if one of them is unknown.
+    pub(crate) fn all_locations(&self, path: &str, holds: impl Fn(&str) -> bool) -> bool {
         let places = self.resolve(path);
         places.is_some_and(|places| places.iter().all(|place| holds(place)))
     }
@@ -72,7 +136,7 @@ impl<'p> Directories<'p> {
         (is_below && !goes_up).then(|| below.trim_start_matches('/'))
     }
 
-    /// Returns the one directory, if there is only one.
+    /// Returns the directory, if only one is possible.
     pub(crate) fn only(&self) -> Option<&str> {
         match (&self.possible[..], self.and_below) {
             ([one], false) => Some(one),
@@ -80,15 +144,16 @@ impl<'p> Directories<'p> {
         }
     }
 
-    /// Makes the directories that `path` leads to.
-    pub(crate) fn entered(&self, path: &str) -> Option<Self> {
+    /// Returns the directories after `cd path`.
+    pub(crate) fn enter(&self, path: &str) -> Option<Self> {
         if self.and_below && path::stays_below(path) {
             return Some(self.clone());
         }
         let mut entered = Self {
             project: self.project,
             link: self.link,
-            possible: Few::default(),
+            symlinks: self.symlinks,
+            possible: SmallVec::default(),
             and_below: self.and_below && !path.starts_with('/'),
         };
         for place in self.resolve(path)? {
@@ -97,23 +162,24 @@ impl<'p> Directories<'p> {
         Some(entered)
     }
 
-    /// Makes any directory of the project and below `/tmp`, for a command that runs later.
+    /// Returns any directory of the project and below `/tmp`, for a command that runs later.
     pub(crate) fn anywhere(&self) -> Self {
         let mut anywhere = Self::at(self.project).link(self.link);
+        anywhere.symlinks = self.symlinks;
         anywhere.add(Cow::Borrowed("/tmp"));
         anywhere.and_below = true;
         anywhere
     }
 
-    /// Makes the directories below `folder`, of which the text does not tell which one it is.
-    pub(crate) fn entered_below(&self, folder: &str) -> Option<Self> {
-        let mut entered = self.entered(folder)?;
+    /// Returns the directories below `folder`, if the text does not determine which one it is.
+    pub(crate) fn enter_below(&self, folder: &str) -> Option<Self> {
+        let mut entered = self.enter(folder)?;
         entered.and_below = true;
         Some(entered)
     }
 
-    /// Makes the directories that may be the top of the repository in which the shell is: each of
-    /// them up to the project, or up to `/tmp`.
+    /// Returns the possible top directories of the shell's repository: each directory up to the
+    /// project, or up to `/tmp`.
     pub(crate) fn top_levels(&self) -> Self {
         let mut tops = self.clone();
         for directory in &self.possible {
@@ -134,20 +200,20 @@ impl<'p> Directories<'p> {
         tops
     }
 
-    /// Returns whether every possible directory lies in the project.
+    /// Returns whether every possible directory is in the project.
     pub(crate) fn is_in_project(&self) -> bool {
         let mut possible = self.possible.iter();
         possible.all(|place| path::is_within(place, self.project))
     }
 
-    /// Returns whether a possible directory lies neither in the project nor below `/tmp`.
+    /// Returns whether a possible directory is neither in the project nor below `/tmp`.
     pub(crate) fn may_be_outside(&self) -> bool {
         self.possible
             .iter()
             .any(|place| !path::is_within(place, self.project) && !path::is_within(place, "/tmp"))
     }
 
-    /// Makes the directories of `other` possible as well.
+    /// Adds the directories of `other`.
     pub(crate) fn include(&mut self, other: &Self) {
         self.and_below |= other.and_below;
         for directory in &other.possible {
@@ -155,7 +221,7 @@ impl<'p> Directories<'p> {
         }
     }
 
-    /// Makes everything below possible as well.
+    /// Adds everything below.
     pub(crate) fn include_below(&mut self) {
         self.and_below = true;
     }
@@ -172,7 +238,7 @@ impl<'p> Directories<'p> {
         }
     }
 
-    /// Gives up telling the directories apart.
+    /// Stops distinguishing the directories.
     fn widen(&mut self) {
         let all = std::mem::take(&mut self.possible);
         self.and_below = true;
@@ -201,7 +267,7 @@ mod tests {
     #[test]
     fn a_path_is_resolved_in_every_possible_directory() {
         let mut directories = Directories::at("/p");
-        let entered = directories.entered("src").expect("known");
+        let entered = directories.enter("src").expect("known");
         assert_eq!(entered.only(), Some("/p/src"));
 
         directories.include(&entered);
@@ -225,7 +291,7 @@ mod tests {
         ] {
             assert_eq!(places(&directories, path), [place], "{path}");
         }
-        let entered = directories.entered("/home/link/src").expect("known");
+        let entered = directories.enter("/home/link/src").expect("known");
         assert_eq!(entered.only(), Some("/data/p/src"));
         assert_eq!(places(&entered, "/home/link/a"), ["/data/p/a"]);
     }
@@ -234,7 +300,7 @@ mod tests {
     fn too_many_possible_directories_become_one_with_all_below() {
         let mut directories = Directories::at("/p");
         for name in ["a", "b", "c", "d", "e", "f"] {
-            let entered = directories.entered(name).expect("known");
+            let entered = directories.enter(name).expect("known");
             directories.include(&entered);
         }
 
@@ -249,7 +315,7 @@ mod tests {
 
         assert!(directories.resolve("../a").is_none());
         assert_eq!(places(&directories, "a"), ["/p/a"]);
-        let deeper = directories.entered("src").expect("known");
+        let deeper = directories.enter("src").expect("known");
         directories.include(&deeper);
         assert_eq!(places(&directories, "a"), ["/p/a"], "it is covered already");
     }

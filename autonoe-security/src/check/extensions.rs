@@ -1,20 +1,21 @@
-//! Commands that the user adds.
+//! Commands that the user adds to the policy.
 
 use super::call::{Call, Checked};
 use super::{path, remedy};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Rule};
 
-/// What cannot be added: it deletes, or it changes what other commands mean.
+/// Commands that cannot be added: they delete, or change the meaning of other commands.
 const NEVER: &[&str] = words!(
     "rm mv eval exec trap source . alias unalias enable hash bind builtin complete compgen compopt",
     "fc history pushd popd let",
 );
 
-/// Commands that nobody is advised to add: they delete, or act as somebody else or elsewhere.
+/// Commands whose addition is never advised: they delete, or act as another user or on another
+/// machine.
 const HARMFUL: &[&str] = words!("dd doas scp shred ssh su sudo truncate unlink");
 
-/// Builtins that are free once they are added.
+/// Builtins that are unrestricted once they are added.
 const FREE_BUILTINS: &[&str] = words!("kill umask ulimit dirs fg bg suspend logout help caller");
 
 /// Returns whether the command `name`, which may be a path, can never be added.
@@ -22,18 +23,18 @@ pub(crate) fn cannot_be_added(name: &str) -> bool {
     NEVER.contains(&path::file_name(name))
 }
 
-/// Tells whether the user has added the command.
+/// Returns whether the user has added the command.
 pub(crate) fn is_added(policy: &Policy, name: &str, written: &str) -> bool {
     let added = policy.extensions();
     !added.is_empty() && !NEVER.contains(&name) && (added.contains(name) || added.contains(written))
 }
 
-/// Returns whether the operator has added a command that the policy knows, and so opened the rest of it.
-pub(crate) fn is_opened(call: &Call<'_, '_, '_>) -> bool {
+/// Returns whether the operator has added a known command, and so removed its restrictions.
+pub(crate) fn is_unrestricted(call: &Call<'_, '_, '_>) -> bool {
     is_added(call.policy(), call.name, call.name)
 }
 
-/// Tells whether a builtin that was added takes any arguments.
+/// Returns whether an added builtin accepts any arguments.
 pub(crate) fn is_free_builtin(name: &str) -> bool {
     FREE_BUILTINS.contains(&name)
 }
@@ -83,7 +84,7 @@ const ALTERNATIVES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Returns what the agent can do without the command `name`.
+/// Returns the alternative to the command `name`.
 fn alternative(mode: Mode, name: &str) -> &'static str {
     let mut known = ALTERNATIVES.iter();
     match (mode, known.find(|(names, _)| names.contains(&name))) {
@@ -99,7 +100,7 @@ fn alternative(mode: Mode, name: &str) -> &'static str {
     }
 }
 
-/// Makes the denial of a command that is on no list.
+/// Creates the denial of a command that is on no list.
 pub(crate) fn not_in_allowlist(call: &Call<'_, '_, '_>) -> Denial {
     let name = call.name;
     let reason = format!("Command '{name}' is not in the allowlist");
@@ -121,7 +122,7 @@ pub(crate) fn not_in_allowlist(call: &Call<'_, '_, '_>) -> Denial {
     denial
 }
 
-/// Judges a command that is there because the user added it: wrappers are looked into.
+/// Judges a command that the user added: the commands inside of wrappers are still judged.
 pub(crate) fn check(call: &Call<'_, '_, '_>) -> Checked {
     super::commands::wrapper(call.name).map_or(Ok(()), |unwrap| unwrap(call))
 }

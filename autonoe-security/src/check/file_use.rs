@@ -1,23 +1,23 @@
-//! What commands do with the files that their arguments name.
+//! Classification of commands by how they use the files that their arguments name.
 
-/// What a command does with the files that its arguments name.
+/// How a command uses the files that its arguments name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileUse {
-    /// It may read them. Every command that is not known otherwise does.
+    /// It may read them. This is the default for unknown commands.
     Reads,
     /// It prints their names at most.
     PrintsNames,
-    /// It prints metadata or looks below directories, but reads no file.
+    /// It prints metadata or lists directories, but reads no file.
     Inspects,
-    /// It checks that they exist, or takes no files.
+    /// It checks that they exist, or has no file arguments.
     Checks,
-    /// It starts another command, which is judged by itself.
+    /// It starts another command, which is judged separately.
     StartsCommand,
 }
 
 impl FileUse {
-    /// Returns what the command `name` does with files.
-    pub(crate) fn of_command(name: &str) -> Self {
+    /// Returns how the command `name` uses files.
+    pub(crate) fn from_command(name: &str) -> Self {
         match name {
             "echo" | "ls" | "lsof" | "printf" | "tree" => Self::PrintsNames,
             "basename" | "cd" | "df" | "dirname" | "du" | "fd" | "fdfind" | "find" | "readlink"

@@ -2,70 +2,71 @@
 
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner, Program, Validator};
-use super::command_path::{self, Named};
+use super::command_path::{self, CommandName};
 use super::commands::wrapper;
 use super::context::Context;
 use super::directories::Directories;
 use super::{
-    builtins, credentials, extensions, known_values, process_memory, protected_state, remedy,
+    builtins, credentials, devices, extensions, known_values, process_memory, protected_state,
+    remedy,
 };
 use crate::policy::{Mode, Profile};
 use crate::syntax::Assignment;
 use crate::{Denial, Rule};
 
-/// How many wrappers may stand around a command: `timeout 5 command env ..`.
+/// Maximum number of wrappers around a command: `timeout 5 command env ..`.
 const MOST_WRAPPERS: usize = 8;
 
 /// A command with its arguments.
 pub(crate) struct Argv<'c, 'w, 's> {
     pub(crate) context: &'c Context<'w, 's>,
-    pub(crate) here: &'c Directories<'w>,
+    pub(crate) directories: &'c Directories<'w>,
     pub(crate) args: &'c [Arg<'s>],
     pub(crate) arrays: &'c [&'s Assignment<'s>],
     /// Variables that a wrapper sets or unsets for it.
-    pub(crate) handed: &'c [String],
+    pub(crate) wrapper_variables: &'c [String],
     pub(crate) depth: usize,
 }
 
-/// A command that may run.
+/// An allowed command.
 pub(crate) struct Judged<'c, 'w> {
     /// The name that it was judged by.
     pub(crate) name: &'c str,
-    /// Where the shell is afterwards, if it moved.
-    pub(crate) moved: Option<Directories<'w>>,
+    /// The directories of the shell afterwards, if they changed.
+    pub(crate) new_directories: Option<Directories<'w>>,
 }
 
 impl<'c, 'w, 's> Argv<'c, 'w, 's> {
-    /// Judges the command, or says why it may not run.
+    /// Judges the command, or returns its denial.
     pub(crate) fn judge(&self) -> Result<Judged<'c, 'w>, Denial> {
         let Some((first, args)) = self.args.split_first() else {
             return Ok(Judged {
                 name: "",
-                moved: None,
+                new_directories: None,
             });
         };
         if self.depth > MOST_WRAPPERS {
-            let reason = format!("more than {MOST_WRAPPERS} commands stand around another");
+            let reason = format!("the command has more than {MOST_WRAPPERS} nested wrappers");
             return Err(Denial::by(Rule::R1, first.span, reason).instead("start it directly"));
         }
         let written = written_name(first)?;
         let call = |name: &'c str| Call {
             context: self.context,
-            here: self.here,
+            directories: self.directories,
             name,
             known: self.context.policy.known(name),
             span: first.span,
             args,
             is_bare: first.parts.is_empty() && self.depth == 0,
             arrays: self.arrays,
-            handed: self.handed,
+            wrapper_variables: self.wrapper_variables,
             depth: self.depth,
         };
         if written.is_empty() {
             return if args.is_empty() {
                 Ok(Judged {
                     name: "",
-                    moved: None,
+                    new_directories: None,
                 })
             } else {
                 Err(
@@ -76,32 +77,35 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         let has_folder = written.contains('/');
         let named = if has_folder {
-            command_path::named(&call(written), written)?
+            command_path::resolve_name(&call(written), written)?
         } else {
-            Named::Program(written)
+            CommandName::Program(written)
         };
         let name = match named {
-            Named::Script => {
+            CommandName::Script => {
                 check_places(&call(written))?;
                 return Ok(Judged {
                     name: written,
-                    moved: None,
+                    new_directories: None,
                 });
             }
-            Named::Added(name) => {
+            CommandName::Added(name) => {
                 let call = call(name);
                 extensions::check(&call)?;
                 check_places(&call)?;
-                return Ok(Judged { name, moved: None });
+                return Ok(Judged {
+                    name,
+                    new_directories: None,
+                });
             }
-            Named::Program(name) => name,
+            CommandName::Program(name) => name,
         };
         let call = call(name);
         let mut moved = None;
         if name == "cd" && !has_folder {
             moved = Some(builtins::enter(&call)?);
         } else if name == "command" && !has_folder {
-            if let Some(inner) = builtins::behind_command(&call)? {
+            if let Some(inner) = builtins::command_operand(&call)? {
                 let argv = Self {
                     args: inner,
                     depth: self.depth + 1,
@@ -115,19 +119,22 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             check(&call, written)?;
         }
         check_places(&call)?;
-        Ok(Judged { name, moved })
+        Ok(Judged {
+            name,
+            new_directories: moved,
+        })
     }
 }
 
 impl<'w, 's> Call<'_, 'w, 's> {
     /// Judges a command that this one starts.
     pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
-        self.start(args, self.here, self.handed)
+        self.start(args, self.directories, self.wrapper_variables)
     }
 
     /// Judges a command that this one starts in another directory.
     pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
-        self.start(args, here, self.handed)
+        self.start(args, here, self.wrapper_variables)
     }
 
     /// Judges a command that this one starts in another directory with other values of `handed`.
@@ -139,21 +146,22 @@ impl<'w, 's> Call<'_, 'w, 's> {
     ) -> Checked {
         let argv = Argv {
             context: self.context,
-            here,
+            directories: here,
             args,
             arrays: &[],
-            handed,
+            wrapper_variables: handed,
             depth: self.depth + 1,
         };
         argv.judge().map(|_moved| ())
     }
 }
 
-/// Checks the places that a command runs in and names, whichever command it is.
+/// Checks the working directories and the named locations, for every command.
 fn check_places(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     stays_inside(call)?;
     protects_state(call)?;
     process_memory::check_arguments(call)?;
+    devices::check_arguments(call)?;
     credentials::check_arguments(call)
 }
 
@@ -211,7 +219,7 @@ fn check_tool(
     profile: Profile,
     is_added: bool,
 ) -> Result<(), Denial> {
-    // Adding a command in sync mode opens all that run mode has of it.
+    // In sync mode, adding a command allows everything that run mode allows.
     let check = if call.mode() == Mode::Sync && !is_added {
         program.in_sync
     } else {
@@ -232,13 +240,13 @@ fn check_tool(
     Err(denial)
 }
 
-/// Tools that install, build or empty folders, and so have options that change what they like.
+/// Tools that install, build or empty folders, and so have options with broad effects.
 const BUILDERS: &[&str] = words!(
     "bun bundle bundler cargo composer conda deno gem go hatch nox npm pdm pip pip3 pipx pnpm",
     "poetry pytest rustc rustup tox tsc uv vite webpack yarn",
 );
 
-/// Judges a command as it is written, and with each value that the text gives its variables.
+/// Judges a command as written, and with each value that the script assigns to its variables.
 fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), Denial> {
     check(call)?;
     let is_input = |arg: &&Arg<'_>| {
@@ -275,16 +283,16 @@ fn is_bun_test(call: &Call<'_, '_, '_>) -> bool {
     call.name == "bun" && is_test && call.policy().is_active(Profile::Node)
 }
 
-/// Returns the name as it was written, without quotes.
+/// Returns the name as written, without quotes.
 fn written_name<'c>(name: &'c Arg<'_>) -> Result<&'c str, Denial> {
-    let problem = if !name.is_written_out() {
-        "is not known before it runs"
+    let problem = if !name.is_literal() {
+        "is unknown until it runs"
     } else if name.is_pattern() {
         "is a pattern"
     } else if name.braced {
-        "is made by braces"
+        "is a brace expansion"
     } else if name.tilde {
-        "lies in the home directory"
+        "is a path in the home directory"
     } else {
         return Ok(&name.text);
     };
@@ -292,10 +300,9 @@ fn written_name<'c>(name: &'c Arg<'_>) -> Result<&'c str, Denial> {
     Err(Denial::by(Rule::R5, name.span, reason).instead("write the name literally"))
 }
 
-/// Checks that a command which acts on the directory that it runs in does not run outside of the
-/// project.
+/// Checks that a command that acts on its working directory does not run outside of the project.
 fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
-    if !call.here.may_be_outside() {
+    if !call.directories.may_be_outside() {
         return Ok(());
     }
     let only_reads = call.only_reads() && !matches!(call.name, "git" | "find");
@@ -311,9 +318,9 @@ fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
         .instead("write (cd DIR && COMMAND), or cd DIR && COMMAND && cd .."))
 }
 
-/// Checks that no argument leads a writing command to the state of Autonoe.
+/// Checks that no argument of a writing command names Autonoe's state.
 fn protects_state(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
-    // What a wrapper starts is asked about by itself.
+    // The command inside of a wrapper is checked separately.
     let is_wrapper = || matches!(call.name, "timeout" | "command") || wrapper(call.name).is_some();
     if call.only_reads() || is_wrapper() {
         return Ok(());

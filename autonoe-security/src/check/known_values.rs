@@ -1,17 +1,16 @@
-//! The arguments that a command gets if the variables in them have the values that the text gives
-//! them.
+//! Argument lists of a command with variables replaced by the values that the script assigns.
 
 use super::arg::{Arg, Unknown};
 use super::scope::Scope;
 use super::survey::{MOST_VALUES, Value};
 use crate::syntax::{Part, Word, static_text};
 
-/// Returns the lists of arguments that `args` may become: for each variable in them, one for each
-/// value that the text gives it.
+/// Returns the argument lists that `args` may become: for each variable in them, one list per value
+/// that the script assigns to it.
 ///
 /// # Errors
 ///
-/// The argument with too many values.
+/// Returns the argument with too many values.
 pub(super) fn variants<'a, 's>(
     scope: &Scope<'s>,
     args: &'a [Arg<'s>],
@@ -30,8 +29,8 @@ pub(super) fn variants<'a, 's>(
     Ok(variants)
 }
 
-/// Returns what an argument may become: a list of arguments for each value of its first variable.
-/// `None` if there are too many.
+/// Returns the possible expansions of an argument: a list of arguments for each value of its first
+/// variable. `None` if there are too many.
 fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     let Some(Unknown {
         part: Some(part @ Part::Parameter(parameter)),
@@ -46,7 +45,7 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     if !variable.has_few_values() {
         return None;
     }
-    let behind = text_behind(arg, part);
+    let behind = text_after(arg, part);
     let made = |text: &str| -> Vec<Arg<'s>> {
         let text = format!("{}{text}{behind}", arg.text);
         if quoted {
@@ -59,7 +58,7 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
         }
     };
     let mut values = Vec::new();
-    for given in &variable.given {
+    for given in &variable.values {
         match given.value {
             Value::String { head, rest } => {
                 let text = static_text(rest).map(|text| format!("{head}{text}"));
@@ -77,7 +76,7 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     Some(values)
 }
 
-/// Returns the text of a word, with its wildcards; `None` if the shell expands it otherwise.
+/// Returns the text of a word, with its wildcards; `None` if it has other expansions.
 fn word(word: &Word<'_>) -> Option<String> {
     let mut text = String::new();
     for part in &word.parts {
@@ -90,8 +89,8 @@ fn word(word: &Word<'_>) -> Option<String> {
     Some(text)
 }
 
-/// Returns the text that follows `part` in an argument, up to the next expansion.
-fn text_behind(arg: &Arg<'_>, part: &Part<'_>) -> String {
+/// Returns the text after `part` in an argument, up to the next expansion.
+fn text_after(arg: &Arg<'_>, part: &Part<'_>) -> String {
     let parts = arg.parts.iter().flat_map(|part| match part {
         Part::DoubleQuoted(inner) => &inner[..],
         part => std::slice::from_ref(part),

@@ -1,9 +1,8 @@
 //! Judges scripts by a policy.
 //!
-//! [`walk`] goes through the tree and finds every command; [`resolve`] makes
-//! arguments of its words, with what [`survey`] knows of the variables;
-//! [`judge`] finds out which program is meant and asks its validator, in
-//! [`builtins`] or [`commands`].
+//! [`walk`] traverses the syntax tree and finds every command. [`resolve`] turns its words into
+//! arguments, with the facts about variables that [`survey`] collects. [`judge`] determines the
+//! program and calls its check in [`builtins`] or [`commands`].
 
 mod arg;
 mod assignments;
@@ -17,6 +16,7 @@ mod commands;
 mod conditions;
 mod context;
 mod credentials;
+mod devices;
 mod directories;
 mod extensions;
 mod file_use;
@@ -56,10 +56,10 @@ use crate::{Denial, ResolveSymlinks, Rule, Verdict};
 pub(crate) use self::call::Known;
 pub(crate) use self::commands::built_in as built_in_commands;
 pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
-pub(crate) use self::credentials::may_hold_places;
+pub(crate) use self::credentials::may_contain_credentials;
 pub(crate) use self::extensions::cannot_be_added;
 pub(crate) use self::names::Names;
-pub use self::path::is_session_parent;
+pub use self::path::is_sessions_folder;
 pub use self::report::{Finding, InnerCommand};
 
 /// Judges `command` by `policy`.
@@ -75,14 +75,14 @@ pub(crate) fn check(
     }
 }
 
-/// Judges every command in `command`, also behind the first denial.
+/// Judges every command in `command`, also after the first denial.
 pub(crate) fn explain(
     policy: &Policy,
     links: Option<&dyn ResolveSymlinks>,
     command: &str,
 ) -> Result<Vec<Finding>, Denial> {
     let script = parse(command).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(command, &script, Inherited::default());
+    let scope = Scope::new(command, &script, Inherited::default());
     let report = Report::all();
     let context = Context {
         policy,
@@ -97,10 +97,10 @@ pub(crate) fn explain(
     Ok(report.into_findings())
 }
 
-/// Returns the directory that a command starts in: the root of the project.
+/// Returns the initial directory of a command: the root of the project.
 ///
 /// The link to the project counts only while it leads there.
-fn start<'p>(policy: &'p Policy, links: Option<&dyn ResolveSymlinks>) -> Directories<'p> {
+fn start<'p>(policy: &'p Policy, links: Option<&'p dyn ResolveSymlinks>) -> Directories<'p> {
     let project = policy.project_dir();
     let leads_there = |link: &&str| {
         links.is_none_or(|links| {
@@ -108,7 +108,9 @@ fn start<'p>(policy: &'p Policy, links: Option<&dyn ResolveSymlinks>) -> Directo
             target.is_some() && target == links.resolve(project)
         })
     };
-    Directories::at(project).link(policy.project_link().filter(leads_there))
+    Directories::at(project)
+        .link(policy.project_link().filter(leads_there))
+        .symlinks(links)
 }
 
 fn judge_text(
@@ -120,7 +122,7 @@ fn judge_text(
     inherited: Inherited,
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
-    let scope = Scope::of(text, &script, inherited);
+    let scope = Scope::new(text, &script, inherited);
     let context = Context {
         policy,
         scope: &scope,

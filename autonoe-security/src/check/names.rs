@@ -1,14 +1,14 @@
-//! A map whose keys are names of commands.
+//! A map keyed by command names.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map from names that are known in advance.
 ///
-/// Nobody else puts names in, so a quick hash will do.
+/// All keys are constants, so a fast hash is sufficient.
 pub(crate) type Names<T> = HashMap<&'static str, T, BuildHasherDefault<QuickHasher>>;
 
-/// The 64-bit FNV-1a hash: short names need no better one.
+/// The 64-bit FNV-1a hash, which is sufficient for short names.
 pub(crate) struct QuickHasher(u64);
 
 impl Default for QuickHasher {

@@ -1,4 +1,4 @@
-//! Scripts that are given to a shell as text.
+//! Scripts passed to a shell as text.
 
 use super::call::{Call, Checked};
 use super::directories::Directories;
@@ -6,16 +6,19 @@ use super::judge_text;
 use super::scope::Inherited;
 use crate::syntax::Span;
 
-/// Judges `text` as a whole script of Bash; denials point to `span`.
+/// Judges `text` as a complete Bash script; denials point to `span`.
 ///
-/// Whatever the script around it sets may be in its environment.
+/// All variables that the outer script sets may be in its environment.
 pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked {
     let set_outside = call.context.scope.survey().names().map(str::to_owned);
     let inherited = Inherited {
-        unknown: set_outside.chain(call.handed.iter().cloned()).collect(),
+        unknown: set_outside
+            .chain(call.wrapper_variables.iter().cloned())
+            .collect(),
         children: Vec::new(),
+        is_nested: true,
     };
-    check_in(call, text, span, call.here.clone(), inherited)
+    check_in(call, text, span, call.directories.clone(), inherited)
 }
 
 /// Judges `text` as a script that runs in `here`.
@@ -31,10 +34,10 @@ pub(crate) fn check_in(
         .map_err(|denial| denial.at(span.range()))
 }
 
-/// Tells whether every shell reads `text` as Bash does.
+/// Returns whether every shell reads `text` like Bash.
 ///
-/// Words, quotes, `$NAME`, lists, pipelines and plain redirections are alike in all of them.
-/// Anything else may mean something else: `[[ a > b ]]` writes a file in `sh`, `$'..'` ends
+/// Words, quotes, `$NAME`, lists, pipelines and plain redirections are the same in all shells.
+/// Anything else may have another meaning: `[[ a > b ]]` writes a file in `sh`, `$'..'` ends
 /// elsewhere, and in zsh `>! file` is another file, `$f:h` a part of a value and `=ls` a program.
 pub(crate) fn is_same_in_every_shell(text: &str) -> bool {
     let mut quote = None;

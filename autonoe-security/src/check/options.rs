@@ -1,39 +1,39 @@
-//! Options, in every spelling that tools accept.
+//! Options in every spelling that tools accept.
 
 use super::arg::Arg;
 use super::call::Call;
 use crate::Denial;
-use crate::option_table::{OptionTable, Takes};
+use crate::option_table::{OptionArity, OptionTable};
 
-/// One thing that stands on a command line.
+/// An element of a command line.
 #[derive(Debug)]
-pub(crate) enum Seen<'c, 's> {
+pub(crate) enum ParsedArg<'c, 's> {
     /// An option: its name with dashes, a long one in full, and its value.
     Option {
         name: String,
         value: Option<Arg<'s>>,
-        /// The argument that it stands in.
+        /// The argument that contains it.
         arg: &'c Arg<'s>,
     },
-    /// An argument that is no option.
+    /// An argument that is not an option.
     Operand(&'c Arg<'s>),
 }
 
 /// Reads the arguments of `call`: options and operands mixed, options up to `--`.
 ///
-/// A dynamic argument that may turn into an option is refused.
+/// A dynamic argument that may turn into an option is denied.
 pub(crate) fn read<'c, 's>(
     call: &Call<'c, '_, 's>,
     table: &OptionTable,
-) -> Result<Vec<Seen<'c, 's>>, Denial> {
+) -> Result<Vec<ParsedArg<'c, 's>>, Denial> {
     read_args(call, call.args, table, Order::Mixed).map(|(seen, _)| seen)
 }
 
-/// Reads options in front of the first operand, and returns what they are and what is left.
+/// Reads options before the first operand, and returns them and the remaining arguments.
 pub(crate) fn read_leading<'c, 's>(
     call: &Call<'c, '_, 's>,
     table: &OptionTable,
-) -> Result<(Vec<Seen<'c, 's>>, &'c [Arg<'s>]), Denial> {
+) -> Result<(Vec<ParsedArg<'c, 's>>, &'c [Arg<'s>]), Denial> {
     let (seen, used) = read_args(call, call.args, table, Order::OptionsFirst)?;
     Ok((seen, &call.args[used..]))
 }
@@ -49,7 +49,7 @@ fn read_args<'c, 's>(
     args: &'c [Arg<'s>],
     table: &OptionTable,
     order: Order,
-) -> Result<(Vec<Seen<'c, 's>>, usize), Denial> {
+) -> Result<(Vec<ParsedArg<'c, 's>>, usize), Denial> {
     let mut seen = Vec::with_capacity(args.len());
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -57,7 +57,7 @@ fn read_args<'c, 's>(
         if arg.is("--") {
             at += 1;
             if order == Order::Mixed {
-                seen.extend(args[at..].iter().map(Seen::Operand));
+                seen.extend(args[at..].iter().map(ParsedArg::Operand));
                 at = args.len();
             }
             break;
@@ -69,7 +69,7 @@ fn read_args<'c, 's>(
             if order == Order::OptionsFirst {
                 break;
             }
-            seen.push(Seen::Operand(arg));
+            seen.push(ParsedArg::Operand(arg));
             at += 1;
             continue;
         }
@@ -84,34 +84,34 @@ fn read_args<'c, 's>(
     Ok((seen, at))
 }
 
-/// Reads a long option, and tells whether it took the next argument.
+/// Reads a long option, and returns whether it consumed the next argument.
 fn read_long<'c, 's>(
     call: &Call<'_, '_, 's>,
     arg: &'c Arg<'s>,
     long: &str,
     next: Option<&Arg<'s>>,
     table: &OptionTable,
-    seen: &mut Vec<Seen<'c, 's>>,
+    seen: &mut Vec<ParsedArg<'c, 's>>,
 ) -> Result<bool, Denial> {
     let (name, attached) = match long.split_once('=') {
         Some((name, _)) => (name, Some(arg.without_first(2 + name.len() + 1))),
-        // Its name is not known as a whole.
+        // Its name is partially unknown.
         None if !arg.is_static() => return Err(call.deny_dynamic(arg)),
         None => (long, None),
     };
     let known = full_name(table, name);
-    let takes = known.map_or(Takes::Attached, |(_, takes)| takes);
+    let takes = known.map_or(OptionArity::Attached, |(_, takes)| takes);
     let name = format!("--{}", known.map_or(name, |(name, _)| name));
-    let took_next = takes == Takes::Value && attached.is_none() && next.is_some();
+    let took_next = takes == OptionArity::Value && attached.is_none() && next.is_some();
     if took_next {
         stays_one(call, next)?;
     }
     let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
-    seen.push(Seen::Option { name, value, arg });
+    seen.push(ParsedArg::Option { name, value, arg });
     Ok(took_next)
 }
 
-/// Checks that the value of an option stays one argument, as far as the script shows.
+/// Checks that the value of an option stays one argument, as far as the script determines.
 fn stays_one(call: &Call<'_, '_, '_>, value: Option<&Arg<'_>>) -> Result<(), Denial> {
     match value {
         Some(value) if value.is_pattern() || call.may_shift(value) => Err(call.deny_dynamic(value)),
@@ -119,8 +119,9 @@ fn stays_one(call: &Call<'_, '_, '_>, value: Option<&Arg<'_>>) -> Result<(), Den
     }
 }
 
-/// Returns the long option that `name` means: itself, or the only one that begins so.
-fn full_name(table: &OptionTable, name: &str) -> Option<(&'static str, Takes)> {
+/// Returns the long option that `name` refers to: an exact match, or the only option with this
+/// prefix.
+fn full_name(table: &OptionTable, name: &str) -> Option<(&'static str, OptionArity)> {
     let exact = table.long.iter().find(|(long, _)| *long == name);
     let mut beginning = table.long.iter().filter(|(long, _)| long.starts_with(name));
     let only = match (beginning.next(), beginning.next()) {
@@ -130,28 +131,28 @@ fn full_name(table: &OptionTable, name: &str) -> Option<(&'static str, Takes)> {
     exact.or(only).copied()
 }
 
-/// Reads short options that are written together, and tells whether they took the next argument.
+/// Reads a cluster of short options, and returns whether they consumed the next argument.
 fn read_short<'c, 's>(
     call: &Call<'_, '_, 's>,
     arg: &'c Arg<'s>,
     next: Option<&Arg<'s>>,
     table: &OptionTable,
-    seen: &mut Vec<Seen<'c, 's>>,
+    seen: &mut Vec<ParsedArg<'c, 's>>,
 ) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
     for (at, letter) in text.char_indices().skip(1) {
         let name = format!("-{letter}");
         let after = at + letter.len_utf8();
         let is_last = after == text.len() && arg.is_static();
-        let takes = table.letter(letter).unwrap_or(Takes::Nothing);
-        let has_value = matches!(takes, Takes::Value | Takes::Attached);
+        let takes = table.letter(letter).unwrap_or(OptionArity::Nothing);
+        let has_value = matches!(takes, OptionArity::Value | OptionArity::Attached);
         let attached = (has_value && !is_last).then(|| arg.without_first(after));
-        let took_next = takes == Takes::Value && attached.is_none() && next.is_some();
+        let took_next = takes == OptionArity::Value && attached.is_none() && next.is_some();
         if took_next {
             stays_one(call, next)?;
         }
         let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
-        seen.push(Seen::Option { name, value, arg });
+        seen.push(ParsedArg::Option { name, value, arg });
         if has_value {
             return Ok(took_next);
         }

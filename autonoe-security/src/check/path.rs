@@ -1,10 +1,11 @@
-//! Paths, by their text alone.
+//! Lexical path operations, without file system access.
 
 use std::borrow::Cow;
 
-/// Returns the absolute path that `path` means in the directory `base`, without `.` and `..`.
+/// Returns the absolute path of `path` relative to the directory `base`, without `.` and `..`.
 ///
-/// Nothing is looked up: a symlink is a name like another. `base` is a resolved path.
+/// The file system is not accessed: a symlink is treated like any other name. `base` is a resolved
+/// path.
 pub(crate) fn resolve(base: &str, path: &str) -> String {
     let mut resolved = String::with_capacity(base.len() + path.len() + 1);
     if !path.starts_with('/') && base != "/" {
@@ -30,13 +31,43 @@ pub(crate) fn resolve(base: &str, path: &str) -> String {
     resolved
 }
 
-/// Tells whether the resolved path `path` is `folder` or lies in it.
+/// Returns whether `path`, relative to the resolved directory `base`, goes up behind a name outside
+/// of `project` and `/tmp`.
+///
+/// The name may be a symlink, such as `/dev/fd` or `/var/run`, and then the system goes up from
+/// where it leads.
+pub(crate) fn goes_up_behind_link(base: &str, path: &str, project: &str) -> bool {
+    // The part that `base` or earlier components determine.
+    let mut place = if path.starts_with('/') { "/" } else { base }.to_owned();
+    let mut names = 0_usize;
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                let is_inside = is_within(&place, project) || is_within(&place, "/tmp");
+                let is_above = is_within(project, &place);
+                if names > 0 && !is_inside && !is_above {
+                    return true;
+                }
+                names = names.saturating_sub(1);
+                place = resolve(&place, "..");
+            }
+            name => {
+                names += 1;
+                place = resolve(&place, name);
+            }
+        }
+    }
+    false
+}
+
+/// Returns whether the resolved path `path` is `folder` or inside it.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
 }
 
-/// Tells whether `path` never leaves the directory it starts in, whichever that is.
+/// Returns whether `path` never leaves its starting directory, whichever that is.
 pub(crate) fn stays_below(path: &str) -> bool {
     if path.starts_with('/') {
         return false;
@@ -55,19 +86,19 @@ pub(crate) fn stays_below(path: &str) -> bool {
     true
 }
 
-/// The beginning of the name of the one file that agents write in sync mode.
+/// Prefix of the name of the only file that agents write in sync mode.
 pub(crate) const NOTE: &str = ".autonoe-note";
 
-/// The folders of a project that only Autonoe writes to: the state of runs and of fleets.
+/// The folders of a project that only Autonoe writes: the state of runs and of fleets.
 pub(crate) const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
 
-/// The beginning of the name of the folder in `/tmp` that holds the folders of sessions. The ID of the
-/// user follows.
-pub(crate) const SESSION_PARENT: &str = "autonoe-";
+/// Prefix of the name of the folder in `/tmp` that contains the folders of sessions. The user id
+/// follows.
+pub(crate) const SESSIONS_FOLDER_PREFIX: &str = "autonoe-";
 
-/// Returns the part of `text` below `project`, or all of it if it is no path below that.
+/// Returns the part of `text` below `project`, or all of it if it is not a path below that.
 ///
-/// A project may lie in a protected folder: members of fleets work in worktrees in `.harness`.
+/// A project may be inside a protected folder: members of fleets work in worktrees in `.harness`.
 pub(crate) fn below<'t>(text: &'t str, project: &str) -> &'t str {
     match text.strip_prefix(project) {
         Some(below) if is_within(text, project) => below,
@@ -75,17 +106,17 @@ pub(crate) fn below<'t>(text: &'t str, project: &str) -> &'t str {
     }
 }
 
-/// Returns whether a component of `path` is `.autonoe`, `.harness` or `.git`, or `path` lies in the
-/// folder of sessions.
+/// Returns whether a component of `path` is `.autonoe`, `.harness` or `.git`, or `path` is in the
+/// sessions folder.
 ///
-/// Letter case does not count, because file systems differ in it, and a
-/// backslash separates as well, because tools of other systems read it so.
+/// Letter case is ignored, because file systems differ in it, and a backslash is a separator as
+/// well, because tools of other systems read it so.
 pub(crate) fn is_protected(path: &str) -> bool {
     let is_name = |name: &str| is_state_folder(name) || name.eq_ignore_ascii_case(".git");
     is_in_session_parent(path) || (path.contains('.') && path.split(['/', '\\']).any(is_name))
 }
 
-/// Returns whether `path` is `/tmp/autonoe-UID` or lies in it.
+/// Returns whether `path` is `/tmp/autonoe-UID` or inside it.
 ///
 /// Backends keep the folders of their sessions there, with scripts and settings that their programs
 /// read.
@@ -93,39 +124,38 @@ fn is_in_session_parent(path: &str) -> bool {
     let Some(below) = path.strip_prefix("/tmp/") else {
         return false;
     };
-    is_session_parent(below.split('/').next().unwrap_or(below))
+    is_sessions_folder(below.split('/').next().unwrap_or(below))
 }
 
-/// Returns whether `name` is the name of the folder in `/tmp` that holds the folders of a user's
+/// Returns whether `name` is the name of the folder in `/tmp` that contains the folders of a user's
 /// sessions: `autonoe-UID`.
-pub fn is_session_parent(name: &str) -> bool {
+pub fn is_sessions_folder(name: &str) -> bool {
     let (prefix, user) = name
-        .split_at_checked(SESSION_PARENT.len())
+        .split_at_checked(SESSIONS_FOLDER_PREFIX.len())
         .unwrap_or_default();
-    prefix.eq_ignore_ascii_case(SESSION_PARENT)
+    prefix.eq_ignore_ascii_case(SESSIONS_FOLDER_PREFIX)
         && !user.is_empty()
         && user.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a name that begins with `prefix` and ends with `suffix` may be that of the folder
-/// of sessions.
-pub(crate) fn may_be_session_parent(prefix: &str, suffix: &str) -> bool {
+/// Returns whether a name with this `prefix` and `suffix` may be that of the sessions folder.
+pub(crate) fn may_be_sessions_folder(prefix: &str, suffix: &str) -> bool {
     let is_digit = |byte: char| byte.is_ascii_digit();
     let (prefix, suffix) = (prefix.to_ascii_lowercase(), suffix.to_ascii_lowercase());
-    let begins = SESSION_PARENT.starts_with(prefix.as_str())
+    let begins = SESSIONS_FOLDER_PREFIX.starts_with(prefix.as_str())
         || prefix
-            .strip_prefix(SESSION_PARENT)
+            .strip_prefix(SESSIONS_FOLDER_PREFIX)
             .is_some_and(|user| user.chars().all(is_digit));
-    begins && SESSION_PARENT.ends_with(suffix.trim_end_matches(is_digit))
+    begins && SESSIONS_FOLDER_PREFIX.ends_with(suffix.trim_end_matches(is_digit))
 }
 
-/// Returns whether the pattern `name` may match the folder of sessions.
-pub(crate) fn pattern_may_be_session_parent(name: &str) -> bool {
+/// Returns whether the pattern `name` may match the sessions folder.
+pub(crate) fn pattern_may_be_sessions_folder(name: &str) -> bool {
     let is_wild = |c: char| "*?[]{}()!@+\\".contains(c);
     let prefix = name.split(is_wild).next().unwrap_or_default();
     let is_simple = name.chars().all(|c| matches!(c, '*' | '?') || !is_wild(c));
     let suffix = name.rsplit(['*', '?']).next().filter(|_| is_simple);
-    may_be_session_parent(prefix, suffix.unwrap_or_default())
+    may_be_sessions_folder(prefix, suffix.unwrap_or_default())
 }
 
 /// Returns whether a component of `path` is `.autonoe` or `.harness`.
@@ -138,7 +168,7 @@ fn is_state_folder(name: &str) -> bool {
     folders.any(|folder| name.eq_ignore_ascii_case(folder))
 }
 
-/// Returns whether `text` contains `name`, in upper or lower case.
+/// Returns whether `text` contains `name`, ignoring case.
 pub(crate) fn contains_ignore_case(text: &str, name: &str) -> bool {
     let mut windows = text.as_bytes().windows(name.len());
     windows.any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
@@ -149,8 +179,8 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns `folder` without a slash at its end, resolved.
-pub(crate) fn normal(folder: &str) -> Cow<'_, str> {
+/// Returns the resolved `folder` without a trailing slash.
+pub(crate) fn normalize(folder: &str) -> Cow<'_, str> {
     let is_normal = folder.starts_with('/')
         && folder.len() > 1
         && folder[1..]
@@ -194,6 +224,26 @@ mod tests {
         ];
         for (base, path, expected) in cases {
             assert_eq!(resolve(base, path), expected, "{path} in {base}");
+        }
+    }
+
+    #[test]
+    fn only_names_outside_of_the_project_may_be_links() {
+        for (path, expected) in [
+            ("/dev/fd/../environ", true),
+            ("/var/run/../etc/shadow", true),
+            ("../../dev/fd/../environ", true),
+            ("/srv/project/../x/../y", true),
+            ("/srv/project/src/../a", false),
+            ("/srv/project/../../etc/hosts", false),
+            ("/tmp/x/../y", false),
+            ("src/../a", false),
+            ("../../etc/hosts", false),
+            ("../project/src", false),
+            ("/etc/hosts", false),
+        ] {
+            let goes_up = goes_up_behind_link("/srv/project", path, "/srv/project");
+            assert_eq!(goes_up, expected, "{path}");
         }
     }
 

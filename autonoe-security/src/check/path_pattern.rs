@@ -1,4 +1,4 @@
-//! Paths as patterns: their text, with control characters for its unknown parts.
+//! Path patterns: text with control characters in place of unknown parts.
 
 use super::arg::Arg;
 
@@ -16,8 +16,8 @@ pub(crate) const BOUNDARIES: [char; 18] = [
     ' ', '\t', '\n', '\r', '\'', '"', '`', '(', ')', ',', ';', '=', ':', '<', '>', '|', '&', '@',
 ];
 
-/// Returns the text of an argument with its wildcards, and one expansion if its end is not known.
-pub(crate) fn written(arg: &Arg<'_>) -> String {
+/// Returns the text of an argument with its wildcards, and one expansion if its end is unknown.
+pub(crate) fn from_arg(arg: &Arg<'_>) -> String {
     let mut pattern = if arg.globs.is_empty() {
         arg.text.to_string()
     } else {

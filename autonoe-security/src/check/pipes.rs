@@ -1,4 +1,4 @@
-//! Pipelines that would run what comes from the network.
+//! Pipelines that would run code from the network.
 
 use super::call::Checked;
 use super::context::Context;
@@ -12,7 +12,7 @@ const DOWNLOADS: &[&str] = words!("curl wget");
 const INTERPRETERS: &[&str] =
     words!("node deno bun tsx ts-node python python3 ruby irb php bash sh zsh dash ksh");
 
-/// Programs that start another one, which stands somewhere among their words.
+/// Programs that start another one, whose name is among their words.
 const STARTERS: &[&str] = words!(
     "sudo timeout command env nohup nice stdbuf setsid time xargs find npx bunx npm pnpm yarn uv",
     "poetry pdm hatch pipx conda bundle bundler rustup composer",
@@ -32,7 +32,7 @@ pub(crate) fn check(context: &Context<'_, '_>, pipeline: &Pipeline<'_>) -> Check
         if downloads && runs(command, INTERPRETERS) {
             let reason = "code from the network is piped into an interpreter";
             return Err(Denial::by(Rule::R56, command.span, reason)
-                .instead("download to a file and look at it first"));
+                .instead("download to a file and read it first"));
         }
         downloads |= runs(command, DOWNLOADS);
     }
@@ -57,13 +57,13 @@ pub(crate) fn feeds_interpreter(script: &Script<'_>) -> bool {
     pipes.0
 }
 
-/// Tells whether one of the programs is started anywhere in `command`.
+/// Returns whether one of the programs is started anywhere in `command`.
 fn runs(command: &Command<'_>, programs: &[&str]) -> bool {
     let mut started = commands_in(command).flat_map(programs_of);
     started.any(|word| programs.contains(&path::file_name(&word)))
 }
 
-/// Returns the words in which the program may stand: the name, and what a starter starts.
+/// Returns the words that may be the program: the name, and the command that a starter starts.
 fn programs_of<'t>(simple: &'t SimpleCommand<'_>) -> Vec<Text<'t>> {
     let mut words: Vec<Text<'_>> = simple
         .words

@@ -1,4 +1,4 @@
-//! Paths of the environment and the memory of processes, below `/proc`.
+//! Paths below `/proc` that expose the environment or memory of processes.
 
 use super::arg::Arg;
 use super::call::{Call, Checked};
@@ -33,7 +33,7 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
             Some(Target::Memory) => true,
             Some(_) if is_pattern_of_grep(call, at) => false,
             Some(Target::Processes) => {
-                let file_use = FileUse::of_command(call.name);
+                let file_use = FileUse::from_command(call.name);
                 matches!(file_use, FileUse::Reads | FileUse::Inspects)
             }
             Some(Target::Root) => reads_below_root(call),
@@ -60,10 +60,10 @@ fn may_name_process(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| pair == b"ro")
 }
 
-/// Returns the possible target of an argument in the directory of the command.
+/// Returns the possible target of an argument, relative to the command's directory.
 fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     let places = arg.known().filter(|text| text.starts_with(".."));
-    let places = places.and_then(|text| call.here.resolve(text));
+    let places = places.and_then(|text| call.directories.resolve(text));
     if places.is_some_and(|places| places.iter().any(|place| place == "/")) {
         Some(Target::Root)
     } else {
@@ -71,7 +71,7 @@ fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     }
 }
 
-/// Checks that a word does not name the memory of a process, wherever the word is used.
+/// Checks that a word does not name the memory of a process, however it is used.
 pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
     if is_mentioned_in(parts) {
         Err(deny("/proc", span))
@@ -80,7 +80,7 @@ pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
     }
 }
 
-/// Checks that a file which is opened for reading is not the memory of a process.
+/// Checks that a file opened for reading is not the memory of a process.
 pub(crate) fn check_input(file: &Arg<'_>) -> Checked {
     match target_of_path(&pattern_of(file), Wildcards::InEveryComponent) {
         Some(Target::Memory | Target::Processes) => Err(deny(&file.text, file.span)),
@@ -117,7 +117,7 @@ pub(crate) fn deny(what: &str, span: Span) -> Denial {
 /// Returns whether `call` reads the files below `/`.
 fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
-        "find" | "fd" | "fdfind" => search_args::started(call).next().is_some(),
+        "find" | "fd" | "fdfind" => search_args::started_commands(call).next().is_some(),
         "rg" => true,
         _ => search_args::is_recursive_grep(call),
     }
@@ -138,7 +138,7 @@ fn pattern_of(arg: &Arg<'_>) -> String {
         write_pattern(&arg.parts, &mut pattern);
         return pattern;
     }
-    path_pattern::written(arg)
+    path_pattern::from_arg(arg)
 }
 
 fn write_pattern(parts: &[Part<'_>], pattern: &mut String) {
@@ -187,12 +187,12 @@ fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(BOUNDARIES).filter(|path| path.contains('/'))
 }
 
-/// Which components of a path may be matched by wildcards.
+/// The components of a path that wildcards may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wildcards {
     /// `/p*/self/environ` leads to `/proc`. For words that the shell expands.
     InEveryComponent,
-    /// `/proc` must be written out. For the text of programs and regular expressions.
+    /// `/proc` must be literal. For the text of programs and regular expressions.
     BelowProc,
 }
 

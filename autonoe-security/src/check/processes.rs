@@ -1,4 +1,4 @@
-//! Processes that a text may end: its own jobs, and those that listen on a port of the project.
+//! Processes that a script may kill: its own jobs, and those that listen on a port of the project.
 
 use super::numeric;
 use super::scope::Scope;
@@ -8,32 +8,32 @@ use crate::syntax::{
     RedirectOperator, RedirectTarget, Script, SimpleCommand, Text, Word, static_text,
 };
 
-/// How many variables are followed that are set to one another.
+/// Maximum depth of variables that are assigned from one another.
 const DEEPEST: usize = 4;
 
-/// Stands for a number that is not known.
+/// Placeholder for an unknown number.
 const SOME_PORT: &str = "9999";
 
-/// Where the number of a process comes from.
+/// The source of a process id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// From `$!`: the shell itself made it.
+    /// From `$!`, set by the shell itself.
     Shell,
     /// From `$!`, or from a program that lists processes.
     Listed,
 }
 
-/// Returns whether the parts of a word are the number of a process that may be ended.
+/// Returns whether the parts of a word are the id of a process that may be killed.
 pub(crate) fn are_own(scope: &Scope<'_>, parts: &[Part<'_>]) -> bool {
     is_own(scope, parts, Source::Listed, DEEPEST)
 }
 
-/// Returns whether the parts of a word are the number of a job, which is one word of digits.
+/// Returns whether the parts of a word are the id of a job, which is one word of digits.
 pub(crate) fn are_job(scope: &Scope<'_>, parts: &[Part<'_>]) -> bool {
     is_own(scope, parts, Source::Shell, DEEPEST)
 }
 
-/// Returns whether the variable `name` holds the number of such a process wherever it is set.
+/// Returns whether every assignment of the variable `name` is the id of such a process.
 pub(crate) fn is_own_variable(scope: &Scope<'_>, name: &str) -> bool {
     variable_is_own(scope, name, Source::Listed, DEEPEST)
 }
@@ -76,7 +76,7 @@ fn is_plain(parameter: &Parameter<'_>) -> bool {
     parameter.operation == Operation::Value && parameter.subscript.is_none()
 }
 
-/// Returns whether a script prints numbers of such processes only.
+/// Returns whether a script only prints ids of such processes.
 fn prints_own(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     let [item] = &script.items[..] else {
         return false;
@@ -99,7 +99,7 @@ fn prints_own(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     }
 }
 
-/// Returns whether a pipeline of `commands` prints numbers of such processes only.
+/// Returns whether a pipeline of `commands` only prints ids of such processes.
 fn lists_own(scope: &Scope<'_>, commands: &[Command<'_>]) -> bool {
     let [first, filters @ ..] = commands else {
         return false;
@@ -111,7 +111,7 @@ fn lists_own(scope: &Scope<'_>, commands: &[Command<'_>]) -> bool {
     is_list && filters.iter().all(is_filter)
 }
 
-/// Returns a simple command that sets no variable and redirects errors at most.
+/// Returns a simple command that sets no variable and at most redirects errors.
 fn simple<'t, 's>(command: &'t Command<'s>) -> Option<&'t SimpleCommand<'s>> {
     match &command.kind {
         CommandKind::Simple(simple) => {
@@ -165,7 +165,7 @@ fn may_be_port_of_system(scope: &Scope<'_>, part: &Part<'_>) -> bool {
         return false;
     };
     let is_low = |text: Text<'_>| text.parse::<u16>().is_ok_and(|port| port < 1024);
-    variable.given.iter().any(|given| match given.value {
+    variable.values.iter().any(|given| match given.value {
         Value::String { head: "", rest } => static_text(rest).is_some_and(is_low),
         Value::OneOf(words) => words
             .iter()
@@ -182,7 +182,7 @@ fn is_list_of_jobs(words: &[String]) -> bool {
     }
 }
 
-/// Returns whether words are `lsof -t` with nothing but ports to look for.
+/// Returns whether words are `lsof -t` with only ports to look for.
 fn is_list_of_port(words: &[String]) -> bool {
     let Some((name, args)) = words.split_first() else {
         return false;
@@ -237,7 +237,7 @@ fn is_port(address: &str) -> bool {
             .all(|port| port.parse::<u16>().is_ok_and(|port| port >= 1024))
 }
 
-/// Returns whether a command passes on some of its input lines, and nothing else.
+/// Returns whether a command only passes on some of its input lines.
 fn is_filter(command: &Command<'_>) -> bool {
     let words = simple(command).and_then(SimpleCommand::static_words);
     words.is_some_and(|words| {
@@ -252,7 +252,7 @@ fn is_filter(command: &Command<'_>) -> bool {
     })
 }
 
-/// Returns whether `command` ends what the commands in front of it in a pipeline list:
+/// Returns whether `command` kills the processes listed by the commands before it in a pipeline:
 /// `lsof -ti:3000 | xargs kill`.
 pub(crate) fn ends_listed(
     scope: &Scope<'_>,
@@ -285,7 +285,7 @@ pub(crate) fn ends_listed(
     is_kill_of_input(&words) && command.redirects.iter().all(reads_pipe) && lists_own(scope, before)
 }
 
-/// Returns whether words are `xargs kill`, with a signal at most.
+/// Returns whether words are `xargs kill`, with at most a signal.
 fn is_kill_of_input(words: &[&str]) -> bool {
     let ["xargs", rest @ ..] = words else {
         return false;

@@ -1,18 +1,19 @@
-//! Mentions of the folders that only Autonoe writes to.
+//! Mentions of the folders that only Autonoe may write.
 
 use super::arg::Arg;
 use super::path;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
-/// Returns whether `text` mentions `.autonoe` or `.harness` itself, not `.autonoe-note.md` or a longer name.
+/// Returns whether `text` mentions `.autonoe` or `.harness` itself, not `.autonoe-note.md` or a
+/// longer name.
 ///
-/// The path of `project` does not count, which may be a worktree in `.harness`.
+/// The path of `project` does not count, because it may be a worktree in `.harness`.
 pub(crate) fn is_mentioned_in(text: &str, project: &str) -> bool {
     let mut from = 0;
     while let Some(dot) = text[from..].bytes().position(|byte| byte == b'.') {
         let at = from + dot;
-        if begins_with(&text[at..], ".autonoe") && !goes_on(&text[at + ".autonoe".len()..]) {
+        if begins_with(&text[at..], ".autonoe") && !continues_name(&text[at + ".autonoe".len()..]) {
             return true;
         }
         if begins_with(&text[at..], ".harness") && is_harness_folder(text, at, project) {
@@ -29,17 +30,18 @@ fn is_harness_folder(text: &str, at: usize, project: &str) -> bool {
     let after = &text[at + ".harness".len()..];
     let is_part = |c: char| is_name_char(c) || matches!(c, ')' | ']');
     !before.is_some_and(is_part)
-        && !goes_on(after)
+        && !continues_name(after)
         && !after.starts_with('.')
         && !is_in_project_path(text, at, project)
 }
 
-/// Returns whether what is at `at` belongs to the path of the project, from which nothing goes up.
+/// Returns whether the text at `at` belongs to the path of the project, and nothing goes up from
+/// it.
 fn is_in_project_path(text: &str, at: usize, project: &str) -> bool {
     let is_here = |(inside, _): (usize, &str)| {
         let start = at.checked_sub(inside);
         let path = start.and_then(|start| text[start..].strip_prefix(project));
-        path.is_some_and(|after| !goes_on(after) && !after.starts_with('.'))
+        path.is_some_and(|after| !continues_name(after) && !after.starts_with('.'))
     };
     !text.contains("/..") && project.match_indices(".harness").any(is_here)
 }
@@ -49,8 +51,8 @@ fn begins_with(text: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Returns whether a name goes on with `rest`.
-fn goes_on(rest: &str) -> bool {
+/// Returns whether a name continues with `rest`.
+fn continues_name(rest: &str) -> bool {
     rest.chars().next().is_some_and(is_name_char)
 }
 
@@ -60,13 +62,13 @@ fn is_name_char(c: char) -> bool {
 
 /// Returns whether a patch, or a list of paths for git, mentions `.autonoe` or `.harness`.
 ///
-/// Git writes some bytes of a path as `\\056`, and reads them so.
+/// Git writes and reads some bytes of a path as `\\056`.
 pub(crate) fn is_mentioned_in_patch(text: &str, project: &str) -> bool {
     let is_mentioned = |text: &str| is_mentioned_in(text, project);
     is_mentioned(text) || (text.contains('\\') && is_mentioned(&with_octal_bytes(text)))
 }
 
-/// Marks of the lines of a patch, or of a list of index entries, that name files.
+/// Prefixes of the lines that name files in a patch, or in a list of index entries.
 const NAMING_LINES: [&str; 8] = [
     "+++ ",
     "--- ",
@@ -78,7 +80,8 @@ const NAMING_LINES: [&str; 8] = [
     "040000 ",
 ];
 
-/// Says what is wrong with a patch, or a list of index entries, anywhere in the text of a script.
+/// Describes the problem of a patch, or of a list of index entries, anywhere in the text of a
+/// script.
 pub(crate) fn patch_problem(text: &str, project: &str) -> Option<&'static str> {
     if makes_symlink(text) {
         return Some("makes a symlink");
@@ -86,14 +89,14 @@ pub(crate) fn patch_problem(text: &str, project: &str) -> Option<&'static str> {
     let names_state = |line: &str| {
         NAMING_LINES.iter().any(|mark| line.contains(mark)) && is_mentioned_in_patch(line, project)
     };
-    // `printf` and `$'..'` write line ends as `\\n`.
+    // `printf` and `$'..'` write line breaks as `\\n`.
     text.split('\n')
         .flat_map(|line| line.split("\\n"))
         .any(names_state)
         .then_some("names .autonoe or .harness")
 }
 
-/// Returns whether a patch, or a list of index entries, makes a symlink or a submodule.
+/// Returns whether a patch, or a list of index entries, creates a symlink or a submodule.
 pub(crate) fn makes_symlink(text: &str) -> bool {
     text.contains("mode 120000") || text.contains("120000 ") || text.contains("160000 ")
 }
@@ -117,26 +120,26 @@ fn with_octal_bytes(text: &str) -> String {
     plain
 }
 
-/// Tells whether git with this argument changes the files that its input names.
-pub(crate) fn makes_git_carry_out(arg: &Arg<'_>) -> bool {
+/// Returns whether git with this argument changes the files that its input names.
+pub(crate) fn applies_input(arg: &Arg<'_>) -> bool {
     let subcommands = ["apply", "am", "update-index", "mktree"];
     subcommands.iter().any(|name| arg.is(name)) || arg.text.starts_with("--pathspec-fr")
 }
 
-/// Returns whether `text` holds the name `.autonoe`.
+/// Returns whether `text` contains the name `.autonoe`.
 pub(crate) fn names_run_state(text: &str) -> bool {
     path::contains_ignore_case(text, ".autonoe")
 }
 
-/// Makes the denial of a command that is given the state of runs, or else that of fleets.
+/// Creates the denial of a command that names the state of runs, or else that of fleets.
 pub(crate) fn deny(name: &str, is_run_state: bool, span: Span) -> Denial {
     let folder = if is_run_state { ".autonoe" } else { ".harness" };
-    let reason = format!("'{name}' is given {folder}");
+    let reason = format!("'{name}' must not access {folder}");
     let advice = advice(folder).unwrap_or_default();
     Denial::by(Rule::R31, span, reason).instead(advice)
 }
 
-/// Returns what an agent can do instead of changing `.autonoe` or `.harness`, if `path` names one of them.
+/// Returns the alternative to changing `.autonoe` or `.harness`, if `path` names one of them.
 pub(crate) fn advice(path: &str) -> Option<&'static str> {
     let names = |folder: &str| {
         let mut parts = path.split(['/', '\\']);

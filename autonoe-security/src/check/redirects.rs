@@ -1,4 +1,4 @@
-//! Redirections.
+//! Checks of redirections.
 
 use super::arg::Arg;
 use super::context::Context;
@@ -6,11 +6,11 @@ use super::directories::Directories;
 use super::resolve::arguments;
 use super::scope::Scope;
 use super::write_target::{self, Root};
-use super::{credentials, path, process_memory};
+use super::{credentials, devices, path, process_memory};
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
 use crate::{Denial, Rule};
 
-/// Checks where a redirection leads. Commands in it are checked elsewhere.
+/// Checks the target of a redirection. Commands in it are checked elsewhere.
 pub(crate) fn check<'s>(
     context: &Context<'_, 's>,
     directories: &Directories<'_>,
@@ -20,13 +20,27 @@ pub(crate) fn check<'s>(
         RedirectTarget::Word(word) => word,
         RedirectTarget::HereDocument(document) => {
             let parts = &document.body;
-            return credentials::check_here_document(context, directories, parts, redirect.span);
+            let input = credentials::Input::Document;
+            return credentials::check_here_document(
+                context,
+                directories,
+                input,
+                parts,
+                redirect.span,
+            );
         }
     };
     match redirect.operator {
         RedirectOperator::HereDocument => Ok(()),
         RedirectOperator::HereString => {
-            credentials::check_here_document(context, directories, &word.parts, redirect.span)
+            let input = credentials::Input::String;
+            credentials::check_here_document(
+                context,
+                directories,
+                input,
+                &word.parts,
+                redirect.span,
+            )
         }
         RedirectOperator::Read => {
             let file = target(context.scope, word)?;
@@ -46,7 +60,7 @@ pub(crate) fn check<'s>(
                     write(context, directories, &target)
                 }
                 _ => {
-                    let reason = "the descriptor that is duplicated is not known";
+                    let reason = "the duplicated descriptor is unknown";
                     Err(Denial::by(Rule::R30, target.span, reason)
                         .instead("write the number of the descriptor"))
                 }
@@ -70,27 +84,27 @@ fn write(
         use crate::syntax::Part;
         matches!(unknown.part, Some(Part::ProcessSubstitution(_)))
     });
-    // What runs in `> >(..)` is judged by itself.
+    // The commands in `> >(..)` are judged separately.
     if is_process && target.text.is_empty() {
         return Ok(());
     }
     write_target::check(context, directories, target, Root::Refused)
 }
 
-/// Returns the one word that a redirection leads to.
+/// Returns the target of a redirection, which must be one word.
 fn target<'s>(scope: &Scope<'s>, word: &'s Word<'s>) -> Result<Arg<'s>, Denial> {
     let mut args = Vec::new();
     arguments(word, scope, &mut args)?;
     match <[Arg<'s>; 1]>::try_from(args) {
         Ok([target]) => Ok(target),
         Err(_) => {
-            let reason = "the redirection does not lead to one file";
+            let reason = "the redirection does not name one file";
             Err(Denial::by(Rule::R27, word.span, reason).instead("write the path literally"))
         }
     }
 }
 
-/// Bash expands the word behind `>&` a second time.
+/// Characters that Bash expands a second time in the word after `>&`.
 const EXPANDED_AGAIN: &[char] = &['$', '`', '\\', '\'', '"', '~', '*', '?', '[', '{'];
 
 fn is_descriptor(text: &str) -> bool {
@@ -98,35 +112,25 @@ fn is_descriptor(text: &str) -> bool {
     text == "-" || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Reading is open, except from devices and the network.
+/// Allows reading, except from devices and the network.
 fn check_input(target: &Arg<'_>) -> Result<(), Denial> {
-    let Some(name) = target.text.strip_prefix("/dev/") else {
-        return if may_become_device(target) {
-            Err(deny_device(target))
-        } else {
-            Ok(())
-        };
-    };
-    let is_open = target.known().is_some()
-        && (path::is_harmless_device(&target.text)
-            || matches!(name, "zero" | "random" | "urandom" | "stdin"));
-    let is_output = matches!(name, "stdout" | "stderr");
-    if is_open && !is_output {
-        Ok(())
+    let is_device = if target.text.starts_with("/dev/") {
+        let is_output = matches!(target.text.as_ref(), "/dev/stdout" | "/dev/stderr");
+        !target.known().is_some_and(devices::is_readable) || is_output
     } else {
-        Err(deny_device(target))
+        may_become_device(target)
+    };
+    if is_device {
+        Err(devices::deny(&target.text, target))
+    } else {
+        Ok(())
     }
 }
 
-/// Tells whether a path leads to a device by a detour, such as `//dev/sda`.
+/// Returns whether a path indirectly leads to a device, such as `//dev/sda`.
 fn may_become_device(target: &Arg<'_>) -> bool {
     let text = target.text.as_ref();
     let resolved = path::resolve("/", text);
     let is_absolute = text.starts_with('/');
     is_absolute && path::is_within(&resolved, "/dev") && !path::is_harmless_device(&resolved)
-}
-
-fn deny_device(target: &Arg<'_>) -> Denial {
-    let reason = format!("'{}' is a device or a network path", target.text);
-    Denial::by(Rule::R30, target.span, reason).instead("read from a file")
 }

@@ -1,4 +1,4 @@
-//! What the operator can change to allow a denied command.
+//! Changes of the configuration that would allow a denied command.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ pub(crate) fn command(policy: &Policy, name: &str) -> Remedy {
     add(name, key)
 }
 
-/// Activates `profile` beside the active ones.
+/// Activates `profile` in addition to the active ones.
 pub(crate) fn profile(profile: Profile) -> Remedy {
     add(profile.name(), "profile")
 }
 
-/// Lets `pkill` end the process `name`.
+/// Allows `pkill` to kill the process `name`.
 pub(crate) fn pkill_target(name: &str) -> Remedy {
     add(name, "allowPkillTargets")
 }

@@ -1,4 +1,4 @@
-//! The commands that a walk has found, with their words and verdicts.
+//! The commands found by a walk, with their words and verdicts.
 
 use std::cell::RefCell;
 
@@ -65,7 +65,7 @@ pub struct InnerCommand {
     pub inner: Vec<InnerCommand>,
 }
 
-/// How deep commands that start each other are followed.
+/// Maximum depth of nested commands.
 const DEEPEST: usize = 8;
 
 /// The commands that a command starts.
@@ -130,13 +130,13 @@ fn span_of(words: &[(Option<String>, Span)]) -> Span {
     spans.next_back().map_or(first, |last| first.to(last))
 }
 
-/// Collects findings, or lets the first denial end the walk.
+/// Collects findings, or stops the walk at the first denial.
 pub(crate) struct Report {
     found: Option<RefCell<Vec<Finding>>>,
 }
 
 impl Report {
-    /// Ends the walk with the first denial.
+    /// Stops the walk at the first denial.
     pub(crate) fn first() -> Self {
         Self { found: None }
     }
@@ -148,10 +148,10 @@ impl Report {
         }
     }
 
-    /// Returns what was collected, in the order of the text.
+    /// Returns the findings in the order of the text.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let mut found = self.found.map(RefCell::into_inner).unwrap_or_default();
-        // The body of a loop is judged twice when it moves; denials come first.
+        // The body of a loop is judged twice if it changes the directory; denials come first.
         found.sort_by_key(|finding| {
             let Finding { span, verdict, .. } = finding;
             (span.start, span.end, verdict.is_allowed())
@@ -160,7 +160,7 @@ impl Report {
         found
     }
 
-    /// Takes notice of a simple command.
+    /// Records a simple command.
     pub(crate) fn command<T: Default>(
         &self,
         simple: &SimpleCommand<'_>,
@@ -200,7 +200,7 @@ impl Report {
         }
     }
 
-    /// Takes notice of something else, if it is denied.
+    /// Records anything else, if it is denied.
     pub(crate) fn other(&self, span: Span, judged: Result<(), Denial>) -> Result<(), Denial> {
         match (&self.found, judged) {
             (Some(found), Err(denial)) => {

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::arg::{Arg, Unknown};
 use super::braces::{self, MOST_ARGS};
 use super::scope::Scope;
-use super::survey::{Stands, Value};
+use super::survey::{AssignmentPosition, Value};
 use crate::syntax::{Operation, Part, Span, Subscript, Word, static_text};
 use crate::{Denial, Rule};
 
-/// Adds the arguments that `word` becomes to `args`: mostly one, several with
-/// braces, none if it is an empty variable.
+/// Adds the arguments that `word` expands to: mostly one, several with braces, none for an empty
+/// variable.
 pub(crate) fn arguments<'s>(
     word: &'s Word<'s>,
     scope: &Scope<'s>,
@@ -57,9 +57,9 @@ fn is_brace(part: &Part<'_>) -> bool {
     matches!(part, Part::Brace(_))
 }
 
-/// Returns the one argument that `parts` make, or `None` if they leave nothing.
+/// Returns the argument that `parts` form, or `None` if they expand to nothing.
 fn argument<'s>(parts: Cow<'s, [Part<'s>]>, span: Span, scope: &Scope<'s>) -> Option<Arg<'s>> {
-    let mut making = Making {
+    let mut builder = ArgBuilder {
         text: String::new(),
         unknown: None,
         globs: Vec::new(),
@@ -70,23 +70,23 @@ fn argument<'s>(parts: Cow<'s, [Part<'s>]>, span: Span, scope: &Scope<'s>) -> Op
         scope,
     };
     match &parts {
-        Cow::Borrowed(parts) => making.add_all(parts),
-        // Its expansions cannot be pointed at; what is not known of them stays so.
-        Cow::Owned(parts) => making.add_copies(parts),
+        Cow::Borrowed(parts) => builder.add_all(parts),
+        // References to its expansions are impossible; their unknown parts stay unknown.
+        Cow::Owned(parts) => builder.add_copies(parts),
     }
-    making.is_there.then_some(Arg {
-        text: Cow::Owned(making.text),
+    builder.is_there.then_some(Arg {
+        text: Cow::Owned(builder.text),
         span,
-        unknown: making.unknown,
-        globs: making.globs,
-        tilde: making.tilde,
+        unknown: builder.unknown,
+        globs: builder.globs,
+        tilde: builder.tilde,
         braced: false,
-        without_variables: making.without_variables,
+        without_variables: builder.without_variables,
         parts,
     })
 }
 
-struct Making<'s, 'f> {
+struct ArgBuilder<'s, 'f> {
     text: String,
     unknown: Option<Unknown<'s>>,
     globs: Vec<usize>,
@@ -98,7 +98,7 @@ struct Making<'s, 'f> {
     scope: &'f Scope<'s>,
 }
 
-impl<'s> Making<'s, '_> {
+impl<'s> ArgBuilder<'s, '_> {
     fn add_all(&mut self, parts: &'s [Part<'s>]) {
         for part in parts {
             match part {
@@ -175,7 +175,7 @@ impl<'s> Making<'s, '_> {
         }
     }
 
-    /// Returns the value of a variable that has the same one wherever it is used.
+    /// Returns the value of a variable that is the same for all uses.
     fn value_of(&self, part: &Part<'s>, quoted: bool) -> Option<(Cow<'s, str>, bool)> {
         let Part::Parameter(parameter) = part else {
             return None;
@@ -189,7 +189,7 @@ impl<'s> Making<'s, '_> {
     }
 }
 
-/// Tells whether an expansion makes several words even in quotes: `"$@"`, `"${a[@]}"`.
+/// Returns whether an expansion makes several words even in quotes: `"$@"`, `"${a[@]}"`.
 fn is_several(part: &Part<'_>) -> bool {
     let Part::Parameter(parameter) = part else {
         return false;
@@ -202,15 +202,15 @@ fn is_several(part: &Part<'_>) -> bool {
         || matches!(parameter.operation, Operation::Keys | Operation::Names)
 }
 
-/// Returns the value of the variable `name` if it is set once, to plain text, before `before`;
-/// and whether the assignment is carried out for sure.
+/// Returns the value of the variable `name` if it is set once, to plain text, before `before`; and
+/// whether the assignment is certainly executed.
 fn static_value<'s>(scope: &Scope<'s>, name: &str, before: usize) -> Option<(Cow<'s, str>, bool)> {
     let variable = scope.survey().variable(name)?;
-    let [given] = &variable.given[..] else {
+    let [given] = &variable.values[..] else {
         return None;
     };
-    if given.stands != Stands::AtTop
-        || given.may_be_left_out
+    if given.position != AssignmentPosition::AtTop
+        || given.may_be_skipped
         || given.at >= before
         || variable.is_array
         || variable.is_declared
@@ -218,7 +218,7 @@ fn static_value<'s>(scope: &Scope<'s>, name: &str, before: usize) -> Option<(Cow
         return None;
     }
     match given.value {
-        Value::String { head: "", rest } => Some((static_text(rest)?, given.is_sure)),
+        Value::String { head: "", rest } => Some((static_text(rest)?, given.is_certain)),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Follows symlinks, if somebody can.
+//! Resolves symlinks with the validator's resolver, if it has one.
 
 use super::call::Checked;
 use super::context::Context;
@@ -6,13 +6,13 @@ use super::path;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
-/// Checks that `place`, which lies inside by its text, really does.
+/// Checks that `place`, which is inside by its text, really is.
 pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {
     let Some(links) = context.links else {
         return Ok(());
     };
     let project = context.policy.project_dir();
-    // A file that is yet to be made lies where its folder does.
+    // A file that does not exist yet is located in its folder.
     let mut at = place;
     let real = loop {
         match links.resolve(at) {
@@ -46,7 +46,7 @@ pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Check
     }
 }
 
-/// Checks that the file `place`, which lies inside the project by its text, really does.
+/// Checks that the file `place`, which is inside the project by its text, really is.
 ///
 /// Unlike [`check`], it does not accept a link to `/tmp`.
 pub(crate) fn check_in_project(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {

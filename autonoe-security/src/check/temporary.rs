@@ -1,14 +1,14 @@
-//! Values that `mktemp` printed: new files and directories in the folder of temporary files.
+//! Values printed by `mktemp`: new files and directories in the temporary folder.
 
 use super::arg::Arg;
 use super::scope::Scope;
 use super::survey::Value;
 use crate::syntax::{CommandKind, Operation, Part};
 
-/// Returns whether `arg` is exactly what `mktemp` printed, or nothing because it failed.
+/// Returns whether `arg` is exactly the output of `mktemp`, or empty because it failed.
 ///
-/// With text behind it, an empty value would make another path: `"$d/etc/x"`.
-pub(crate) fn is_made_by_mktemp(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+/// With a suffix, an empty value would form another path: `"$d/etc/x"`.
+pub(crate) fn is_mktemp_output(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     match &arg.parts[..] {
         [Part::DoubleQuoted(inner)] if !arg.tilde => {
             matches!(&inner[..], [part] if is_temporary(scope, part, arg.span.start()))
@@ -17,9 +17,9 @@ pub(crate) fn is_made_by_mktemp(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     }
 }
 
-/// Returns whether the expansion `part`, used at `at`, is what `mktemp` printed.
+/// Returns whether the expansion `part`, used at `at`, is the output of `mktemp`.
 pub(crate) fn is_temporary(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
-    // With another folder for temporary files, the value is not known to be absolute.
+    // With another temporary folder, the value is not known to be absolute.
     let is_usual = || scope.survey().variable("TMPDIR").is_none() && !scope.inherits("TMPDIR");
     match part {
         Part::CommandSubstitution(_) => is_mktemp(part) && is_usual(),
@@ -53,7 +53,7 @@ fn is_set_to_mktemp(value: Value<'_>) -> bool {
     }
 }
 
-/// Returns whether a part is `$(mktemp ..)` with a name in the folder of temporary files.
+/// Returns whether a part is `$(mktemp ..)` with a name in the temporary folder.
 fn is_mktemp(part: &Part<'_>) -> bool {
     let Part::CommandSubstitution(inner) = part else {
         return false;

@@ -1,4 +1,4 @@
-//! Where commands may write.
+//! Locations that commands may write to.
 
 use super::arg::Arg;
 use super::call::{Call, Checked};
@@ -8,10 +8,10 @@ use super::{path, protected_state, symlinks, temporary};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
 
-/// Whether the root of the project itself may be the place.
+/// Whether the root of the project itself may be the target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
-    /// As a directory into which something is put.
+    /// As a directory for new files.
     Accepted,
     Refused,
 }
@@ -26,9 +26,9 @@ pub(crate) fn check(
     check_in(context.policy.mode(), context, directories, target, root)
 }
 
-/// Checks that a tool may put what it makes where `target` says.
+/// Checks that a tool may write its output to `target`.
 ///
-/// Sync mode lets tools build, and what they build lies in the project.
+/// Sync mode allows tools to build, and their build output is in the project.
 pub(crate) fn check_product(
     context: &Context<'_, '_>,
     directories: &Directories<'_>,
@@ -48,15 +48,15 @@ fn check_in(
         return Err(protected(target, "the home directory"));
     }
     let Some(text) = target.known() else {
-        if temporary::is_made_by_mktemp(context.scope, target) {
+        if temporary::is_mktemp_output(context.scope, target) {
             return Ok(());
         }
         let what = if target.is_static() {
             "a pattern"
         } else {
-            "a value that is not known"
+            "an unknown value"
         };
-        let reason = format!("the file that is written to is {what}");
+        let reason = format!("the target of the write is {what}");
         return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));
     };
     if path::is_harmless_device(text) {
@@ -96,7 +96,7 @@ fn check_place(
             Mode::Run => Ok(()),
             Mode::Sync if is_note => Ok(()),
             Mode::Sync => {
-                let reason = format!("'{}' would be written to in sync mode", target.text);
+                let reason = format!("a sync must not write to '{}'", target.text);
                 let mut denial = Denial::by(Rule::R28, target.span, reason);
                 denial.layer = Layer::Mode;
                 Err(with_sync_advice(denial))
@@ -117,14 +117,14 @@ fn check_place(
     })
 }
 
-/// Names what commands may write to in sync mode.
+/// Adds the writable locations of sync mode to the advice.
 fn with_sync_advice(denial: Denial) -> Denial {
     denial
-        .because("in sync mode, commands write to files in /tmp and to the note only")
+        .because("in sync mode, commands may write only to files in /tmp and to the note")
         .instead("write to a file in /tmp, or to .autonoe-note.md in the project directory")
 }
 
-/// Checks that the pattern of `target` does not match the folder of sessions in `/tmp`.
+/// Checks that the pattern of `target` does not match the sessions folder in `/tmp`.
 pub(crate) fn check_session_pattern(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
     let Some(first) = target.globs.first() else {
         return Ok(());
@@ -133,8 +133,8 @@ pub(crate) fn check_session_pattern(call: &Call<'_, '_, '_>, target: &Arg<'_>) -
     let start = text[..*first].rfind('/').map_or(0, |slash| slash + 1);
     let folder = if start == 0 { "." } else { &text[..start] };
     let name = text[start..].split('/').next().unwrap_or_default();
-    let places = call.here.resolve(folder).into_iter().flatten();
-    if path::pattern_may_be_session_parent(name) && places.into_iter().any(|place| place == "/tmp")
+    let places = call.directories.resolve(folder).into_iter().flatten();
+    if path::pattern_may_be_sessions_folder(name) && places.into_iter().any(|place| place == "/tmp")
     {
         let reason = format!("'{text}' may be in the folder of sessions");
         let instead = "name the files, or make a directory of your own in /tmp";
@@ -143,15 +143,15 @@ pub(crate) fn check_session_pattern(call: &Call<'_, '_, '_>, target: &Arg<'_>) -
     Ok(())
 }
 
-/// Makes the denial of a path that lies outside of the project.
+/// Creates the denial of a path outside of the project.
 pub(crate) fn escapes(target: &Arg<'_>, rule: Rule) -> Denial {
     let reason = format!("Path '{}' escapes project directory", target.text);
     Denial::by(rule, target.span, reason).instead("use a path inside the project")
 }
 
-/// Makes the denial of a path that nobody writes to.
+/// Creates the denial of a protected path.
 pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
-    let reason = format!("{what} is not to be written to");
+    let reason = format!("{what} must not be written to");
     let otherwise = "write to another file of the project";
     let instead = protected_state::advice(&target.text).unwrap_or(otherwise);
     Denial::by(Rule::R29, target.span, reason).instead(instead)

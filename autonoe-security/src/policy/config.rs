@@ -1,11 +1,11 @@
-//! A policy as data.
+//! [`PolicyConfig`]: a policy as data.
 
 use std::collections::BTreeSet;
 
 use super::{Mode, Profile};
 
-/// What a policy is made of, beside the [run](super::PolicyScope) that it is for. Everything has a
-/// default: all profiles, no extensions, nothing destructive.
+/// The contents of a policy, besides the [run](super::PolicyScope) that it applies to. Everything
+/// has a default: all profiles, no extensions, no destructive commands.
 ///
 /// ```
 /// use autonoe_security::{AllowCommands, Policy, PolicyConfig, Profile};
@@ -27,15 +27,15 @@ use super::{Mode, Profile};
     serde(rename_all = "camelCase", default, deny_unknown_fields)
 )]
 pub struct PolicyConfig {
-    /// The languages whose commands are open; `None` opens all of them.
+    /// The active languages, whose commands are allowed; `None` activates all of them.
     pub profiles: Option<BTreeSet<Profile>>,
     /// Commands that the user adds.
     pub allow_commands: AllowCommands,
-    /// Processes that the user lets `pkill` end, beside those of the profiles.
+    /// Processes that the user allows `pkill` to kill, besides those of the profiles.
     pub allow_pkill_targets: BTreeSet<String>,
     /// Whether run mode allows `rm`, `mv`, `git clean` and `git push --force`.
     pub destructive: Destructive,
-    /// Commands that the policy must judge as said, checked when it is made.
+    /// Commands with required verdicts, checked when the policy is built.
     pub examples: Examples,
 }
 
@@ -44,10 +44,10 @@ pub struct PolicyConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Destructive {
-    /// They are not.
+    /// They are denied.
     #[default]
     Forbidden,
-    /// They are, in run mode; `rm` and `mv` strictly inside the project.
+    /// They are allowed in run mode; `rm` and `mv` strictly inside the project.
     Allowed,
 }
 
@@ -56,9 +56,9 @@ pub enum Destructive {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(untagged))]
 pub enum AllowCommands {
-    /// For run mode only.
+    /// In run mode only.
     List(BTreeSet<String>),
-    /// For both modes and for each.
+    /// In both modes and in each.
     Tiered(TieredCommands),
 }
 
@@ -69,7 +69,7 @@ impl Default for AllowCommands {
 }
 
 impl AllowCommands {
-    /// Returns the commands that are added in `mode`.
+    /// Returns the commands added in `mode`.
     pub fn in_mode(&self, mode: Mode) -> BTreeSet<String> {
         match (self, mode) {
             (Self::List(list), Mode::Run) => list.clone(),
@@ -86,8 +86,9 @@ impl AllowCommands {
 }
 
 impl AllowCommands {
-    /// Returns whether the command `name` can never be added: it deletes or moves files, or it changes
-    /// what other commands mean. A policy ignores such an entry; a configuration should refuse it.
+    /// Returns whether the command `name` can never be added: it deletes or moves files, or it
+    /// changes the meaning of other commands. A policy ignores such an entry; a configuration
+    /// should reject it.
     ///
     /// ```
     /// use autonoe_security::AllowCommands;
@@ -100,7 +101,7 @@ impl AllowCommands {
         crate::check::cannot_be_added(name)
     }
 
-    /// Tells whether `name` is added in any mode.
+    /// Returns whether `name` is added in any mode.
     pub fn is_listed(&self, name: &str) -> bool {
         match self {
             Self::List(list) => list.contains(name),
@@ -124,13 +125,13 @@ pub struct TieredCommands {
     pub sync: BTreeSet<String>,
 }
 
-/// Commands that a policy must judge as said.
+/// Commands with required verdicts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Examples {
-    /// They must be allowed.
+    /// Commands that must be allowed.
     pub allow: Vec<String>,
-    /// They must be denied.
+    /// Commands that must be denied.
     pub deny: Vec<String>,
 }

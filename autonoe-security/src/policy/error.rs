@@ -1,22 +1,22 @@
-//! Why a policy cannot be made.
+//! Errors of building a policy.
 
 use std::fmt;
 
 use crate::Denial;
 
-/// Why a policy cannot be made.
+/// An error of building a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// The directory of the project is not absolute.
+    /// The project directory is not absolute.
     RelativeProject(String),
-    /// The name of a command or process is blank or several words.
+    /// The name of a command or process is blank, or several words.
     NotAWord(String),
     /// An example that must be allowed is denied.
     ExampleDenied {
         /// The example.
         command: String,
-        /// Why it is denied.
+        /// The denial.
         denial: Box<Denial>,
     },
     /// An example that must be denied is allowed.
@@ -35,7 +35,7 @@ impl fmt::Display for PolicyError {
             Self::NotAWord(name) => {
                 write!(
                     f,
-                    "{name:?} is no name of a command or process: write one word"
+                    "{name:?} is not the name of a command or process; write one word"
                 )
             }
             Self::ExampleDenied { command, .. } => {

@@ -1,4 +1,4 @@
-//! Policies: what may run.
+//! Policies: the programs and arguments that an agent may use.
 
 mod config;
 mod error;
@@ -14,12 +14,12 @@ pub use error::PolicyError;
 pub use profile::Profile;
 pub use scope::{Mode, PolicyScope, ScopeMismatch};
 
-use crate::check::{Known, Names, built_in_commands, may_hold_places, path};
+use crate::check::{Known, Names, built_in_commands, may_contain_credentials, path};
 
-/// What may run, made ready to judge by.
+/// A policy that is ready to judge commands.
 ///
-/// Two policies are equal when they are made for equal runs of equal
-/// configurations. Its `Display` says in a few lines what is open.
+/// Two policies are equal if they are built for equal runs from equal configurations. Its `Display`
+/// summarizes in a few lines what is allowed.
 #[derive(Clone)]
 pub struct Policy {
     scope: PolicyScope,
@@ -27,7 +27,7 @@ pub struct Policy {
     project: String,
     project_link: Option<String>,
     home: Option<String>,
-    /// Whether a place of credentials may be inside the project.
+    /// Whether a credential location may be inside the project.
     holds_credentials: bool,
     active: BTreeSet<Profile>,
     extensions: BTreeSet<String>,
@@ -36,12 +36,12 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Makes a policy of `config` for the runs of `scope`, and checks the examples that it carries.
+    /// Builds a policy from `config` for the runs of `scope`, and checks its examples.
     ///
     /// # Errors
     ///
-    /// The directory is not absolute, the name of a command or process is not
-    /// one word, or the policy judges an example in another way than it says.
+    /// If the directory is not absolute, the name of a command or process is not one word, or an
+    /// example gets another verdict than required.
     pub fn new(scope: impl Into<PolicyScope>, config: PolicyConfig) -> Result<Self, PolicyError> {
         let scope = scope.into();
         let paths = [Some(&scope.project_dir), scope.project_link.as_ref()];
@@ -65,11 +65,11 @@ impl Policy {
         }
         let targets = active.iter().flat_map(|profile| profile.pkill_targets());
         pkill_targets.extend(targets.map(|target| (*target).to_owned()));
-        let normal = |path: &str| path::normal(path).into_owned();
+        let normal = |path: &str| path::normalize(path).into_owned();
         let project = normal(&scope.project_dir);
         let home = scope.known_home().map(Cow::into_owned);
         let policy = Self {
-            holds_credentials: may_hold_places(&project, home.as_deref()),
+            holds_credentials: may_contain_credentials(&project, home.as_deref()),
             project,
             home,
             project_link: scope.project_link.as_deref().map(normal),
@@ -102,22 +102,22 @@ impl Policy {
         Ok(())
     }
 
-    /// Returns what it was made of.
+    /// Returns the configuration.
     pub fn config(&self) -> &PolicyConfig {
         &self.config
     }
 
-    /// Returns the run that it judges for.
+    /// Returns the run that the policy applies to.
     pub fn scope(&self) -> &PolicyScope {
         &self.scope
     }
 
-    /// Returns what the commands are run for.
+    /// Returns the mode of the run.
     pub fn mode(&self) -> Mode {
         self.scope.mode
     }
 
-    /// Tells whether the commands of `profile` are open.
+    /// Returns whether the commands of `profile` are allowed.
     pub fn is_active(&self, profile: Profile) -> bool {
         self.active.contains(&profile)
     }
@@ -132,22 +132,22 @@ impl Policy {
         self.mode() == Mode::Run && self.config.destructive == Destructive::Allowed
     }
 
-    /// Returns the directory of the project, normalised.
+    /// Returns the project directory, normalized.
     pub fn project_dir(&self) -> &str {
         &self.project
     }
 
-    /// Returns the symlink to the project whose paths count as paths of the project, normalised.
+    /// Returns the symlink to the project whose paths count as paths of the project, normalized.
     pub fn project_link(&self) -> Option<&str> {
         self.project_link.as_deref()
     }
 
-    /// Returns the home of the user, normalised.
+    /// Returns the home of the user, normalized.
     pub(crate) fn home(&self) -> Option<&str> {
         self.home.as_deref()
     }
 
-    /// Returns whether a place of credentials may be inside the project, because it is a home.
+    /// Returns whether a credential location may be inside the project, because it is a home.
     pub(crate) fn project_holds_credentials(&self) -> bool {
         self.holds_credentials
     }
@@ -157,12 +157,12 @@ impl Policy {
         &self.extensions
     }
 
-    /// Returns the processes that `pkill` may end.
+    /// Returns the processes that `pkill` may kill.
     pub fn pkill_targets(&self) -> &BTreeSet<String> {
         &self.pkill_targets
     }
 
-    /// Returns what is known of the built-in command `name`.
+    /// Returns the entry of the built-in command `name`.
     pub(crate) fn known(&self, name: &str) -> Option<&Known> {
         self.commands.get(name)
     }

@@ -1,8 +1,8 @@
-//! Languages and the commands that belong to them.
+//! Language profiles and their commands.
 
 use std::fmt;
 
-/// A language whose commands a policy may open.
+/// A language whose commands a policy may allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -36,7 +36,7 @@ impl Profile {
         Self::Php,
     ];
 
-    /// Returns its name, as configuration files spell it.
+    /// Returns the name used in configuration files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Node => "node",
@@ -49,7 +49,7 @@ impl Profile {
         }
     }
 
-    /// Returns the commands that it opens.
+    /// Returns the commands of the language.
     pub fn commands(self) -> &'static [&'static str] {
         match self {
             Self::Node => words!(
@@ -83,7 +83,7 @@ impl Profile {
         }
     }
 
-    /// Returns the processes that `pkill` may end.
+    /// Returns the processes that `pkill` may kill.
     pub fn pkill_targets(self) -> &'static [&'static str] {
         match self {
             Self::Node => words!("node npm npx vite next"),
@@ -96,8 +96,8 @@ impl Profile {
         }
     }
 
-    /// Returns the profile whose command `name` is.
-    pub fn of_command(name: &str) -> Option<Self> {
+    /// Returns the profile that contains the command `name`.
+    pub fn from_command(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|profile| profile.commands().contains(&name))
     }

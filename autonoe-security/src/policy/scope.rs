@@ -1,4 +1,4 @@
-//! The run that a policy judges for.
+//! The kind of run that a policy applies to.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -35,9 +35,9 @@ impl fmt::Display for Mode {
     }
 }
 
-/// The run that a policy judges for: its mode and its directories.
+/// The run that a policy applies to: its mode and its directories.
 ///
-/// The path of a project is a scope in run mode.
+/// The path of a project converts into its scope in run mode.
 ///
 /// ```
 /// use autonoe_security::{Mode, Policy, PolicyConfig, PolicyScope};
@@ -54,14 +54,14 @@ impl fmt::Display for Mode {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyScope {
-    /// What the commands are run for.
+    /// The mode of the run.
     pub mode: Mode,
-    /// The directory of the project, as an absolute path.
+    /// The project directory, as an absolute path.
     pub project_dir: String,
     /// A symlink to the project, as an absolute path. Paths through it count as paths of the project.
     pub project_link: Option<String>,
-    /// The home of the user, where credentials are; a relative path is ignored. Homes in `/home`,
-    /// `/Users` and `/root` are known without it.
+    /// The home of the user, which contains credentials; a relative path is ignored. Homes in
+    /// `/home`, `/Users` and `/root` are known without it.
     pub home: Option<String>,
 }
 
@@ -78,9 +78,9 @@ impl PolicyScope {
 
     /// Compares mode, project directory and home with those of `run`.
     ///
-    /// A run that knows no home fits a policy of any home.
+    /// A run without a known home matches a policy with any home.
     pub(crate) fn check(&self, run: &Self) -> Result<(), ScopeMismatch> {
-        let is_same_dir = path::normal(&self.project_dir) == path::normal(&run.project_dir);
+        let is_same_dir = path::normalize(&self.project_dir) == path::normalize(&run.project_dir);
         let is_same_home = match run.known_home() {
             Some(home) => self.known_home() == Some(home),
             None => true,
@@ -94,10 +94,10 @@ impl PolicyScope {
         })
     }
 
-    /// Returns the home, normalised; `None` for a relative path.
+    /// Returns the home, normalized; `None` for a relative path.
     pub(super) fn known_home(&self) -> Option<Cow<'_, str>> {
         let home = self.home.as_deref().filter(|home| home.starts_with('/'));
-        home.map(path::normal)
+        home.map(path::normalize)
     }
 }
 
@@ -113,13 +113,13 @@ impl From<String> for PolicyScope {
     }
 }
 
-/// A policy that was made for another run.
+/// The error of using a policy for another run than it was built for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeMismatch {
-    /// The run that the policy was made for.
+    /// The run that the policy was built for.
     pub policy: PolicyScope,
-    /// The run that is to use it.
+    /// The actual run.
     pub run: PolicyScope,
 }
 

@@ -1,14 +1,13 @@
-//! Every simple command of a tree, wherever it stands.
+//! Iterates over every simple command of a syntax tree, at any depth.
 
 use super::visit::{self, Visitor};
 use super::{Command, Script, SimpleCommand};
 
 /// Returns every simple command that `script` could run, in the order of the text.
 ///
-/// It looks into everything: compound commands, substitutions in any kind of
-/// quotes, operands of expansions, subscripts, array elements, here-documents,
-/// targets of redirections, conditions, arithmetic. A command that holds others in
-/// its words comes before them.
+/// This includes all nested commands: in compound commands, substitutions in any kind of quotes,
+/// operands of expansions, subscripts, array elements, here-documents, targets of redirections,
+/// conditions and arithmetic. A command precedes the commands that are nested in its words.
 ///
 /// ```
 /// use autonoe_security::syntax::{commands, parse};
@@ -27,7 +26,7 @@ pub fn commands<'t, 'a>(script: &'t Script<'a>) -> impl Iterator<Item = &'t Simp
     found.0.into_iter()
 }
 
-/// Returns every simple command that `command` could run, as [`commands`] does.
+/// Returns every simple command that `command` could run, like [`commands`].
 pub(crate) fn commands_in<'t, 'a>(
     command: &'t Command<'a>,
 ) -> impl Iterator<Item = &'t SimpleCommand<'a>> {
@@ -36,7 +35,7 @@ pub(crate) fn commands_in<'t, 'a>(
     found.0.into_iter()
 }
 
-/// The commands that were found so far.
+/// The commands found so far.
 struct Found<'t, 'a>(Vec<&'t SimpleCommand<'a>>);
 
 impl<'t, 'a: 't> Visitor<'t, 'a> for Found<'t, 'a> {

@@ -1,4 +1,4 @@
-//! What stands in `[[ .. ]]`.
+//! Conditions in `[[ .. ]]`.
 
 use super::{Span, Text, Word};
 
@@ -10,15 +10,15 @@ pub enum Condition<'a> {
     And(Box<Condition<'a>>, Box<Condition<'a>>),
     /// `a || b`
     Or(Box<Condition<'a>>, Box<Condition<'a>>),
-    /// `! a`, with the bytes from the `!` on.
+    /// `! a`, with the span from the `!` on.
     Not(Box<Condition<'a>>, Span),
-    /// `( a )`, with the bytes from one parenthesis to the other.
+    /// `( a )`, with the span of the parentheses.
     Group(Box<Condition<'a>>, Span),
     /// `-f file`
     Unary {
         /// The operator, with its dash.
         operator: Text<'a>,
-        /// What it is about.
+        /// The operand.
         operand: Word<'a>,
         /// From the operator to the end of the operand.
         span: Span,
@@ -34,12 +34,12 @@ pub enum Condition<'a> {
         /// From the left side to the end of the right side.
         span: Span,
     },
-    /// A word alone: true when it is not empty.
+    /// A single word: true if it is not empty.
     Word(Word<'a>),
 }
 
 impl Condition<'_> {
-    /// Returns the bytes of the expression, without `[[` and `]]`.
+    /// Returns the span of the expression, without `[[` and `]]`.
     pub fn span(&self) -> Span {
         match self {
             Self::And(left, right) | Self::Or(left, right) => left.span().to(right.span()),

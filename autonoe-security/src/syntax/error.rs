@@ -1,37 +1,38 @@
-//! Why a text was not understood.
+//! Syntax errors and unsupported constructs.
 
 use std::fmt;
 
 use super::Span;
 
-/// Why a text is not a script that this parser understands, and where.
+/// The error for a text that is not a script that this parser understands, and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SyntaxError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: SyntaxErrorKind,
-    /// Where: the bytes that the parser objects to.
+    /// The bytes that caused the error.
     pub span: Span,
 }
 
-/// What is wrong with a text.
+/// The kind of a syntax error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
-    /// It is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
+    /// The text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
     TooLong,
-    /// It has more commands, words and expansions than the parser reads.
+    /// The text has more commands, words and expansions than the parser accepts.
     TooMany,
-    /// Scripts or expansions stand in each other deeper than the parser follows.
+    /// Scripts or expansions are nested deeper than the parser accepts.
     TooDeep,
-    /// A byte or character that no command needs and that hides what it does.
+    /// A byte or character that no command needs and that hides the meaning of the text.
     ForbiddenCharacter,
-    /// Something was opened and never closed; the text names it, for example `quote`.
+    /// A construct was opened and never closed; the string names it, for example `quote`.
     Unterminated(&'static str),
-    /// Something stands where the grammar has no place for it.
+    /// A token that the grammar does not allow here.
     Unexpected,
-    /// Something is missing; the text names it, for example `a command`.
+    /// A missing element; the string names it, for example `a command`.
     Missing(&'static str),
-    /// Bash knows it, this parser refuses it; the text names it, for example `a function definition`.
+    /// A construct of Bash that this parser rejects; the string names it, for example
+    /// `a function definition`.
     Unsupported(&'static str),
 }
 
@@ -41,9 +42,9 @@ impl fmt::Display for SyntaxError {
             SyntaxErrorKind::TooLong => f.write_str("the text is too long"),
             SyntaxErrorKind::TooMany => f.write_str("it has too many commands and words"),
             SyntaxErrorKind::TooDeep => f.write_str("it is nested too deeply"),
-            SyntaxErrorKind::ForbiddenCharacter => f.write_str("a control character stands in it"),
+            SyntaxErrorKind::ForbiddenCharacter => f.write_str("it contains a control character"),
             SyntaxErrorKind::Unterminated(what) => write!(f, "the {what} is never closed"),
-            SyntaxErrorKind::Unexpected => f.write_str("this cannot stand here"),
+            SyntaxErrorKind::Unexpected => f.write_str("this is not allowed here"),
             SyntaxErrorKind::Missing(what) => write!(f, "{what} is missing"),
             SyntaxErrorKind::Unsupported(what) => write!(f, "{what} is not supported"),
         }?;

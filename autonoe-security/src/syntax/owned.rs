@@ -1,20 +1,20 @@
-//! Trees that own their text.
+//! Conversion of syntax trees that borrow their text into trees that own it.
 
 use super::{
     ArgWord, Arithmetic, ArithmeticFor, ArithmeticToken, ArrayElement, AssignedValue, Assignment,
-    Brace, Branch, Case, CaseArm, Command, CommandKind, Condition, Connector, Few, For, GoesOn,
-    HereDocument, If, Item, Operation, Parameter, Part, Pipeline, Redirect, RedirectOperator,
-    RedirectTarget, Runs, Script, SimpleCommand, Span, Subscript, Substitute, Substitution, Text,
-    While, Word,
+    Brace, Branch, Case, CaseArm, Command, CommandKind, Condition, Connector, For, HereDocument,
+    If, Item, LoopCondition, Operation, Parameter, Part, Pipeline, Redirect, RedirectOperator,
+    RedirectTarget, Runs, Script, SimpleCommand, SmallVec, Span, Subscript, Substitute,
+    Substitution, Text, While, Word,
 };
 
 impl Script<'_> {
-    /// Makes a tree that owns its text, so that it outlives the source.
+    /// Converts the tree into one that owns its text, so that it outlives the source.
     pub fn into_owned(self) -> Script<'static> {
         self.own(None)
     }
 
-    /// Makes a tree that owns its text and stands as a whole at `place`.
+    /// Converts the tree into one that owns its text and has the span `place` everywhere.
     pub(super) fn into_owned_at(self, place: Span) -> Script<'static> {
         self.own(Some(place))
     }
@@ -24,7 +24,7 @@ impl Script<'_> {
 trait Own {
     type Owned;
 
-    /// Takes over the text of the node. All its spans become `place`, if there is one.
+    /// Converts the node into an owned one. All its spans become `place`, if there is one.
     fn own(self, place: Option<Span>) -> Self::Owned;
 }
 
@@ -68,8 +68,8 @@ impl<T: Own> Own for Vec<T> {
     }
 }
 
-impl<T: Own> Own for Few<T> {
-    type Owned = Few<T::Owned>;
+impl<T: Own> Own for SmallVec<T> {
+    type Owned = SmallVec<T::Owned>;
 
     fn own(self, place: Option<Span>) -> Self::Owned {
         self.into_iter().map(|inner| inner.own(place)).collect()
@@ -105,7 +105,7 @@ macro_rules! plain {
     };
 }
 
-/// Nodes with fields, each of which is owned.
+/// Nodes with fields, each of which is converted.
 macro_rules! fields {
     ($($name:ident { $($field:ident),* })*) => {
         $(impl Own for $name<'_> {
@@ -146,7 +146,7 @@ plain!(
     char,
     u32,
     Connector,
-    GoesOn,
+    LoopCondition,
     RedirectOperator,
     Runs,
     Substitute
@@ -162,7 +162,7 @@ fields! {
     ArrayElement { subscript, value, span }
     If { branches, otherwise, span }
     Branch { condition, body, span }
-    While { goes_on, condition, body, span }
+    While { kind, condition, body, span }
     For { variable, variable_span, words, body, span }
     ArithmeticFor { clauses, body, span }
     Case { subject, arms, span }

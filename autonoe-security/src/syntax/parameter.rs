@@ -2,48 +2,48 @@
 
 use super::{Arithmetic, Span, Text, Word};
 
-/// `$x`, `${x}` and everything that braces can hold.
+/// `$x`, `${x}` and every other form of `${..}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter<'a> {
-    /// What is expanded: a name, a number, or one of `@ * # ? - $ ! _`.
+    /// The parameter: a name, a number, or one of `@ * # ? - $ ! _`.
     pub name: Text<'a>,
-    /// What stands in the brackets behind the name.
+    /// The subscript in brackets after the name.
     pub subscript: Option<Subscript<'a>>,
-    /// What is done with the value.
+    /// The operation on the value.
     pub operation: Operation<'a>,
     /// The whole expansion.
     pub span: Span,
 }
 
-/// What stands in brackets behind the name of a variable.
+/// The subscript in brackets after the name of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subscript<'a> {
     /// `@` or `*`
     All,
-    /// Anything else. An indexed array evaluates it; an associative one takes it as a word,
-    /// with the same expansions in it.
+    /// Anything else. An indexed array evaluates it; an associative array uses it as a word, with
+    /// the same expansions.
     Index(Box<Arithmetic<'a>>),
 }
 
-/// What an expansion does with the value of its parameter.
+/// The operation of an expansion on the value of its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation<'a> {
-    /// Nothing: `$x`, `${x}`.
+    /// No operation: `$x`, `${x}`.
     Value,
     /// `${#x}`
     Length,
     /// `${!a[@]}`: the subscripts that are set.
     Keys,
-    /// `${!prefix*}` and `${!prefix@}`: the variables whose names begin so.
+    /// `${!prefix*}` and `${!prefix@}`: the variables whose names start with the prefix.
     Names,
-    /// `${x:-word}` and its kin.
+    /// `${x:-word}` and similar expansions.
     Substitute {
-        /// Which of them.
+        /// The condition.
         when: Substitute,
         /// Whether it has a colon, so that an empty value counts as unset.
         colon: bool,
-        /// The word behind the operator.
+        /// The word after the operator.
         word: Word<'a>,
     },
     /// `${x#pattern}`, `${x##pattern}`, `${x%pattern}`, `${x%%pattern}`
@@ -51,11 +51,11 @@ pub enum Operation<'a> {
         /// The pattern.
         pattern: Word<'a>,
     },
-    /// `${x/pattern/replacement}` and its kin.
+    /// `${x/pattern/replacement}` and similar expansions.
     Replace {
         /// The pattern.
         pattern: Word<'a>,
-        /// What is put in its place.
+        /// The replacement.
         replacement: Option<Word<'a>>,
     },
     /// `${x:offset}` and `${x:offset:length}`
@@ -67,14 +67,14 @@ pub enum Operation<'a> {
     },
     /// `${x^pattern}`, `${x^^pattern}`, `${x,pattern}`, `${x,,pattern}`
     ChangeCase {
-        /// Which letters; all of them if it is empty.
+        /// The letters to change; all of them if it is empty.
         pattern: Word<'a>,
     },
-    /// `${x@Q}` and its kin, apart from `@P`, which the parser refuses.
+    /// `${x@Q}` and similar expansions, apart from `@P`, which the parser rejects.
     Transform(char),
 }
 
-/// When the word of `${x..word}` takes the place of the value.
+/// The condition under which the word of `${x..word}` replaces the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Substitute {
     /// `-`: when there is no value.

@@ -5,11 +5,11 @@ use super::{Part, Span, Text, Word};
 /// A redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect<'a> {
-    /// The number in front of the operator.
+    /// The number before the operator.
     pub descriptor: Option<u32>,
-    /// What it does.
+    /// The operator.
     pub operator: RedirectOperator,
-    /// Where it leads.
+    /// The target.
     pub target: RedirectTarget<'a>,
     /// The whole redirection, without the body of a here-document.
     pub span: Span,
@@ -42,7 +42,7 @@ pub enum RedirectOperator {
     HereString,
 }
 
-/// Where a redirection leads.
+/// The target of a redirection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectTarget<'a> {
     /// A file, a descriptor, or the text of a here-string.
@@ -56,9 +56,9 @@ pub enum RedirectTarget<'a> {
 pub struct HereDocument<'a> {
     /// The delimiter, without quotes.
     pub delimiter: Text<'a>,
-    /// The body: one [`Quoted`](Part::Quoted) text if the delimiter is quoted,
-    /// else quoted text and expansions. Tabs that `<<-` strips are not in it.
+    /// The body: one [`Quoted`](Part::Quoted) text if the delimiter is quoted, otherwise quoted
+    /// text and expansions. Tabs stripped by `<<-` are not included.
     pub body: Vec<Part<'a>>,
-    /// Where the body stands, without the line of the delimiter.
+    /// The span of the body, without the line of the delimiter.
     pub span: Span,
 }

@@ -1,18 +1,18 @@
-//! Lists, pipelines and commands.
+//! Syntax tree of lists, pipelines and commands.
 
-use super::{Arithmetic, Condition, Few, Redirect, Span, Subscript, Text, Word};
+use super::{Arithmetic, Condition, Redirect, SmallVec, Span, Subscript, Text, Word};
 
-/// A list of commands: a whole text, or what stands in a substitution or a body.
+/// A list of commands: a whole text, or the contents of a substitution or a body.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Script<'a> {
-    /// What runs one after another.
+    /// The items, which run one after another.
     pub items: Vec<Item<'a>>,
-    /// From the first to the last command; empty for a script without any.
+    /// From the first to the last command; empty for a script without commands.
     pub span: Span,
 }
 
 impl<'a> Script<'a> {
-    /// Returns the one command that the script is; `None` if there are more, or none.
+    /// Returns the only command of the script; `None` if there are more, or none.
     pub fn only_command(&self) -> Option<&Command<'a>> {
         let [item] = &self.items[..] else {
             return None;
@@ -30,18 +30,18 @@ impl<'a> Script<'a> {
 /// Pipelines joined by `&&` and `||`, up to `;`, `&` or the end of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// The pipelines, each with what joins it to the one before.
-    pub pipelines: Few<(Connector, Pipeline<'a>)>,
+    /// The pipelines, each with the connector to the previous one.
+    pub pipelines: SmallVec<(Connector, Pipeline<'a>)>,
     /// Whether the shell waits for it.
     pub runs: Runs,
-    /// The whole item, without what ends it.
+    /// The whole item, without its terminator.
     pub span: Span,
 }
 
-/// What joins a pipeline to the one before.
+/// The connector of a pipeline to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Connector {
-    /// Nothing: it is the first.
+    /// No connector: it is the first.
     First,
     /// `&&`
     And,
@@ -52,20 +52,20 @@ pub enum Connector {
 /// Whether the shell waits for an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Runs {
-    /// It does.
+    /// The shell waits.
     InOrder,
-    /// It does not: the item ends with `&`.
+    /// The shell does not wait: the item ends with `&`.
     InBackground,
 }
 
 /// Commands joined by `|` and `|&`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pipeline<'a> {
-    /// The commands, at least one. `! ` and `time` alone have an empty simple command.
-    pub commands: Few<Command<'a>>,
-    /// Whether it begins with `time`.
+    /// The commands, at least one. A single `! ` or `time` has an empty simple command.
+    pub commands: SmallVec<Command<'a>>,
+    /// Whether it starts with `time`.
     pub timed: bool,
-    /// Whether it begins with an odd number of `!`.
+    /// Whether it starts with an odd number of `!`.
     pub negated: bool,
     /// The whole pipeline.
     pub span: Span,
@@ -74,15 +74,15 @@ pub struct Pipeline<'a> {
 /// One command with its redirections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// What it is.
+    /// The kind of the command.
     pub kind: CommandKind<'a>,
-    /// Its redirections, in the order of the text.
+    /// The redirections, in the order of the text.
     pub redirects: Vec<Redirect<'a>>,
     /// The whole command.
     pub span: Span,
 }
 
-/// What a command is.
+/// The kind of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandKind<'a> {
@@ -108,23 +108,23 @@ pub enum CommandKind<'a> {
     Arithmetic(Arithmetic<'a>),
 }
 
-/// Assignments, then words of which the first names the command.
+/// Assignments, then words, of which the first names the command.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SimpleCommand<'a> {
-    /// The assignments in front of the name; all there is if there are no words.
+    /// The assignments before the name; without words, they are the whole command.
     pub assignments: Vec<Assignment<'a>>,
     /// The name and its arguments.
     ///
-    /// An argument of `declare`, `typeset`, `local`, `readonly` or `export` that
-    /// is written `NAME=( .. )` is [`ArgWord::Array`].
+    /// An argument `NAME=( .. )` of `declare`, `typeset`, `local`, `readonly` or `export` is
+    /// [`ArgWord::Array`].
     pub words: Vec<ArgWord<'a>>,
     /// From the first assignment or word to the last; empty if there are only redirections.
     pub span: Span,
 }
 
 impl SimpleCommand<'_> {
-    /// Returns the name and its arguments without their quotes, or `None` if
-    /// there is anything in them that the shell expands.
+    /// Returns the name and its arguments without their quotes, or `None` if they contain anything
+    /// that the shell expands.
     pub fn static_words(&self) -> Option<Vec<Text<'_>>> {
         self.words.iter().map(ArgWord::static_text).collect()
     }
@@ -133,14 +133,14 @@ impl SimpleCommand<'_> {
 /// A word of a simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgWord<'a> {
-    /// A word like any other.
+    /// An ordinary word.
     Word(Word<'a>),
-    /// An array that is handed to a declaration: `declare -a xs=(a b)`.
+    /// An array passed to a declaration: `declare -a xs=(a b)`.
     Array(Box<Assignment<'a>>),
 }
 
 impl ArgWord<'_> {
-    /// Returns the text of a word as [`Word::static_text`] does; `None` for an array.
+    /// Returns the text of a word like [`Word::static_text`]; `None` for an array.
     pub fn static_text(&self) -> Option<Text<'_>> {
         match self {
             Self::Word(word) => word.static_text(),
@@ -148,7 +148,7 @@ impl ArgWord<'_> {
         }
     }
 
-    /// Returns the bytes of the word or the array.
+    /// Returns the span of the word or the array.
     pub fn span(&self) -> Span {
         match self {
             Self::Word(word) => word.span,
@@ -162,20 +162,20 @@ impl ArgWord<'_> {
 pub struct Assignment<'a> {
     /// The variable.
     pub name: Text<'a>,
-    /// What stands in the brackets behind the name.
+    /// The subscript in brackets after the name.
     pub subscript: Option<Subscript<'a>>,
     /// Whether it is written `+=`.
     pub appends: bool,
-    /// What is assigned.
+    /// The assigned value.
     pub value: AssignedValue<'a>,
     /// The whole assignment.
     pub span: Span,
 }
 
-/// What an assignment assigns.
+/// The value of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssignedValue<'a> {
-    /// A string, maybe an empty one.
+    /// A string, possibly empty.
     Word(Word<'a>),
     /// `( .. )`
     Array(Vec<ArrayElement<'a>>),
@@ -195,20 +195,20 @@ pub struct ArrayElement<'a> {
 /// `if ..; then ..; elif ..; then ..; else ..; fi`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct If<'a> {
-    /// Conditions with what is done when they hold: `if`, then each `elif`.
+    /// Conditions with their bodies: `if`, then each `elif`.
     pub branches: Vec<Branch<'a>>,
-    /// What is done when none holds.
+    /// The body of `else`.
     pub otherwise: Option<Script<'a>>,
     /// From `if` to `fi`.
     pub span: Span,
 }
 
-/// A condition and what is done when it holds.
+/// A condition and its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch<'a> {
     /// The commands whose exit status decides.
     pub condition: Script<'a>,
-    /// What is done.
+    /// The body.
     pub body: Script<'a>,
     /// From the condition to the end of the body.
     pub span: Span,
@@ -217,23 +217,23 @@ pub struct Branch<'a> {
 /// `while` and `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct While<'a> {
-    /// Which of the two.
-    pub goes_on: GoesOn,
+    /// Which of the two it is.
+    pub kind: LoopCondition,
     /// The condition.
     pub condition: Script<'a>,
-    /// What is repeated.
+    /// The body of the loop.
     pub body: Script<'a>,
     /// From `while` or `until` to `done`.
     pub span: Span,
 }
 
-/// When a loop goes on.
+/// The condition under which a loop continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GoesOn {
+pub enum LoopCondition {
     /// `while`
-    WhileItHolds,
+    While,
     /// `until`
-    UntilItHolds,
+    Until,
 }
 
 /// `for x in ..; do ..; done`
@@ -241,11 +241,11 @@ pub enum GoesOn {
 pub struct For<'a> {
     /// The variable.
     pub variable: Text<'a>,
-    /// Where the variable stands.
+    /// The position of the variable.
     pub variable_span: Span,
-    /// The words behind `in`; `None` without `in`, which means `"$@"`.
+    /// The words after `in`; `None` without `in`, which is equivalent to `"$@"`.
     pub words: Option<Vec<Word<'a>>>,
-    /// What is repeated.
+    /// The body of the loop.
     pub body: Script<'a>,
     /// From `for` to `done`.
     pub span: Span,
@@ -256,7 +256,7 @@ pub struct For<'a> {
 pub struct ArithmeticFor<'a> {
     /// The three expressions; each may be empty.
     pub clauses: [Arithmetic<'a>; 3],
-    /// What is repeated.
+    /// The body of the loop.
     pub body: Script<'a>,
     /// From `for` to `done`.
     pub span: Span,
@@ -265,7 +265,7 @@ pub struct ArithmeticFor<'a> {
 /// `case word in pattern) ..;; esac`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case<'a> {
-    /// What is compared.
+    /// The word that is compared.
     pub subject: Word<'a>,
     /// The arms in order.
     pub arms: Vec<CaseArm<'a>>,
@@ -278,8 +278,8 @@ pub struct Case<'a> {
 pub struct CaseArm<'a> {
     /// The patterns, of which one must match.
     pub patterns: Vec<Word<'a>>,
-    /// What is done then.
+    /// The body of the arm.
     pub body: Script<'a>,
-    /// From the first pattern, or the parenthesis in front of it, to what ends the arm.
+    /// From the first pattern, or the parenthesis before it, to the terminator of the arm.
     pub span: Span,
 }

@@ -1,11 +1,11 @@
-//! Places in a text.
+//! [`Span`]: a byte range of a text.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A range of bytes of the text that was parsed.
+/// A byte range of the parsed text.
 ///
-/// Both ends lie on boundaries of characters.
+/// Both ends are character boundaries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     start: u32,
@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Makes a span. What lies beyond 4 GiB is cut off; the parser refuses such texts.
+    /// Creates a span. Positions beyond 4 GiB are clamped; the parser rejects such texts.
     pub fn new(start: usize, end: usize) -> Self {
         let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Self {
@@ -22,17 +22,17 @@ impl Span {
         }
     }
 
-    /// Returns where it begins.
+    /// Returns the start.
     pub fn start(self) -> usize {
         self.start as usize
     }
 
-    /// Returns where it ends.
+    /// Returns the end.
     pub fn end(self) -> usize {
         self.end as usize
     }
 
-    /// Returns it as a range, to slice the text with.
+    /// Returns the span as a range, for slicing the text.
     pub fn range(self) -> Range<usize> {
         self.start()..self.end()
     }

@@ -1,4 +1,4 @@
-//! Goes through a tree.
+//! Visitor over the nodes of a syntax tree.
 
 use super::{
     ArgWord, Arithmetic, ArithmeticToken, AssignedValue, Assignment, Brace, Command, CommandKind,
@@ -6,10 +6,10 @@ use super::{
     SimpleCommand, Subscript, Word,
 };
 
-/// Looks at the nodes of a tree, in the order of the text as far as there is one.
+/// Visits the nodes of a tree, in the order of the text as far as there is one.
 ///
-/// Each method goes on into what its node holds. Whoever overrides one calls
-/// the function of the same name in this module to go on, or does not.
+/// Each method visits the children of its node. An override calls the function of the same name in
+/// this module to visit them, or skips them.
 ///
 /// ```
 /// use autonoe_security::syntax::visit::{self, Visitor};
@@ -34,58 +34,58 @@ use super::{
 /// # Ok::<(), autonoe_security::syntax::SyntaxError>(())
 /// ```
 pub trait Visitor<'t, 'a: 't> {
-    /// Looks at a list of commands.
+    /// Visits a list of commands.
     fn script(&mut self, script: &'t Script<'a>) {
         self::script(self, script);
     }
 
-    /// Looks at pipelines that are joined.
+    /// Visits joined pipelines.
     fn item(&mut self, item: &'t Item<'a>) {
         self::item(self, item);
     }
 
-    /// Looks at a command of any kind.
+    /// Visits a command of any kind.
     fn command(&mut self, command: &'t Command<'a>) {
         self::command(self, command);
     }
 
-    /// Looks at a simple command.
+    /// Visits a simple command.
     fn simple(&mut self, simple: &'t SimpleCommand<'a>) {
         self::simple(self, simple);
     }
 
-    /// Looks at a loop over words.
+    /// Visits a loop over words.
     fn each(&mut self, each: &'t For<'a>) {
         self::each(self, each);
     }
 
-    /// Looks at an assignment.
+    /// Visits an assignment.
     fn assignment(&mut self, assignment: &'t Assignment<'a>) {
         self::assignment(self, assignment);
     }
 
-    /// Looks at a word.
+    /// Visits a word.
     fn word(&mut self, word: &'t Word<'a>) {
         self::word(self, word);
     }
 
-    /// Looks at a redirection.
+    /// Visits a redirection.
     fn redirect(&mut self, redirect: &'t Redirect<'a>) {
         self::redirect(self, redirect);
     }
 
-    /// Looks at a parameter expansion.
+    /// Visits a parameter expansion.
     fn parameter(&mut self, parameter: &'t Parameter<'a>) {
         self::parameter(self, parameter);
     }
 
-    /// Looks at arithmetic.
+    /// Visits arithmetic.
     fn arithmetic(&mut self, arithmetic: &'t Arithmetic<'a>) {
         self::arithmetic(self, arithmetic);
     }
 }
 
-/// Goes through a list of commands.
+/// Visits the items of a list of commands.
 pub fn script<'t, 'a: 't, V>(visitor: &mut V, script: &'t Script<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -95,7 +95,7 @@ where
     }
 }
 
-/// Goes through pipelines that are joined.
+/// Visits the commands of joined pipelines.
 pub fn item<'t, 'a: 't, V>(visitor: &mut V, item: &'t Item<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -107,7 +107,7 @@ where
     }
 }
 
-/// Goes through a command, then through its redirections.
+/// Visits the contents of a command, then its redirections.
 pub fn command<'t, 'a: 't, V>(visitor: &mut V, command: &'t Command<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -150,7 +150,7 @@ where
     }
 }
 
-/// Goes through a simple command: its assignments, then its words.
+/// Visits the assignments of a simple command, then its words.
 pub fn simple<'t, 'a: 't, V>(visitor: &mut V, simple: &'t SimpleCommand<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -166,7 +166,7 @@ where
     }
 }
 
-/// Goes through a loop: its words, then its body.
+/// Visits the words of a loop, then its body.
 pub fn each<'t, 'a: 't, V>(visitor: &mut V, each: &'t For<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -175,7 +175,7 @@ where
     visitor.script(&each.body);
 }
 
-/// Goes through an assignment: its subscript, then its value.
+/// Visits the subscript of an assignment, then its value.
 pub fn assignment<'t, 'a: 't, V>(visitor: &mut V, assignment: &'t Assignment<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -192,7 +192,7 @@ where
     }
 }
 
-/// Goes through a parameter expansion: its subscript, then its operation.
+/// Visits the subscript of a parameter expansion, then its operation.
 pub fn parameter<'t, 'a: 't, V>(visitor: &mut V, parameter: &'t Parameter<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -222,7 +222,7 @@ where
     }
 }
 
-/// Goes through the expansions in an expression.
+/// Visits the expansions in an expression.
 pub fn arithmetic<'t, 'a: 't, V>(visitor: &mut V, arithmetic: &'t Arithmetic<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -246,7 +246,7 @@ where
     }
 }
 
-/// Goes through the expansions in a word.
+/// Visits the expansions in a word.
 pub fn word<'t, 'a: 't, V>(visitor: &mut V, word: &'t Word<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,
@@ -295,7 +295,7 @@ where
     }
 }
 
-/// Goes through the target of a redirection, or the body of its here-document.
+/// Visits the target of a redirection, or the body of its here-document.
 pub fn redirect<'t, 'a: 't, V>(visitor: &mut V, redirect: &'t Redirect<'a>)
 where
     V: Visitor<'t, 'a> + ?Sized,

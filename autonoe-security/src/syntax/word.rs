@@ -1,24 +1,24 @@
-//! Words and what they are made of.
+//! Words and their parts.
 
 use std::borrow::Cow;
 
-use super::{Arithmetic, Few, Parameter, Script, Span};
+use super::{Arithmetic, Parameter, Script, SmallVec, Span};
 
-/// Text of a tree: a part of the source, or made from it when escapes were removed.
+/// Text of a tree: a slice of the source, or a copy with escapes removed.
 pub type Text<'a> = Cow<'a, str>;
 
-/// A word of the shell: what is one argument, or one file name, unless it is split.
+/// A word of the shell: one argument or one file name, unless it is split.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Word<'a> {
-    /// Its parts, in order. A word without any is empty and unquoted, as in `x=`.
-    pub parts: Few<Part<'a>>,
+    /// The parts, in order. A word without parts is empty and unquoted, as in `x=`.
+    pub parts: SmallVec<Part<'a>>,
     /// The whole word, with its quotes.
     pub span: Span,
 }
 
 impl Word<'_> {
-    /// Returns the text of the word without its quotes, or `None` if there is
-    /// anything in it that the shell expands.
+    /// Returns the text of the word without its quotes, or `None` if it contains anything that the
+    /// shell expands.
     ///
     /// ```
     /// use autonoe_security::syntax::{ArgWord, commands, parse};
@@ -37,7 +37,7 @@ impl Word<'_> {
     }
 }
 
-/// Returns the text of `parts`, or `None` if there is anything in them that the shell expands.
+/// Returns the text of `parts`, or `None` if they contain anything that the shell expands.
 pub(crate) fn static_text<'p>(parts: &'p [Part<'_>]) -> Option<Text<'p>> {
     let text = |part: &'p Part<'_>| match part {
         Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
@@ -60,16 +60,16 @@ pub(crate) fn static_text<'p>(parts: &'p [Part<'_>]) -> Option<Text<'p>> {
 pub enum Part<'a> {
     /// Plain unquoted text.
     Literal(Text<'a>),
-    /// Text that quotes or a backslash protect, with escapes removed: `'..'`, `\x`, `$'..'`,
-    /// and `".."` if nothing in it is expanded.
+    /// Text protected by quotes or a backslash, with escapes removed: `'..'`, `\x`, `$'..'`, and
+    /// `".."` if nothing in it is expanded.
     Quoted(Text<'a>),
     /// `".."` or `$".."` with expansions: its parts are these and [`Quoted`](Self::Quoted) text.
     DoubleQuoted(Vec<Part<'a>>),
-    /// An unquoted `*`, `?` or `[` that the shell may match with names of files.
+    /// An unquoted `*`, `?` or `[` that the shell may match with file names.
     Glob(char),
-    /// An unquoted `~` or `~name` where the shell puts a home directory.
+    /// An unquoted `~` or `~name` that the shell replaces by a home directory.
     Tilde(Text<'a>),
-    /// `{a,b}` or `{1..9}`, which makes several words of one.
+    /// `{a,b}` or `{1..9}`, which expands to several words.
     Brace(Box<Brace<'a>>),
     /// `$x`, `${x}`, `${x:-y}` ..
     Parameter(Box<Parameter<'a>>),
@@ -81,19 +81,19 @@ pub enum Part<'a> {
     Arithmetic(Box<Arithmetic<'a>>),
 }
 
-/// A script that stands in a word.
+/// A script nested in a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Substitution<'a> {
-    /// What runs.
+    /// The script.
     pub script: Script<'a>,
     /// The whole substitution.
     pub span: Span,
 }
 
-/// What braces expand to.
+/// The contents of a brace expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brace<'a> {
-    /// `{a,b}`: each alternative is what stands there in one of the words.
+    /// `{a,b}`: each alternative appears in one of the resulting words.
     Alternatives(Vec<Vec<Part<'a>>>),
     /// `{first..last}` or `{first..last..step}`: numbers or letters.
     Sequence {

@@ -1,4 +1,4 @@
-//! The corpora and mutations that several tests read.
+//! Corpora and mutations shared by several tests.
 
 pub(crate) mod corpus;
 pub(crate) mod mutate;

@@ -1,10 +1,10 @@
-//! Texts that are almost others.
+//! Mutations of command texts.
 
 mod tokens;
 
 use self::tokens::{SEEDS, TOKENS};
 
-/// Makes texts that are almost Bash, always the same from the same seed.
+/// Generates texts that are almost Bash, deterministically by seed.
 pub(crate) struct Mutator {
     state: u64,
     seeds: Vec<String>,
@@ -21,7 +21,7 @@ impl Mutator {
         }
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
@@ -29,7 +29,7 @@ impl Mutator {
         usize::try_from(self.state >> 33).expect("it fits") % limit.max(1)
     }
 
-    /// The next text.
+    /// Returns the next text.
     pub(crate) fn text(&mut self) -> String {
         let mut text = match self.below(10) {
             0 => self.tokens(),
@@ -93,7 +93,7 @@ impl Mutator {
         }
     }
 
-    /// A boundary between two characters.
+    /// Returns a character boundary.
     fn place(&mut self, text: &str) -> usize {
         let at = self.below(text.len() + 1);
         (0..=at)
@@ -103,7 +103,7 @@ impl Mutator {
     }
 }
 
-/// A number from the environment, to make more of it than in every run.
+/// Returns a number from the environment, which longer runs set.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     let set = std::env::var(variable).ok();
     set.map_or(otherwise, |text| text.parse().expect("a number"))

@@ -1,6 +1,6 @@
-//! Texts that nobody writes: no panic, and an answer for each.
+//! Random texts: the validator must not panic and must judge each of them.
 //!
-//! The test command tries some; `cargo xtask torture` ten million, and prints the slowest.
+//! The test command tries some; `cargo xtask torture` tries ten million and prints the slowest.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use autonoe_security::{
 use crate::common::corpus;
 use crate::common::mutate::{Mutator, number};
 
-/// How many texts are tried; the torture sets it.
+/// Number of texts; the torture run sets it.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
-/// Which texts are made; another number makes others.
+/// Seed of the generated texts.
 const SEED: &str = "AUTONOE_FUZZ_SEED";
 
-/// What takes longer is tried again before it counts.
+/// Slower texts are measured again before they count.
 const SLOW: Duration = Duration::from_millis(2);
 
 fn validators() -> Vec<BashValidator> {
@@ -47,9 +47,9 @@ fn corpus() -> Vec<String> {
 }
 
 fn timed(validator: &BashValidator, text: &str) -> (Duration, Verdict) {
-    let begun = Instant::now();
+    let started = Instant::now();
     let verdict = validator.check(text);
-    (begun.elapsed(), verdict)
+    (started.elapsed(), verdict)
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn no_text_makes_the_parser_or_the_validator_panic() {
         understood += u64::from(parse(&text).is_ok());
         let validator = &validators[usize::from(number % 3 == 0)];
         let (mut took, verdict) = timed(validator, &text);
-        // Something else may have had the processor.
+        // Another process may have used the CPU.
         for _ in 0..5 {
             if took > SLOW {
                 took = took.min(timed(validator, &text).0);

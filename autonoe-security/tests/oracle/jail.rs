@@ -1,4 +1,4 @@
-//! A place in which only Bash exists.
+//! A jail that contains nothing but Bash.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub(crate) const PROJECT: &str = "/srv/project";
 /// Longer than a batch takes, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// Runs the files of `/cases` one after another, each in a Bash of its own, and traces them.
+/// Runs the files of `/cases` one after another, each in a separate Bash, and traces them.
 ///
-/// Bash itself is the only program there, so the driver uses nothing else.
+/// Bash itself is the only program in the jail, so the driver uses nothing else.
 const DRIVER: &str = r#"
 cd /srv/project || exit 1
 for case in /cases/*; do
@@ -36,10 +36,12 @@ done >/dev/null 2>&1
 wait
 "#;
 
-/// Plays every program that is missing: some print a number, the others hostile text.
+/// Replaces every missing program: some print a number, the others hostile text.
 ///
-/// Half of them fail, so that both sides of `&&` and `||` are gone through. What it does itself is
-/// not traced.
+///
+/// Half of them fail, so that both sides of `&&` and `
+///
+/// ` are executed. Its own commands are not traced.
 const HANDLER: &str = r#"() {
   set +x
   case $1 in
@@ -74,7 +76,7 @@ impl Jail {
         ] {
             fs::create_dir_all(root.path().join(folder)).expect("writable");
         }
-        // Ordinary files will do where a command wants to read or write these.
+        // Ordinary files are sufficient for commands that read or write these.
         for file in [
             "dev/null",
             "dev/tty",
@@ -99,8 +101,8 @@ impl Jail {
         Self { root }
     }
 
-    /// Runs `commands`, and returns what Bash traced of each; `None` for one that was not started,
-    /// because those before it have left no room for more processes.
+    /// Runs `commands`, and returns Bash's trace of each; `None` for one that was not started,
+    /// because the previous ones have left no room for more processes.
     pub(crate) fn run(&self, commands: &[String]) -> Vec<Option<String>> {
         let path =
             |folder: &str, number: usize| self.root.path().join(format!("{folder}/{number:06}"));
@@ -117,7 +119,7 @@ impl Jail {
 
     fn start(&self) {
         let mut unshare = Command::new("unshare");
-        // In user namespaces everybody may make the others.
+        // In user namespaces every user may create the others.
         unshare.args([
             "--map-root-user",
             "--net",
@@ -135,12 +137,12 @@ impl Jail {
             .stdin(Stdio::null())
             .spawn()
             .expect("unshare is there (util-linux)");
-        let begun = Instant::now();
+        let started = Instant::now();
         let status = loop {
             if let Some(status) = child.try_wait().expect("ours") {
                 break status;
             }
-            if begun.elapsed() > DEADLINE {
+            if started.elapsed() > DEADLINE {
                 child.kill().expect("ours");
                 panic!("the jail does not come to an end");
             }

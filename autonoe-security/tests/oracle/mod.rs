@@ -1,9 +1,9 @@
-//! The execution oracle: whatever the validator allows is run, and every command that Bash then
-//! starts must be one that the validator has seen and that the policy lists.
+//! Execution oracle: runs every allowed text, and every command that Bash then starts must be one
+//! that the validator has seen and the policy lists.
 //!
-//! Commands of the corpus are mutated; those that are still allowed run in a jail in which there
-//! is nothing but Bash: no program, no network, no process of the machine. Programs that are
-//! missing there are played by a handler that prints hostile text, as a file or a server might.
+//! Commands of the corpus are mutated. Mutations that are still allowed run in a jail that contains
+//! nothing but Bash: no program, no network, no process of the machine. A handler takes the place
+//! of missing programs and prints hostile text, as a file or a server might.
 //!
 //! `cargo xtask torture` runs many more of them.
 #![cfg(target_os = "linux")]
@@ -21,13 +21,13 @@ use crate::common::corpus;
 use crate::common::mutate::{Mutator, number};
 use crate::oracle::jail::Jail;
 
-/// How many allowed commands are run; the torture sets it.
+/// Number of allowed commands to run; the torture run sets it.
 const RUNS: &str = "AUTONOE_TORTURE_ROUNDS";
 
-/// Which mutations are made; another number makes others.
+/// Seed of the mutations.
 const SEED: &str = "AUTONOE_ORACLE_SEED";
 
-/// How many commands are run in one jail.
+/// Number of commands in one jail.
 const BATCH: usize = 500;
 
 fn validator() -> BashValidator {
@@ -109,12 +109,12 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
     };
     let seen: Vec<String> = explained.commands.iter().flat_map(names_in).collect();
     let runs = |name: &str| {
-        // The command that is nothing at all.
+        // The empty command.
         if name == "''" {
             return true;
         }
         let listed = name.rsplit('/').next().unwrap_or(name);
-        // A script of the project is allowed by its path, from wherever the shell is.
+        // A script of the project is allowed by its path, from any directory of the shell.
         let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
         let is_script = name.contains('/') && !is_elsewhere;
         seen.iter().any(|it| it == name) && (is_script || is_listed(validator, listed))
@@ -122,7 +122,7 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
     names.iter().find(|name| !runs(name)).cloned()
 }
 
-/// Returns whether a name is on a list, at least to print its version.
+/// Returns whether a name is on a list, at least for printing its version.
 fn is_listed(validator: &BashValidator, name: &str) -> bool {
     let name = quoted(name);
     let prints_version = ["--version", "-version", "-v", "version"]
@@ -135,14 +135,14 @@ fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "'\\''"))
 }
 
-/// Whether a verdict about a bare name says that the name is on a list.
+/// Determines whether a verdict about a bare name implies that the name is on a list.
 trait IsKnown {
     fn is_known(&self) -> bool;
 }
 
 impl IsKnown for autonoe_security::Verdict {
     fn is_known(&self) -> bool {
-        // A listed command may need arguments; one that is on no list is denied for that.
+        // A listed command may need arguments; one that is on no list is denied for that reason.
         let unlisted = ["R5", "R6", "R7", "R8", "R60", "R71"];
         self.denial()
             .is_none_or(|denial| !unlisted.contains(&denial.rule.as_ref()))

@@ -1,7 +1,7 @@
-//! Reads what Bash traces of the commands that it starts.
+//! Parses Bash's trace of the commands that it starts.
 //!
-//! Every record begins with [`PREFIX`] on a line of its own, whatever the texts in it contain. So a
-//! line break in a name, an argument or a here-document begins no record.
+//! Every record starts with [`PREFIX`] on its own line, whatever the texts in it contain. A line
+//! break in a name, an argument or a here-document therefore starts no record.
 
 /// The value of `PS4`. Bash repeats the first character for each level of substitution. No
 /// candidate contains the rest.
@@ -9,14 +9,14 @@ pub(crate) const PREFIX: &str = "+trace-5e1f8c0d ";
 
 /// Returns the names of the simple commands in a trace, in order.
 pub(crate) fn names(trace: &str) -> Vec<String> {
-    // A trace that was cut off ends in the middle of a record.
+    // A truncated trace ends in the middle of a record.
     let whole = trace.rsplit_once('\n').map_or("", |(whole, _)| whole);
-    // The handler of missing programs begins so, and is silent from then on.
+    // The handler of missing programs starts with this, and is not traced afterwards.
     let own = records(whole).into_iter().filter(|it| *it != "set +x");
     own.filter_map(name).collect()
 }
 
-/// Splits a trace at the prefixes that begin a line.
+/// Splits a trace at the prefixes at the start of a line.
 fn records(trace: &str) -> Vec<&str> {
     let marker = PREFIX.trim_start_matches('+');
     let is_begin = |at: usize| {
@@ -39,7 +39,7 @@ fn records(trace: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the name in one record; `None` if it is no simple command.
+/// Returns the name in one record; `None` if it is not a simple command.
 fn name(record: &str) -> Option<String> {
     let (word, rest) = word(record);
     let is_keyword = ["[[", "((", "for", "case", "select"]
@@ -48,10 +48,10 @@ fn name(record: &str) -> Option<String> {
     (!word.is_empty() && !is_keyword && !is_assignment(record, rest)).then_some(word)
 }
 
-/// Returns whether a record is an assignment: Bash gives each a record of its own.
+/// Returns whether a record is an assignment: Bash writes a separate record for each.
 ///
-/// `rest` follows the first word. A command called `a=b` shows like an assignment, unless it has
-/// arguments. Brackets and parentheses stand without quotes in assignments only.
+/// `rest` follows the first word. A command called `a=b` looks like an assignment, unless it has
+/// arguments. Only assignments contain unquoted brackets and parentheses.
 fn is_assignment(record: &str, rest: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let behind = record.trim_start_matches(is_name);
@@ -91,7 +91,7 @@ fn word(text: &str) -> (String, &str) {
     (String::from_utf8_lossy(&word).into_owned(), rest)
 }
 
-/// Decodes what stands behind `$'`, and returns what follows the closing quote.
+/// Decodes the text after `$'`, and returns the text after the closing quote.
 fn decode_ansi_c<'t>(quoted: &'t str, word: &mut Vec<u8>) -> &'t str {
     let mut rest = quoted;
     while let Some(c) = rest.chars().next() {

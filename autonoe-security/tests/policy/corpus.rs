@@ -1,4 +1,4 @@
-//! Every case of the corpus.
+//! Checks every case of the corpus.
 
 use std::fmt::Write;
 

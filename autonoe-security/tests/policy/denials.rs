@@ -1,4 +1,4 @@
-//! What denials say: fixed sentences, and lines that teach.
+//! Texts of denials: fixed sentences and advice.
 
 use autonoe_security::{BashSecurity, Layer, PolicyConfig, Profile, Verdict};
 
@@ -75,17 +75,17 @@ fn a_line_says_what_why_and_how_to_proceed() {
             "curl may reach another machine: only localhost is reachable; reach servers on localhost \
              only, such as curl http://localhost:3000/; read web pages with WebFetch, if you have it \
              (rule R86)",
-            "an argument of sort is not known before it runs: the value could turn into an option; \
+            "an argument of sort is unknown until it runs: the value can become an option; \
              put -- before it, or begin it with static text such as ./ (rule R21)",
-            "the file that is written to is a value that is not known: where a command writes must \
-             be known before it runs; write the path literally (rule R27)",
-            "'.autonoe/status.json' is not to be written to: the path is protected; use the \
+            "the target of the write is an unknown value: the target of a write must be known \
+             before the command runs; write the path literally (rule R27)",
+            "'.autonoe/status.json' must not be written to: the path is protected; use the \
              deliverable tools for .autonoe (rule R29)",
             "the variable 'PAGER' may not be set to this value: only harmless values of this \
-             variable are known; set it to cat or true (rule R16)",
-            "this use of 'npm' does not only verify: sync runs only what verifies; run tests, type \
-             checks, linters or builds that change no source (rule R64)",
-            "the quote is never closed at byte 3: only what is fully understood can be judged; \
+             variable are allowed; set it to cat or true (rule R16)",
+            "'npm' with these arguments can do more than verify: a sync allows only commands that \
+             verify; run tests, type checks, linters or builds that change no source (rule R64)",
+            "the quote is never closed at byte 3: the policy denies text that it does not fully understand; \
              check the quotes and brackets (rule R3)",
         ]
     );
@@ -102,7 +102,7 @@ fn a_copy_and_a_forced_add_are_refused_for_what_they_would_write() {
         (
             "cp -r src ~",
             "R29",
-            "the home directory is not to be written to",
+            "the home directory must not be written to",
         ),
         (
             "git add -f ':/'",
@@ -112,7 +112,7 @@ fn a_copy_and_a_forced_add_are_refused_for_what_they_would_write() {
         (
             "cp \"$x\" /tmp/",
             "R21",
-            "an argument of cp is not known before it runs",
+            "an argument of cp is unknown until it runs",
         ),
         (
             "for x in .git a; do cp -r \"$x\" /tmp/; done",
@@ -214,7 +214,7 @@ fn advice_fits_the_command() {
     );
     assert_eq!(
         advice("x=$(cat f); sort $x").as_deref(),
-        Some("put it into quotes, behind static text")
+        Some("put it into quotes, after static text")
     );
     assert_eq!(
         advice("set -o posix").as_deref(),

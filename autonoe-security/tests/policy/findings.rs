@@ -1,4 +1,4 @@
-//! The words of the commands that were found, and the commands that they start.
+//! Words of the commands found, and the commands that they start.
 
 use autonoe_security::{BashSecurity, Denial, Explanation, Finding, Layer, PolicyConfig, Verdict};
 
@@ -8,7 +8,7 @@ fn explain(command: &str) -> Explanation {
     validator(PolicyConfig::default()).explain(command)
 }
 
-/// Writes the words of a finding and of the commands that it starts; `?` is an unknown word.
+/// Renders the words of a finding and of the commands that it starts; `?` is an unknown word.
 fn invocations(finding: &Finding) -> Vec<String> {
     let written = |words: &[Option<String>]| {
         let words: Vec<&str> = words

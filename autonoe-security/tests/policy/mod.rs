@@ -1,4 +1,4 @@
-//! The policy, through the public API.
+//! Tests of the policy through the public API.
 
 mod corpus;
 mod denials;

@@ -1,4 +1,4 @@
-//! The cases that the specification names, one test each.
+//! Cases named in the specification, one test each.
 
 use autonoe_security::BashSecurity;
 

@@ -1,5 +1,5 @@
-//! The commands that sections 6.2 to 6.4 of the specification name, literally: in run and sync
-//! mode, with their profile, with all profiles and with each other profile.
+//! The literal commands of sections 6.2 to 6.4 of the specification, in run and sync mode: with
+//! their profile, with all profiles and with each other profile.
 
 use autonoe_security::{BashSecurity, Mode, PolicyConfig, Profile};
 
@@ -162,7 +162,7 @@ const TABLE: &[Row] = &[
     ),
 ];
 
-/// Tells whether `command` is allowed with these profiles; `None` is all of them.
+/// Returns whether `command` is allowed with these profiles; `None` is all of them.
 fn is_allowed(command: &str, mode: Mode, profiles: Option<&[Profile]>) -> bool {
     let config = PolicyConfig {
         profiles: profiles.map(|profiles| profiles.iter().copied().collect()),

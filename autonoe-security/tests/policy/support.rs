@@ -1,4 +1,4 @@
-//! Policies for tests.
+//! Policies used by the tests.
 
 use autonoe_security::{
     AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
@@ -33,7 +33,7 @@ pub(crate) fn sync(command: &str) -> Verdict {
     validator_in(Mode::Sync, PolicyConfig::default()).check(command)
 }
 
-/// Judges with `rm` and `mv` open.
+/// Judges with `rm` and `mv` allowed.
 pub(crate) fn destructive(command: &str) -> Verdict {
     let config = PolicyConfig {
         destructive: Destructive::Allowed,

@@ -8,7 +8,7 @@ use autonoe_security::{
 
 use crate::policy::support::{PROJECT, corpus, validator};
 
-/// A file system in which everything is where it seems, but for these links.
+/// A file system without symlinks except these.
 struct Links(HashMap<&'static str, &'static str>);
 
 impl ResolveSymlinks for Links {
@@ -95,6 +95,49 @@ fn a_link_to_the_folder_of_a_session_is_not_written_through() {
 }
 
 #[test]
+fn a_path_goes_up_from_where_a_link_leads() {
+    let validator = with_links(&[
+        ("/srv/project/out/web", "/home/me/web"),
+        ("/srv/project/src/api", "/srv/project/api/v1"),
+    ]);
+
+    for (command, is_allowed) in [
+        ("echo x > out/web/../.bashrc", false),
+        ("touch out/web/../x", false),
+        ("cp a out/web/..", false),
+        ("cd out && echo x > web/../x", false),
+        ("echo x > out/../a", true),
+        ("echo x > src/api/../a", true),
+        ("echo x > src/api/../../a", true),
+        ("echo x > src/api/../../../a", false),
+    ] {
+        let verdict = validator.check(command);
+        assert_eq!(verdict.is_allowed(), is_allowed, "{command}: {verdict:?}");
+    }
+}
+
+#[test]
+fn the_contents_of_a_repository_are_not_copied() {
+    struct Repository;
+    impl ResolveSymlinks for Repository {
+        fn resolve(&self, path: &str) -> Option<String> {
+            (!path.contains("/.") || path == "/tmp/x/.git").then(|| path.to_owned())
+        }
+    }
+    let validator = validator(PolicyConfig::default()).with_symlinks(Repository);
+    for (command, is_allowed) in [
+        ("cp -r /tmp/x/. .", false),
+        ("cp -rT /tmp/x .", false),
+        ("cp -r /tmp/x/. /tmp/y", true),
+        ("cp -r /tmp/y/. .", true),
+        ("cp -r /tmp/x copy", true),
+    ] {
+        let verdict = validator.check(command);
+        assert_eq!(verdict.is_allowed(), is_allowed, "{command}: {verdict:?}");
+    }
+}
+
+#[test]
 fn a_link_to_credentials_is_not_read() {
     let links = [("/srv/project/key", "/root/.ssh/id_rsa")];
     let validator = validator(PolicyConfig::default()).with_symlinks(Links(links.into()));
@@ -156,7 +199,7 @@ fn no_link_allows_what_was_denied() {
     }
 }
 
-/// Builds a validator of a project that was named by the link `/home/link`.
+/// Builds a validator of a project that was opened through the link `/home/link`.
 fn with_project_link(target: &'static str) -> BashValidator {
     let scope = PolicyScope {
         project_link: Some("/home/link".into()),
@@ -186,7 +229,7 @@ fn paths_through_the_link_to_the_project_are_paths_of_the_project() {
         ("echo x > /home/link/.git/config", false),
         ("echo x > /home/link/.autonoe/status.json", false),
         ("rm -r /home/link", false),
-        // A symlink in the project that leads outside is still refused.
+        // A symlink in the project that leads outside is still denied.
         ("echo x > /home/link/out/hosts", false),
         ("cd /home/link/out && ls", false),
         // Neighbours of the link, and paths that leave it.

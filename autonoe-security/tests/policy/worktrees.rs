@@ -1,4 +1,4 @@
-//! A member of a fleet works in a worktree in `.harness`, and the rest of that folder is protected.
+//! Fleet members work in a worktree in `.harness`; the rest of that folder is protected.
 
 use autonoe_security::{BashSecurity, BashValidator, Destructive, Policy, PolicyConfig};
 

@@ -1,4 +1,4 @@
-//! Runs the commands on archives, compressed files and databases that the policy allows.
+//! Runs the allowed commands on archives, compressed files and databases.
 
 use autonoe_security::BashSecurity;
 
@@ -6,7 +6,7 @@ use super::project::{Project, tokens};
 use super::{ROUNDS, SEED};
 use crate::common::mutate::{Mutator, number};
 
-/// Makes archives whose members are protected files, files outside and links to them.
+/// Creates archives whose members are protected files, files outside and links to them.
 const SETUP: &str = "
 mkdir -p m/.git m/.autonoe m/sub build
 echo evil > m/.git/config; echo evil > m/.autonoe/status.json; echo evil > m/made
@@ -19,7 +19,7 @@ sqlite3 x.db 'create table t(a)'
 rm -r m
 ";
 
-/// What a command is made of.
+/// Tokens of a command.
 const TAR: &str = r#"
 -tf  -xf  -xOf  -cf  tf  xf  xOf  cf  czf  xzf  -t  -x  -c  -O  -f  -z  -v  -C build  -C ..  -C .git
 evil.tar  evil.tgz  out.tar  .git/config  .autonoe/x  ../made  build/o.tar  -  a  src  .  ..

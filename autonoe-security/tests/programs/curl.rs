@@ -1,4 +1,4 @@
-//! Runs the `curl` commands that the policy allows against a local server.
+//! Runs the allowed `curl` commands against a local server.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use super::project::{Project, SECRET, tokens};
 use super::{ROUNDS, SEED};
 use crate::common::mutate::{Mutator, number};
 
-/// A server that writes down every request, and redirects to another name of itself.
+/// A server that records every request, and redirects to another name of itself.
 struct Server {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
@@ -34,7 +34,7 @@ impl Server {
         Self { port, requests }
     }
 
-    /// Takes the requests that were not for this machine, or that carry a secret.
+    /// Removes and returns the requests that were not for this machine, or that contain a secret.
     fn take_violations(&self) -> Vec<String> {
         let mut requests = self.requests.lock().expect("no panic");
         let mut taken: Vec<String> = requests.drain(..).collect();
@@ -44,7 +44,8 @@ impl Server {
 
     fn is_local(&self, request: &str) -> bool {
         let first = request.lines().next().unwrap_or_default();
-        // A proxy gets the whole URL, or is asked to connect. `-X` can put any text before that.
+        // A proxy receives the whole URL, or a request to connect. `-X` can put any text before
+        // that.
         let target = first.rsplit(' ').nth(1).unwrap_or_default();
         let is_for_proxy = first.starts_with("CONNECT") || !target.starts_with('/');
         let hosts = ["localhost", "127.0.0.1", "127.0.0.2"];
@@ -61,7 +62,8 @@ fn answer(mut stream: TcpStream, port: u16, requests: &Mutex<Vec<String>>) {
     let wait = stream.set_read_timeout(Some(Duration::from_millis(50)));
     wait.expect("a time-out can be set");
     let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
-    // Until it pauses: an upload may follow the head, and nobody waits for the answer before that.
+    // Until it pauses: an upload may follow the head, and the client does not wait for the answer
+    // before that.
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         request.extend_from_slice(&buffer[..count]);
         if request.len() > 1 << 16 {
@@ -77,11 +79,11 @@ fn answer(mut stream: TcpStream, port: u16, requests: &Mutex<Vec<String>>) {
          Set-Cookie: a=b\r\nAlt-Svc: h2=\":{port}\"\r\nContent-Length: 2\r\n\
          Content-Disposition: attachment; filename=\"../made\"\r\nConnection: close\r\n\r\nok"
     );
-    // The client may be gone.
+    // The client may have disconnected.
     drop(stream.write_all(answer.as_bytes()));
 }
 
-/// What a command is made of; `PORT` is the port of the server.
+/// Tokens of a command; `PORT` is the port of the server.
 const TOKENS: &str = r#"
 http://localhost:PORT/  http://127.0.0.1:PORT/x  localhost:PORT  http://127.0.0.2:PORT/
 http://0.0.0.0:PORT/  http://example.com/  0.0.0.0:PORT  http://localhost@0.0.0.0:PORT/
@@ -108,7 +110,7 @@ http://localhost:PORT\@0.0.0.0:PORT/  http://localhost:PORT#@0.0.0.0:PORT/  --ur
 --cert ../home/.ssh/id_rsa  -E body  file:///etc/passwd  -r 0-1  -#
 "#;
 
-/// Variables in front of the command.
+/// Variables before the command.
 const VARIABLES: &[&str] = &[
     "http_proxy=http://127.0.0.1:PORT ",
     "ALL_PROXY=127.0.0.1:PORT ",

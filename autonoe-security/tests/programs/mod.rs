@@ -1,14 +1,15 @@
-//! Runs what the policy allows of `sed`, `awk`, `xargs`, `curl`, archives and databases with the real
-//! programs, and checks that nothing else happens.
+//! Runs allowed commands of `sed`, `awk`, `xargs`, `curl`, archives and databases with the real
+//! programs and checks that nothing else happens and no secret is printed.
 //!
-//! Programs are made of tokens at random. Those that the policy allows run with the real tools in
-//! an empty directory. A script that writes a file or runs a command leaves a trace there: every
-//! command among the tokens and every line of the input creates a file.
+//! Programs are assembled from random tokens. The allowed ones run with the real tools in an empty
+//! directory. A script that writes a file or runs a command leaves a trace there: every command
+//! among the tokens and every line of the input creates a file.
 #![cfg(target_os = "linux")]
 
 mod archives;
 mod curl;
 mod project;
+mod secrets;
 mod xargs;
 
 use std::fs;
@@ -19,10 +20,10 @@ use tempfile::TempDir;
 
 use crate::common::mutate::{Mutator, number};
 
-/// How many programs are made; `cargo xtask torture` sets it.
+/// Number of programs; `cargo xtask torture` sets it.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
-/// Another number makes other programs.
+/// Seed of the programs.
 const SEED: &str = "AUTONOE_ORACLE_SEED";
 
 const INPUT: &str = "touch ran_input\ntouch ran_input b/c\n\nx\n";
@@ -229,7 +230,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Makes a program of up to twelve tokens.
+/// Assembles a program of up to twelve tokens.
 fn program(random: &mut Mutator, tokens: &[&str], seeds: &[&str]) -> String {
     let mut text = match random.below(2) {
         0 => String::new(),
@@ -248,11 +249,11 @@ fn program(random: &mut Mutator, tokens: &[&str], seeds: &[&str]) -> String {
     text
 }
 
-/// Runs `tool` with a program on a file, and returns the names of what it left behind.
+/// Runs `tool` with a program on a file, and returns the names of the files that it created.
 fn left_behind(tool: &[&str], program: &str) -> Vec<String> {
     let folder = TempDir::new().expect("a directory");
     fs::write(folder.path().join("f"), INPUT).expect("writable");
-    // Programs may loop; a killed one shows what it did until then.
+    // Programs may loop; the files of a killed one are still checked.
     let status = Command::new("timeout")
         .args(["-s", "KILL", "1"])
         .args(tool)
@@ -279,7 +280,7 @@ fn left_behind(tool: &[&str], program: &str) -> Vec<String> {
     names
 }
 
-/// Runs what the policy allows of `wanted` programs, and returns how many those were.
+/// Generates programs, runs the allowed ones, and returns their number.
 fn run_allowed(tool: &[&str], tokens: &[&str], seeds: &[&str]) -> usize {
     let validator = validator();
     let mut random = Mutator::new(number(SEED, 7), Vec::new());

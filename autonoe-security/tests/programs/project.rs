@@ -1,4 +1,4 @@
-//! A project with protected files, in which allowed commands run with the real programs.
+//! A project with protected files in which allowed commands run with the real programs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use autonoe_security::{BashValidator, Policy, PolicyConfig};
 use tempfile::TempDir;
 
-/// What no request may carry.
+/// The text that no request may contain.
 pub(super) const SECRET: &str = "SECRET";
 
-/// Returns the tokens of a list, in which two blanks or a new line stand between them.
+/// Returns the tokens of a list, separated by two blanks or a line break.
 pub(super) fn tokens(list: &'static str) -> Vec<&'static str> {
     let lines = list.lines().flat_map(|line| line.split("  "));
     lines.filter(|token| !token.is_empty()).collect()
@@ -55,7 +55,7 @@ impl Project {
         BashValidator::new(policy.expect("a good policy"))
     }
 
-    /// Runs `command` with Bash. One that waits is killed, and shows what it did until then.
+    /// Runs `command` with Bash. A waiting command is killed, and its effects are still checked.
     pub(super) fn run(&self, command: &str) {
         let status = Command::new("timeout")
             .args(["-s", "KILL", "5", "bash", "--noprofile", "--norc", "-c"])
@@ -71,7 +71,7 @@ impl Project {
         status.expect("timeout and bash are there");
     }
 
-    /// Returns what the policy protects, and what lies outside the project.
+    /// Returns the protected files and the files outside the project.
     pub(super) fn protected(&self) -> Vec<(String, Vec<u8>)> {
         let is_free = |path: &str| {
             let inside = path.strip_prefix("project/");

@@ -1,4 +1,4 @@
-//! Runs the `xargs` commands that the policy allows on hostile input.
+//! Runs the allowed `xargs` commands on hostile input.
 
 use autonoe_security::BashSecurity;
 
@@ -34,7 +34,7 @@ $(touch made)
 BEGIN{system(\"touch made\")}
 ";
 
-/// What a command is made of.
+/// Tokens of a command.
 const TOKENS: &str = r#"
 -n1  -n 2  -0  -I{}  -I {}  -I %  -d '\n'  -r  -t  -P2  -L1  -a input  --replace  -i  -E x
 -x  -s 999  --max-args=1  --arg-file=input  --  {}  %  cat  ls  wc -l  head -1  tail  sort
@@ -63,7 +63,7 @@ fn command(random: &mut Mutator, tokens: &[&str]) -> String {
 fn allowed_xargs_commands_change_nothing_whatever_their_input_is() {
     let project = Project::new(&[("input", INPUT), ("a", "x\n")]);
     let (validator, mut before) = (project.validator(), project.files());
-    // Commands may change it, and make files, by names that do not come from the input.
+    // Commands may change it, and create files, by names that do not come from the input.
     before.remove("project/a");
     let mut random = Mutator::new(number(SEED, 7), Vec::new());
     let tokens = tokens(TOKENS);

@@ -1,3 +1,5 @@
+//! Parsing of arithmetic.
+
 use crate::syntax::outline::check;
 
 #[test]

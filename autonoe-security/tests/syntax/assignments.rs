@@ -1,3 +1,5 @@
+//! Parsing of assignments and arrays.
+
 use crate::syntax::outline::check;
 
 #[test]

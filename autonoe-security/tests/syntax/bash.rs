@@ -1,10 +1,10 @@
-//! The real Bash, to compare the parser with.
+//! The real Bash, as a reference for the parser.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Reads texts that end with a zero byte, and answers each with `1` if Bash accepts it without
-/// a word. After `set -n` a shell reads commands and runs none.
+/// Reads texts that end with a zero byte, and answers each with `1` if Bash accepts it silently.
+/// After `set -n` a shell parses commands and runs none.
 const SYNTAX: &str = r#"
 while IFS= read -r -d '' text; do
     complaints=$({ eval "set -n
@@ -12,7 +12,7 @@ $text"; } 2>&1)
     if [ -z "$complaints" ]; then printf '1\0'; else printf '0\0'; fi
 done"#;
 
-/// Reads words, and answers with what they are when quotes and braces are gone.
+/// Reads words, and answers with their text after removing quotes and braces.
 const WORDS: &str = r#"
 set -f
 HOME=/home/me
@@ -21,7 +21,7 @@ while IFS= read -r -d '' text; do
     printf '%s\0' "$answer"
 done"#;
 
-/// A Bash that answers one question after another.
+/// A Bash process that answers requests one after another.
 pub(crate) struct Bash {
     child: Child,
     questions: Option<ChildStdin>,
@@ -29,12 +29,12 @@ pub(crate) struct Bash {
 }
 
 impl Bash {
-    /// A Bash that tells whether it accepts texts.
+    /// Starts a Bash that reports whether it accepts texts.
     pub(crate) fn for_syntax() -> Self {
         Self::running(SYNTAX)
     }
 
-    /// A Bash that tells what words are.
+    /// Starts a Bash that reports the text of words.
     pub(crate) fn for_words() -> Self {
         Self::running(WORDS)
     }
@@ -59,20 +59,20 @@ impl Bash {
         }
     }
 
-    /// Tells whether Bash accepts `text`.
+    /// Returns whether Bash accepts `text`.
     pub(crate) fn accepts(&mut self, text: &str) -> bool {
-        self.ask(text) == "1" || confirms(text)
+        self.evaluate(text) == "1" || confirms(text)
     }
 
-    /// What the words of `text` are.
+    /// Returns the words of `text`.
     pub(crate) fn words(&mut self, text: &str) -> Vec<String> {
-        let answer = self.ask(text);
+        let answer = self.evaluate(text);
         let mut fields = answer.split('\x1f').map(str::to_owned);
         let count = fields.next().and_then(|count| count.parse().ok());
         fields.take(count.expect("a number")).collect()
     }
 
-    fn ask(&mut self, text: &str) -> String {
+    fn evaluate(&mut self, text: &str) -> String {
         let questions = self.questions.as_mut().expect("it is open");
         let question = [text.as_bytes(), b"\0"].concat();
         questions.write_all(&question).expect("bash reads");
@@ -93,7 +93,7 @@ impl Drop for Bash {
     }
 }
 
-/// Asks a Bash of its own, which is slow.
+/// Asks a separate Bash process, which is slow.
 fn confirms(text: &str) -> bool {
     let output = Command::new("bash").args(["-n", "-c", text]).output();
     let output = output.expect("bash is installed");

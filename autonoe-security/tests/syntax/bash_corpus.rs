@@ -1,3 +1,5 @@
+//! Compares the parser with Bash on the corpus.
+
 use autonoe_security::syntax::parse;
 
 use crate::common::corpus::{cases, command};

@@ -1,4 +1,4 @@
-//! The shell scripts of the machine.
+//! Compares the parser with Bash on the shell scripts installed on the machine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use autonoe_security::syntax::parse;
 
 use crate::syntax::bash::Bash;
 
-/// Where scripts lie, and whether all below is searched.
+/// Locations of scripts, and whether they are searched recursively.
 const PLACES: [(&str, bool); 7] = [
     ("/etc/profile", false),
     ("/etc/profile.d", false),
@@ -18,7 +18,7 @@ const PLACES: [(&str, bool); 7] = [
     ("/usr/sbin", false),
 ];
 
-/// Of so many pieces Bash is asked.
+/// Maximum number of pieces that Bash checks.
 const PIECES: usize = 12_000;
 
 #[test]
@@ -90,7 +90,7 @@ fn has_ending(path: &Path) -> bool {
         .is_some_and(|ending| ending == "sh" || ending == "bash")
 }
 
-/// Tells whether a file is a script of a shell, by its ending or its first line.
+/// Returns whether a file is a shell script, by its extension or its first line.
 fn is_script(path: &Path) -> bool {
     use std::io::Read;
 

@@ -1,16 +1,18 @@
+//! Compares the parser with Bash on mutations of the corpus.
+
 use autonoe_security::syntax::parse;
 
 use crate::common::mutate::{Mutator, number};
 use crate::syntax::bash::Bash;
 use crate::syntax::bash_corpus::corpus;
 
-/// How many texts are made; a longer run sets it.
+/// Number of texts; a longer run sets it.
 const TEXTS: &str = "AUTONOE_SYNTAX_TEXTS";
 
-/// Which texts are made; another number makes others.
+/// Seed of the texts.
 const SEED: &str = "AUTONOE_SYNTAX_SEED";
 
-/// Of how many refused texts Bash is asked, for the figure alone.
+/// Number of rejected texts that Bash checks, for statistics only.
 const REFUSED: usize = 1000;
 
 #[test]

@@ -1,14 +1,14 @@
-//! Words of plain text: the tree must say what Bash makes of them.
+//! Compares plain words in the tree with Bash's own expansion of them.
 
 use autonoe_security::syntax::{ArgWord, Brace, Part, commands, parse};
 
 use crate::common::mutate::{Mutator, number};
 use crate::syntax::bash::Bash;
 
-/// How many words are made; a longer run sets it.
+/// Number of words; a longer run sets it.
 const WORDS: &str = "AUTONOE_SYNTAX_WORDS";
 
-/// What the words are made of: nothing here runs anything.
+/// Pieces of the words: none of them runs anything.
 const PIECES: [&str; 40] = [
     "a", "b", "c", "é", "1", "12", "-", "=", ":", ",", "..", ".", "/", "{", "}", "{a,b}", "{1..3}",
     "{a..c}", "{,x}", "~", "~/", "*", "?", "[", "]", "'", "''", "'q r'", "\"", "\"d e\"", "\\",
@@ -37,7 +37,8 @@ fn words_are_what_bash_makes_of_them() {
     assert!(compared > 500);
 }
 
-/// The arguments that the tree of a command with `text` behind it has; `None` if it has none.
+/// Returns the arguments of a command followed by `text` according to the tree; `None` if it has
+/// none.
 fn words(text: &str) -> Option<Vec<String>> {
     let command = format!("x {text}");
     let tree = parse(&command).ok()?;
@@ -52,7 +53,8 @@ fn words(text: &str) -> Option<Vec<String>> {
             .iter()
             .any(|part| matches!(part, Part::Quoted(_)));
         for expanded in expanded(&word.parts)? {
-            // An empty word without quotes goes away; braces can make some with and some without.
+            // An empty word without quotes vanishes; braces can make some with and some without
+            // quotes.
             match (expanded.is_empty(), is_quoted) {
                 (true, true) if word.parts.len() > 1 => return None,
                 (true, false) => return None,
@@ -63,7 +65,7 @@ fn words(text: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// What the parts make together; each part multiplies what is before it.
+/// Returns the texts of the parts together; each part multiplies the texts before it.
 fn expanded(parts: &[Part<'_>]) -> Option<Vec<String>> {
     let mut all = vec![String::new()];
     for part in parts {

@@ -1,3 +1,5 @@
+//! Parsing of brace expansions.
+
 use crate::syntax::outline::check;
 
 #[test]

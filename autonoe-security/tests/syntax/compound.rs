@@ -1,3 +1,5 @@
+//! Parsing of compound commands.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Parsing of `[[ .. ]]` conditions.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Parsing of line continuations.
+
 use autonoe_security::syntax::parse;
 
 use crate::syntax::outline::check;

@@ -1,3 +1,5 @@
+//! Parsing of expansions.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Scripts that are made up with marked commands in them, each of which must be found.
+//! Generated scripts with marked commands, each of which must be found.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use crate::common::mutate::number;
 use crate::syntax::bash::Bash;
 use crate::syntax::probes::names;
 
-/// How many scripts are made up; a longer run sets it.
+/// Number of scripts; a longer run sets it.
 const SCRIPTS: &str = "AUTONOE_SYNTAX_SCRIPTS";
 
-/// Which scripts are made up; another number makes others.
+/// Seed of the scripts.
 const SEED: &str = "AUTONOE_SYNTAX_SEED";
 
-/// What may be made up here and is refused.
+/// Errors that generated scripts may have.
 const REFUSED: [SyntaxErrorKind; 2] = [
     SyntaxErrorKind::Unsupported("a here-document among commands"),
     SyntaxErrorKind::Unsupported("a command substitution of this kind in an expansion"),
 ];
 
-/// Stands for the name of a command; each one gets a number in the end.
+/// Placeholder for the name of a command; each one gets a number in the end.
 const MARK: &str = "\u{1}";
 
-/// A command, with others in it down to some depth.
+/// A command with nested commands down to some depth.
 fn command() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just(MARK.to_string()),
@@ -79,7 +79,7 @@ fn compound(
     ]
 }
 
-/// A word with a command in it.
+/// A word with a nested command.
 fn word(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strategy<Value = String> {
     prop_oneof![
         inner.clone().prop_map(|a| format!("$( {a} )")),
@@ -99,7 +99,7 @@ fn word(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strategy
     ]
 }
 
-/// A command with another one in an odd place.
+/// A command with another one in an unusual position.
 fn place(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strategy<Value = String> {
     let word = word(inner).boxed();
     prop_oneof![
@@ -120,7 +120,7 @@ fn place(inner: impl Strategy<Value = String> + Clone + 'static) -> impl Strateg
     ]
 }
 
-/// Numbers the marks, and returns the names that they became.
+/// Numbers the placeholders, and returns the resulting names.
 fn numbered(text: &str) -> (String, BTreeSet<String>) {
     let mut names = BTreeSet::new();
     let mut result = String::new();

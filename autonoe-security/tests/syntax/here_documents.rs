@@ -1,3 +1,5 @@
+//! Parsing of here-documents.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,6 +1,8 @@
+//! Limits on the depth and the size of texts.
+
 use autonoe_security::syntax::{SyntaxErrorKind, commands, parse};
 
-/// What stands in itself: what opens it, the innermost, what closes it.
+/// Nested constructs: the opening text, the innermost text, the closing text.
 const NESTED: [(&str, &str, &str); 20] = [
     ("$(a ", "b", ")"),
     ("\"$(a ", "b", ")\""),

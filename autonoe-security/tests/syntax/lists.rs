@@ -1,3 +1,5 @@
+//! Parsing of lists and pipelines.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The parser, through the public API.
+//! Tests of the parser through the public API.
 
 mod arithmetic;
 mod assignments;
@@ -25,4 +25,4 @@ mod redirects;
 mod refusals;
 mod spans;
 mod stress;
-mod words;
+mod word_parsing;

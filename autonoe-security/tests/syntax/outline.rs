@@ -1,11 +1,12 @@
-//! Trees as short text, to compare them with what a test expects.
+//! Syntax trees rendered as short text, for comparison with expected trees.
 //!
-//! `a | b && (c) &` reads `[a] | [b] && ([c]) &`: a simple command stands in
-//! brackets, with its redirections behind it.
+//! `a | b && (c) &` is rendered as `[a] | [b] && ([c]) &`: a simple command is in brackets,
+//! followed by its redirections.
 
 use autonoe_security::syntax::{
-    ArgWord, AssignedValue, Assignment, Command, CommandKind, Condition, Connector, GoesOn, Item,
-    Pipeline, Redirect, RedirectOperator, RedirectTarget, Runs, Script, SimpleCommand, parse,
+    ArgWord, AssignedValue, Assignment, Command, CommandKind, Condition, Connector, Item,
+    LoopCondition, Pipeline, Redirect, RedirectOperator, RedirectTarget, Runs, Script,
+    SimpleCommand, parse,
 };
 
 use crate::syntax::outline_words::{arithmetic, parts, subscript, word};
@@ -18,7 +19,7 @@ pub(crate) fn outline(text: &str) -> String {
     }
 }
 
-/// Compares the outlines of texts with what is expected.
+/// Compares the outlines of texts with the expected ones.
 pub(crate) fn check<const N: usize>(table: [(&str, &str); N]) {
     for (text, expected) in table {
         assert_eq!(outline(text), expected, "{text:?}");
@@ -73,9 +74,9 @@ fn command(command: &Command<'_>) -> String {
             format!("if {branches}{otherwise} fi")
         }
         CommandKind::While(inner) => {
-            let name = match inner.goes_on {
-                GoesOn::WhileItHolds => "while",
-                GoesOn::UntilItHolds => "until",
+            let name = match inner.kind {
+                LoopCondition::While => "while",
+                LoopCondition::Until => "until",
             };
             format!(
                 "{name} {} do {} done",

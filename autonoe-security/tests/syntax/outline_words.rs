@@ -1,8 +1,7 @@
-//! Words as short text.
+//! Words rendered as short text.
 //!
-//! Plain text stands as it is, quoted text in single quotes, and everything that
-//! the shell expands in angle brackets: `<*>`, `<~>`, `<$x>`, `<{a|b}>`,
-//! `<$([ls])>`.
+//! Plain text is unchanged, quoted text is in single quotes, and everything that the shell expands
+//! is in angle brackets: `<*>`, `<~>`, `<$x>`, `<{a|b}>`, `<$([ls])>`.
 
 use autonoe_security::syntax::{
     Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Subscript, Substitute, Word,

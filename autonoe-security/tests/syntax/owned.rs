@@ -1,3 +1,5 @@
+//! Syntax trees that own their text.
+
 use autonoe_security::syntax::{Script, parse};
 
 use crate::syntax::bash_corpus::corpus;

@@ -1,10 +1,10 @@
-//! Texts with the commands that each can run.
+//! Texts with the commands that each of them can run.
 
 use std::collections::BTreeSet;
 
 use autonoe_security::syntax::{ArgWord, Script, commands, parse};
 
-/// The names of the commands of a tree; `?` for one that is only known later.
+/// Returns the names of the commands of a tree; `?` for one that is unknown before it runs.
 pub(crate) fn names(tree: &Script<'_>) -> BTreeSet<String> {
     commands(tree)
         .filter_map(|command| command.words.first())

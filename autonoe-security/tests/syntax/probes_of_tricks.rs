@@ -1,5 +1,5 @@
-//! Texts that make Bash run `evil` in ways that are easy to overlook. Each must be refused, or
-//! `evil` must be in the tree.
+//! Texts that make Bash run `evil` in ways that are easy to overlook. The parser must reject each
+//! text, or `evil` must be in the tree.
 
 use autonoe_security::syntax::parse;
 
@@ -32,7 +32,7 @@ const TRICKS: [&str; 54] = [
     "echo \"$(( ${x/ #/} ))\"'\n$(evil) ))\"'",
     "echo $((evil[$(case x in x) ls;; esac)]))",
     "echo $((evil[`case x in x) ls;; esac`]))",
-    // What Bash writes down and reads again.
+    // Constructs that Bash prints and parses again.
     "echo $(>&- ! evil)",
     "echo $(>f time evil)",
     "echo $(case x in (esac) ls;; esac; evil)",
@@ -47,11 +47,11 @@ const TRICKS: [&str; 54] = [
     "cat <<-E\n\t$(evil)\n\tE",
     "cat <<E\n`evil`\nE",
     "cat <<'E'; evil\nE",
-    // Braces that make text which is read again.
+    // Braces that produce text that is parsed again.
     "echo {Z..a}evil{Z..a}",
     "x='$(evil)'; echo {$,a}{x@P}",
     "x='$(evil)'; echo ${x@P}",
-    // Deep places.
+    // Deeply nested positions.
     "echo ${x[$(evil)]} ",
     "echo ${x:$(evil)}",
     "echo $((x[$(evil)]))",

@@ -1,3 +1,5 @@
+//! Parsing of redirections.
+
 use crate::syntax::outline::check;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Texts that the parser rejects.
+
 use autonoe_security::syntax::{MAX_LENGTH, SyntaxErrorKind, parse};
 
 fn kind(text: &str) -> SyntaxErrorKind {
@@ -284,12 +286,12 @@ fn an_error_says_what_and_where() {
     for (text, expected) in [
         ("ls; ; ls", "a command is missing at byte 4"),
         ("echo 'a", "the quote is never closed at byte 5"),
-        ("ls )", "this cannot stand here at byte 3"),
+        ("ls )", "this is not allowed here at byte 3"),
         (
             "f() { a; }",
             "a function definition is not supported at byte 1",
         ),
-        ("é \u{7}", "a control character stands in it at byte 3"),
+        ("é \u{7}", "it contains a control character at byte 3"),
     ] {
         let error = parse(text).expect_err(text);
 

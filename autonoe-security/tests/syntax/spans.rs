@@ -1,3 +1,5 @@
+//! Spans of the nodes in a syntax tree.
+
 use autonoe_security::syntax::{
     ArgWord, AssignedValue, CommandKind, Condition, Part, RedirectTarget, Script, Word, commands,
     parse,

@@ -1,10 +1,10 @@
-//! Long and deep texts, with little stack.
+//! Long and deeply nested texts on a small stack.
 
 use std::time::Instant;
 
 use autonoe_security::syntax::{MAX_LENGTH, commands, parse};
 
-/// What is repeated, with what stands in the middle and what closes it.
+/// Repeated text, with the text in the middle and the closing text.
 const UNITS: &[(&str, &str, &str)] = &[
     ("(", "a", ")"),
     ("( ", "a", " )"),
@@ -90,7 +90,7 @@ const UNITS: &[(&str, &str, &str)] = &[
     ("9", "", ""),
 ];
 
-/// What stands before it.
+/// Text before it.
 const PREFIXES: [&str; 8] = ["", "echo ", "\"", "(( ", "cat <<E\n", "x=(", "`", "\"${x:-"];
 
 fn text(prefix: &str, (open, middle, close): (&str, &str, &str), count: usize) -> String {
@@ -141,7 +141,7 @@ fn no_text_makes_it_panic() {
     for _ in 0..20_000 {
         let text = mutator.text();
         let _ = parse(&text);
-        // Every beginning of a text is a text, too.
+        // Every prefix of a text is a text as well.
         let cut = (0..=mutator.below(text.len() + 1))
             .rev()
             .find(|at| text.is_char_boundary(*at));

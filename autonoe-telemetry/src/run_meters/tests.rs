@@ -1,10 +1,10 @@
-//! What is counted, from events alone.
+//! Tests of run metrics from events alone.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    Events, InstructionName, ModelAnswer, ModelAsked, ModelMessages, SeededIds, SystemClock,
-};
+use autonoe_core::agent::{ModelAnswer, ModelCallRequest, ModelMessages};
+use autonoe_core::event::{Events, InstructionName};
+use autonoe_core::time::{SeededIds, SystemClock};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData, ResourceMetrics};
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Keeps the sum of all tokens that were measured, by operation.
+/// Exporter that sums up all measured tokens, by operation.
 #[derive(Clone, Debug, Default)]
 struct Tokens(Arc<Mutex<HashMap<String, u64>>>);
 
@@ -57,7 +57,7 @@ fn used() -> TokenUsage {
     }
 }
 
-/// Returns the tokens of a session that used ten, with or without a word about its model.
+/// Returns the counted tokens of a session that used ten, with or without model call events.
 fn counted(tells_models: bool) -> HashMap<String, u64> {
     let tokens = Tokens::default();
     let provider = SdkMeterProvider::builder()
@@ -76,12 +76,12 @@ fn counted(tells_models: bool) -> HashMap<String, u64> {
     });
     if tells_models {
         let no_messages = || json!([]);
-        let asked = ModelAsked::new("a-model", ModelMessages::new(0, &no_messages));
+        let asked = ModelCallRequest::new("a-model", ModelMessages::new(0, &no_messages));
         events
             .model_call(&asked)
             .ended(&ModelAnswer::new("Done.", used()));
     }
-    let mut result = SessionResult::completed();
+    let mut result = SessionReport::completed();
     result.tokens = used();
     events.emit(RunEventKind::SessionEnded {
         number: 1,

@@ -1,11 +1,11 @@
-//! How long it takes until the run of a host that was killed goes on elsewhere.
+//! Benchmark: time until the run of a killed host continues on another host.
 
 use std::time::{Duration, Instant};
 
-use autonoe_core::Placement;
-use autonoe_temporal::Pace;
+use autonoe_core::engine::Placement;
+use autonoe_temporal::Timeouts;
 use autonoe_temporal_support::{
-    DevServer, Host, Site, Starts, Work, eventually, hasty, outcome, submit, submit_to,
+    DevServer, Host, Site, Starts, Work, eventually, outcome, short_timeouts, submit, submit_to,
 };
 
 use crate::Scope;
@@ -13,25 +13,25 @@ use crate::Scope;
 pub(crate) async fn measure(scope: Scope) {
     println!("\n| dead after, gone after | from the kill to the session on the other host |");
     println!("| --- | --- |");
-    let paces = [(hasty(), 3), (Pace::default(), 1)];
+    let measured = [(short_timeouts(), 3), (Timeouts::default(), 1)];
     let count = if scope == Scope::Whole {
-        paces.len()
+        measured.len()
     } else {
         1
     };
-    for (pace, rounds) in paces.into_iter().take(count) {
+    for (timeouts, rounds) in measured.into_iter().take(count) {
         let rounds = if scope == Scope::Whole { rounds } else { 1 };
         for _ in 0..rounds {
-            let took = death(pace).await;
-            let (heartbeat, host) = (pace.heartbeat.as_secs(), pace.host.as_secs());
+            let took = death(timeouts).await;
+            let (heartbeat, host) = (timeouts.heartbeat.as_secs(), timeouts.host.as_secs());
             println!("| {heartbeat} s, {host} s | {:.1} s |", took.as_secs_f64());
         }
     }
 }
 
-async fn death(pace: Pace) -> Duration {
+async fn death(timeouts: Timeouts) -> Duration {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let work = Work {
         held: Some(2),
@@ -44,7 +44,7 @@ async fn death(pace: Pace) -> Duration {
     submit(&settings, &run).await;
     eventually("the second session", || log.began("shop", 2).len() == 1).await;
     let two = Host::start(&site, &settings, "two");
-    // It works when a run has ended that is bound to it.
+    // The host is working once a run that is bound to it has ended.
     let other = site.run("other", &Work::new(1));
     submit_to(&settings, &other, Placement::on("two")).await;
     assert!(outcome(&settings, &other).await.is_success());

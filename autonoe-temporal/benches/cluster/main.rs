@@ -1,7 +1,7 @@
-//! What a Temporal cluster costs: steps, memory, and the time from the death of a host to where its
-//! runs go on.
+//! Benchmark of a Temporal cluster: sessions per second, memory, and the time until the runs of a
+//! killed host continue.
 //!
-//! `cargo xtask bench temporal` at the root installs the server and runs all; then
+//! `cargo xtask bench temporal` at the root installs the server and runs all parts. After that,
 //! `cargo bench --manifest-path autonoe-temporal/Cargo.toml --bench cluster [-- PART]` runs one
 //! part, which is `steps` or `death`. The server and the agents are those of the tests.
 
@@ -16,17 +16,18 @@ mod steps;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Whole,
-    /// Once, and little: whether it works.
+    /// One short round, as a smoke test.
     Try,
 }
 
 fn main() {
-    autonoe_temporal_support::work_if_told_to();
+    autonoe_temporal_support::run_worker_if_requested();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     // `cargo test --benches` runs this too.
-    let scope = match arguments.iter().any(|argument| argument == "--bench") {
-        true => Scope::Whole,
-        false => Scope::Try,
+    let scope = if arguments.iter().any(|argument| argument == "--bench") {
+        Scope::Whole
+    } else {
+        Scope::Try
     };
     let mut wanted = arguments.iter().filter(|one| !one.starts_with('-'));
     let wanted = wanted.next().map_or("all", String::as_str);

@@ -1,6 +1,6 @@
-//! The memory of a process, as the system tells it.
+//! Memory of a process, from `/proc`.
 
-/// Returns what a process has resident, and what it had at most, in MiB.
+/// Returns the current and the peak resident memory of a process, in MiB.
 pub(crate) fn mib(pid: u32) -> (f64, f64) {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status"));
     let text = text.expect("it lives");

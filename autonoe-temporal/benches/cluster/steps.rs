@@ -1,17 +1,17 @@
-//! Sessions per second that do nothing but change the ledger.
+//! Benchmark: sessions per second that only change the ledger.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Engine, LocalEngine, Placement, RunSpec};
-use autonoe_temporal_support::{Crew, DevServer, Host, Site, Work, engine};
+use autonoe_core::engine::{Engine, LocalEngine, Placement, RunSpec};
+use autonoe_temporal_support::{DevServer, Host, Site, TestHosts, Work, engine};
 use futures::future::join_all;
 
 use crate::Scope;
 use crate::local::Locally;
 use crate::resident;
 
-/// How many runs there are at once, and how many deliverables each has.
+/// Numbers of concurrent runs, and of deliverables of each run.
 const LOADS: [(usize, u32); 3] = [(1, 40), (8, 20), (64, 8)];
 
 const ROUNDS: usize = 5;
@@ -32,7 +32,7 @@ pub(crate) async fn measure(scope: Scope) {
         let sessions = runs as f64 * f64::from(work.sessions());
         let (mut temporal, mut local) = (Vec::new(), Vec::new());
         let mut memory = (0.0, 0.0);
-        // In turns, so that both meet the same moods of the machine.
+        // Alternately, so that both are measured under the same load of the machine.
         for _ in 0..rounds {
             let (took, resident) = on_temporal(runs, &work).await;
             temporal.push(sessions / took.as_secs_f64());
@@ -49,7 +49,7 @@ pub(crate) async fn measure(scope: Scope) {
     }
 }
 
-/// Returns the median, and the least and the most.
+/// Formats the median, the minimum and the maximum.
 fn spread(mut figures: Vec<f64>) -> String {
     figures.sort_by(f64::total_cmp);
     let (least, most) = (figures[0], figures[figures.len() - 1]);
@@ -63,7 +63,7 @@ async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
     let site = Site::make();
     let worker = Host::start(&site, &settings, "one");
     let engine = engine(&settings).await;
-    // It has begun to work when this has ended.
+    // The worker has started once this run has ended.
     all(&engine, vec![site.run("first", &Work::new(1))]).await;
     let runs = named(&site, runs, work);
     let begun = Instant::now();
@@ -73,7 +73,7 @@ async fn on_temporal(runs: usize, work: &Work) -> (Duration, (f64, f64)) {
 
 async fn on_local(runs: usize, work: &Work) -> Duration {
     let site = Site::make();
-    let engine = LocalEngine::new(Arc::new(Locally(Crew::of(&site, "here"))));
+    let engine = LocalEngine::new(Arc::new(Locally(TestHosts::new(&site, "here"))));
     let runs = named(&site, runs, work);
     let begun = Instant::now();
     all(&engine, runs).await;
@@ -87,7 +87,7 @@ fn named(site: &Site, count: usize, work: &Work) -> Vec<RunSpec> {
         .collect()
 }
 
-/// Has all of them carried out at once, to their end.
+/// Executes all runs concurrently, to their end.
 async fn all(engine: &dyn Engine, runs: Vec<RunSpec>) {
     let each = runs.into_iter().map(async |run| {
         let id = engine.submit(run, Placement::anywhere()).await;

@@ -1,7 +1,9 @@
-//! Runs as an engine's callers see them.
+//! [`TemporalEngine`]: submits, observes and controls runs.
 
-mod describing;
-mod failing;
-mod port;
+mod error;
+mod run_summary;
+mod server_view;
+mod temporal_engine;
 
-pub use port::TemporalEngine;
+pub use run_summary::RunSummary;
+pub use temporal_engine::TemporalEngine;

@@ -1,132 +1,136 @@
-//! The members of a fleet: workflows below it.
+//! Members of a fleet, as child workflows.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use autonoe_core::{CostTotal, EngineError, Placement, RunId, RunOutcome, RunSpec, Spent};
-use autonoe_harness::{HarnessId, STRATEGY_JOB};
+use autonoe_core::RunId;
+use autonoe_core::agent::{BudgetUsage, CostTotal};
+use autonoe_core::engine::{EngineError, Placement, RunOutcome, RunSpec};
+use autonoe_harness::coordinate::STRATEGY_JOB;
+use autonoe_harness::strategy::MemberId;
 use temporalio_sdk::{
     ChildWorkflowExecutionError, ChildWorkflowOptions, ChildWorkflowStartError, ParentClosePolicy,
     WorkflowCancellationToken, WorkflowContext, WorkflowIdReusePolicy,
 };
 
 use super::FleetWorkflow;
-use crate::Pace;
-use crate::beginning::Beginning;
+use crate::Timeouts;
 use crate::job::JobWorkflow;
 use crate::payload::too_large;
 use crate::sessions::SessionsWorkflow;
 use crate::wire::host_queue;
+use crate::workflow_input::WorkflowInput;
 
 type Outcome = Result<RunOutcome, EngineError>;
 type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// What is heard of a member.
-pub(super) enum Heard {
-    /// It works.
-    Began(HarnessId),
+/// An event of a member.
+pub(super) enum MemberEvent {
+    /// It has started.
+    Began(MemberId),
     /// It could not be started.
-    NotStarted(HarnessId, EngineError),
-    /// It has ended, or nobody knows what became of it.
-    Ended(HarnessId, Outcome),
+    NotStarted(MemberId, EngineError),
+    /// It has ended, or its fate is unknown.
+    Ended(MemberId, Box<Outcome>),
 }
 
-/// Where a member is.
-enum Place {
+/// The state of a member.
+enum MemberState {
     Starting(Local<Result<Local<Outcome>, EngineError>>),
-    AtWork(Local<Outcome>),
+    Running(Local<Outcome>),
 }
 
-/// The members that are at work or about to be.
+/// The members that are starting or running.
 #[derive(Default)]
 pub(super) struct Members {
-    /// In the order in which they were started, which is the same in each replay.
-    places: Vec<(HarnessId, Place)>,
-    tokens: BTreeMap<HarnessId, WorkflowCancellationToken>,
+    /// In start order, which is the same in each replay.
+    states: Vec<(MemberId, MemberState)>,
+    tokens: BTreeMap<MemberId, WorkflowCancellationToken>,
 }
 
 impl Members {
-    /// Starts a member. That it works is heard later.
+    /// Starts a member. [`Heard::Began`] reports its start later.
     pub(super) fn start(
         &mut self,
         ctx: &WorkflowContext<FleetWorkflow>,
-        member: HarnessId,
+        member: MemberId,
         run: RunSpec,
         place: &Placement,
-        pace: Pace,
+        timeouts: Timeouts,
     ) {
-        // One of its own: what cancels the fleet stops its members by and by.
+        // A separate token, because cancelling the fleet stops its members one by one.
         let token = WorkflowCancellationToken::new();
-        let starting = start(ctx.clone(), run, place.clone(), pace, token.clone());
+        let starting = start(ctx.clone(), run, place.clone(), timeouts, token.clone());
         self.tokens.insert(member.clone(), token);
-        self.places
-            .push((member, Place::Starting(Box::pin(starting))));
+        self.states
+            .push((member, MemberState::Starting(Box::pin(starting))));
     }
 
-    /// Has a member end.
-    pub(super) fn stop(&self, member: &HarnessId, why: &str) {
+    /// Cancels a member.
+    pub(super) fn stop(&self, member: &MemberId, why: &str) {
         if let Some(token) = self.tokens.get(member) {
             token.cancel_with_reason(why);
         }
     }
 
-    /// Waits for news, and returns all that are there. With nobody at work it waits for ever.
-    pub(super) async fn news(&mut self) -> Vec<Heard> {
+    /// Waits for events and returns all available ones. Without members it waits forever.
+    pub(super) async fn next_events(&mut self) -> Vec<MemberEvent> {
         poll_fn(|context| {
-            let heard = self.poll(context);
-            match heard.is_empty() {
-                true => Poll::Pending,
-                false => Poll::Ready(heard),
+            let events = self.poll(context);
+            if events.is_empty() {
+                Poll::Pending
+            } else {
+                Poll::Ready(events)
             }
         })
         .await
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Vec<Heard> {
-        let mut heard = Vec::new();
-        self.places.retain_mut(|(member, place)| {
-            if let Place::Starting(starting) = place {
+    fn poll(&mut self, context: &mut Context<'_>) -> Vec<MemberEvent> {
+        let mut events = Vec::new();
+        self.states.retain_mut(|(member, state)| {
+            if let MemberState::Starting(starting) = state {
                 match starting.as_mut().poll(context) {
                     Poll::Pending => return true,
                     Poll::Ready(Err(error)) => {
-                        heard.push(Heard::NotStarted(member.clone(), error));
+                        events.push(MemberEvent::NotStarted(member.clone(), error));
                         return false;
                     }
                     Poll::Ready(Ok(working)) => {
-                        heard.push(Heard::Began(member.clone()));
-                        *place = Place::AtWork(working);
+                        events.push(MemberEvent::Began(member.clone()));
+                        *state = MemberState::Running(working);
                     }
                 }
             }
-            let Place::AtWork(working) = place else {
+            let MemberState::Running(working) = state else {
                 return true;
             };
             let Poll::Ready(outcome) = working.as_mut().poll(context) else {
                 return true;
             };
-            heard.push(Heard::Ended(member.clone(), outcome));
+            events.push(MemberEvent::Ended(member.clone(), Box::new(outcome)));
             false
         });
-        heard
+        events
     }
 }
 
-/// Starts the workflow of a member, and returns what waits for its end.
+/// Starts the workflow of a member, and returns a future of its outcome.
 async fn start(
     ctx: WorkflowContext<FleetWorkflow>,
     run: RunSpec,
     place: Placement,
-    pace: Pace,
+    timeouts: Timeouts,
     token: WorkflowCancellationToken,
 ) -> Result<Local<Outcome>, EngineError> {
     let id = run.id.clone();
-    if let Some(reason) = too_large("what it is to do", &run) {
+    if let Some(reason) = too_large("the run of the member", &run) {
         return Err(EngineError::Refused { run: id, reason });
     }
     if run.job == STRATEGY_JOB {
-        let reason = "a fleet cannot be the member of a fleet".to_owned();
+        let reason = "a fleet cannot be a member of a fleet".to_owned();
         return Err(EngineError::Refused { run: id, reason });
     }
     let host = place.host.as_deref();
@@ -138,23 +142,23 @@ async fn start(
         .parent_close_policy(ParentClosePolicy::RequestCancel)
         .build();
     let not_started = |error| not_started(&id, &error);
-    match Beginning::of(run, host_queue, pace)? {
-        Beginning::Job(begin) => {
+    match WorkflowInput::from_spec(run, host_queue, timeouts)? {
+        WorkflowInput::Job(begin) => {
             let started = ctx.start_child_workflow(JobWorkflow::run, begin, options);
             let ended = started.await.map_err(not_started)?.result();
             Ok(Box::pin(async move {
                 ended.await.or_else(|error| without_outcome(&error))
             }))
         }
-        Beginning::Sessions(begin) => {
+        WorkflowInput::Sessions(begin) => {
             let started = ctx.start_child_workflow(SessionsWorkflow::run, *begin, options);
             let ended = started.await.map_err(not_started)?.result();
             Ok(Box::pin(async move {
                 ended.await.or_else(|error| without_outcome(&error))
             }))
         }
-        // It was refused above.
-        Beginning::Fleet(begin) => Err(EngineError::Conflict(begin.run.id)),
+        // Rejected above.
+        WorkflowInput::Fleet(begin) => Err(EngineError::Conflict(begin.run.id)),
     }
 }
 
@@ -169,12 +173,12 @@ fn not_started(run: &RunId, error: &ChildWorkflowStartError) -> EngineError {
     }
 }
 
-/// Says what a member came to that did not return an outcome.
+/// Returns the outcome of a member whose workflow returned none.
 fn without_outcome(error: &ChildWorkflowExecutionError) -> Outcome {
     if error.as_cancelled().is_some() {
-        let spent = Spent {
+        let spent = BudgetUsage {
             cost: CostTotal::unknown(),
-            ..Spent::default()
+            ..BudgetUsage::default()
         };
         return Ok(RunOutcome::cancelled("").with_spent(spent));
     }

@@ -1,12 +1,12 @@
-//! Fleets: members are workflows below that of the fleet.
+//! Fleets, whose members are child workflows.
 
-// The macros of the SDK make public items beside each workflow.
+// The macros of the SDK generate public items for each workflow.
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
-mod begin;
-mod fitting;
+mod input;
 mod members;
+mod shrink_report;
 mod workflow;
 
-pub(crate) use begin::{FleetBegin, MOST_MEMBERS};
+pub(crate) use input::{FleetInput, MAX_MEMBERS};
 pub(crate) use workflow::FleetWorkflow;

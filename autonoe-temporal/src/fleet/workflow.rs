@@ -1,10 +1,13 @@
-//! The workflow of a fleet.
+//! [`FleetWorkflow`]: the workflow of a fleet.
 
 use std::future::pending;
 use std::time::{Duration, SystemTime};
 
-use autonoe_core::{Failure, RunEnding, RunId, RunInstruction, RunOutcome};
-use autonoe_harness::{FleetCourse, FleetReport, FleetStep};
+use autonoe_core::RunId;
+use autonoe_core::engine::{RunEnding, RunInstruction, RunOutcome};
+use autonoe_core::event::Failure;
+use autonoe_harness::coordinate::FleetStep;
+use autonoe_harness::{FleetMachine, FleetReport};
 use futures::FutureExt;
 use jiff::Timestamp;
 use temporalio_sdk::workflows::{select, workflow, workflow_methods};
@@ -14,32 +17,33 @@ use temporalio_sdk::{
     WorkflowTermination,
 };
 
-use super::FleetBegin;
-use super::fitting::fitting;
-use super::members::{Heard, Members};
-use crate::Pace;
+use super::FleetInput;
+use super::members::{MemberEvent, Members};
+use super::shrink_report::shrink_report;
+use crate::Timeouts;
 use crate::job::JobWorkflow;
-use crate::wire::Look;
+use crate::wire::WorkflowState;
 
-/// Carries out the steps of a [`FleetCourse`], which decides: members are workflows below this one.
+/// Performs the steps of a [`FleetMachine`], which makes the decisions. Members are child
+/// workflows.
 #[workflow]
 pub struct FleetWorkflow {
     name: String,
-    pace: Pace,
-    course: Result<FleetCourse, Failure>,
-    /// What the fleet was told and has not taken notice of.
+    timeouts: Timeouts,
+    course: Result<FleetMachine, Failure>,
+    /// Instructions that the fleet has not processed yet.
     inbox: Vec<RunInstruction>,
 }
 
 #[workflow_methods]
 impl FleetWorkflow {
     #[init]
-    pub fn new(ctx: &WorkflowContextView, begin: FleetBegin) -> Self {
-        let course = begin.course(timestamp(ctx.start_time()));
-        let FleetBegin { run, pace } = begin;
+    pub fn new(ctx: &WorkflowContextView, begin: FleetInput) -> Self {
+        let course = begin.machine(timestamp(ctx.start_time()));
+        let FleetInput { run, timeouts } = begin;
         Self {
             name: run.id.to_string(),
-            pace,
+            timeouts,
             course,
             inbox: Vec::new(),
         }
@@ -47,17 +51,17 @@ impl FleetWorkflow {
 
     #[run(name = "autonoe-fleet")]
     pub async fn run(ctx: &mut WorkflowContext<Self>) -> WorkflowResult<RunOutcome> {
-        let pace = ctx.state(|it| it.pace);
+        let timeouts = ctx.state(|it| it.timeouts);
         let mut members = Members::default();
         loop {
-            take_note(ctx).await;
+            process_inbox(ctx).await;
             match step(ctx) {
                 Ok(FleetStep::Start { member, run, place }) => {
-                    members.start(ctx, member, run, &place, pace);
+                    members.start(ctx, member, run, &place, timeouts);
                 }
-                Ok(FleetStep::Stop { member, why, .. }) => {
-                    members.stop(&member, &why);
-                    tell(ctx, |course, now| course.stopped(now, &member));
+                Ok(FleetStep::Stop { member, reason, .. }) => {
+                    members.stop(&member, &reason);
+                    apply(ctx, |course, now| course.on_stopped(now, &member));
                 }
                 Ok(FleetStep::Wait { until }) => wait(ctx, &mut members, until).await,
                 Ok(FleetStep::Finish(report)) => return end(ctx, *report),
@@ -71,110 +75,115 @@ impl FleetWorkflow {
         self.inbox.push(told);
     }
 
-    #[query(name = "look")]
-    pub fn look(&self, _ctx: &WorkflowContextView) -> Look {
+    #[query(name = "state")]
+    pub fn state(&self, _ctx: &WorkflowContextView) -> WorkflowState {
         let Ok(course) = &self.course else {
-            return Look::default();
+            return WorkflowState::default();
         };
-        Look {
+        WorkflowState {
             is_paused: course.is_paused(),
             at: Some(course.progress()),
-            ..Look::default()
+            ..WorkflowState::default()
         }
     }
 }
 
-/// The shortest time that is waited for.
+/// Minimum duration of a timer.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 type Fleet = WorkflowContext<FleetWorkflow>;
 
-/// Tells the course what the workflow was told by others, and members what they are to know of it.
-async fn take_note(ctx: &Fleet) {
+/// Applies cancellation and instructions to the machine, and forwards instructions to members.
+async fn process_inbox(ctx: &Fleet) {
     if ctx.cancellation_token().is_cancelled() {
-        tell(ctx, |course, now| course.cancel(now));
+        apply(ctx, |course, now| course.cancel(now));
     }
-    for told in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
-        for run in tell(ctx, |course, now| course.told(now, &told)) {
-            tell_member(ctx, &run, told.clone()).await;
+    for instruction in ctx.state_mut(|it| std::mem::take(&mut it.inbox)) {
+        for run in apply(ctx, |course, now| course.on_instruction(now, &instruction)) {
+            signal_member(ctx, &run, instruction.clone()).await;
         }
     }
 }
 
-/// Tells a member something whose workflow is there.
-async fn tell_member(ctx: &Fleet, run: &RunId, told: RunInstruction) {
+/// Sends an instruction to a member whose workflow exists.
+async fn signal_member(ctx: &Fleet, run: &RunId, instruction: RunInstruction) {
     let options = SignalWorkflowOptions::builder()
         .cancellation_token(WorkflowCancellationToken::new())
         .build();
-    // Members of each kind are told by the same name. It may just have ended.
+    // All kinds of members use the same signal name. The member may just have ended.
     let member = ctx.external_workflow(run.as_str(), None);
-    let signalled = member.signal(JobWorkflow::instruct, told, options);
+    let signalled = member.signal(JobWorkflow::instruct, instruction, options);
     if let Err(error) = signalled.await {
-        tracing::debug!(%run, %error, "a member could not be told something");
+        tracing::debug!(%run, %error, "cannot send an instruction to a member");
     }
 }
 
-/// Returns what is to be done now, or why the fleet could not begin.
+/// Returns the next step, or why the fleet could not start.
 fn step(ctx: &Fleet) -> Result<FleetStep, Failure> {
-    with_course(ctx, |course, now| {
+    with_machine(ctx, |course, now| {
         let step = course.next(now);
-        // Nobody listens here: members are seen by their runs.
+        // There are no observers here: members are observed through their runs.
         drop(course.take_events());
         step
     })
 }
 
-/// Waits until there is something to do, and tells the course what it is.
+/// Waits for the next event and applies it to the machine.
 async fn wait(ctx: &Fleet, members: &mut Members, until: Option<Timestamp>) {
-    let is_cut = ctx.state(|it| it.course.as_ref().is_ok_and(FleetCourse::is_cut_short));
-    let heard = {
+    let is_cut = ctx.state(|it| it.course.as_ref().is_ok_and(FleetMachine::is_cut_short));
+    let events = {
         let cancelled = async {
-            match is_cut {
-                // It was told of already.
-                true => pending().await,
-                false => drop(ctx.cancelled().await),
+            if is_cut {
+                // The machine already knows about the cancellation.
+                pending::<()>().await;
+            } else {
+                drop(ctx.cancelled().await);
             }
         };
         let never = WorkflowCancellationToken::new();
         let options = WaitConditionOptions::builder()
             .cancellation_token(never)
             .build();
-        let told = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
+        let instructed = ctx.wait_condition_with_options(|it| !it.inbox.is_empty(), options);
         let given_up = WorkflowCancellationToken::new();
         let late = sleep_to(ctx, until, given_up.clone());
         let mut cancelled = std::pin::pin!(cancelled.fuse());
-        let mut told = std::pin::pin!(told);
+        let mut instructed = std::pin::pin!(instructed);
         let mut late = std::pin::pin!(late.fuse());
-        let mut news = std::pin::pin!(members.news().fuse());
-        let heard = select! {
+        let mut news = std::pin::pin!(members.next_events().fuse());
+        let events = select! {
             () = cancelled => Vec::new(),
-            heard = news => heard,
-            _ = told => Vec::new(),
+            events = news => events,
+            _ = instructed => Vec::new(),
             () = late => Vec::new(),
         };
         given_up.cancel();
-        heard
+        events
     };
     let mut ends = Vec::new();
-    for heard in heard {
-        match heard {
-            Heard::Began(member) => {
-                let untold: Vec<_> = tell(ctx, |course, now| {
-                    let run = course.run_of(&member);
-                    let untold = course.began(now, &member).into_iter();
-                    untold.map(|told| (run.clone(), told)).collect()
+    for event in events {
+        match event {
+            MemberEvent::Began(member) => {
+                let pending_instructions: Vec<_> = apply(ctx, |course, now| {
+                    let run = course.run_id(&member);
+                    let pending_instructions = course.on_started(now, &member).into_iter();
+                    pending_instructions
+                        .map(|instruction| (run.clone(), instruction))
+                        .collect()
                 });
-                for (run, told) in untold {
-                    tell_member(ctx, &run, told).await;
+                for (run, instruction) in pending_instructions {
+                    signal_member(ctx, &run, instruction).await;
                 }
             }
-            Heard::NotStarted(member, error) => {
-                tell(ctx, |course, now| course.not_started(now, &member, &error));
+            MemberEvent::NotStarted(member, error) => {
+                apply(ctx, |course, now| {
+                    course.on_not_started(now, &member, &error)
+                });
             }
-            Heard::Ended(member, outcome) => ends.push((member, outcome)),
+            MemberEvent::Ended(member, outcome) => ends.push((member, *outcome)),
         }
     }
-    tell(ctx, |course, now| course.ended(now, ends));
+    apply(ctx, |course, now| course.on_ended(now, ends));
 }
 
 async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCancellationToken) {
@@ -182,7 +191,7 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCance
         return pending().await;
     };
     let left = until.duration_since(timestamp(ctx.workflow_time()));
-    // Not every server takes a timer of no time.
+    // Not every server accepts a timer with zero duration.
     let left = Duration::try_from(left).unwrap_or_default().max(SHORTEST);
     let timer = TimerOptions::builder(left)
         .cancellation_token(given_up)
@@ -192,7 +201,7 @@ async fn sleep_to(ctx: &Fleet, until: Option<Timestamp>, given_up: WorkflowCance
 
 fn end(ctx: &Fleet, report: FleetReport) -> WorkflowResult<RunOutcome> {
     let name = ctx.state(|it| it.name.clone());
-    let mut outcome = fitting(&name, report);
+    let mut outcome = shrink_report(&name, report);
     if let RunEnding::Cancelled { reason } = &mut outcome.ending {
         if let Some(why) = ctx.cancellation_token().reason() {
             *reason = why;
@@ -202,15 +211,15 @@ fn end(ctx: &Fleet, report: FleetReport) -> WorkflowResult<RunOutcome> {
     Ok(outcome)
 }
 
-/// Tells the course something. One that could not begin is told nothing.
-fn tell<T: Default>(ctx: &Fleet, act: impl FnOnce(&mut FleetCourse, Timestamp) -> T) -> T {
-    with_course(ctx, act).unwrap_or_default()
+/// Applies an event to the machine. Does nothing if the fleet could not start.
+fn apply<T: Default>(ctx: &Fleet, act: impl FnOnce(&mut FleetMachine, Timestamp) -> T) -> T {
+    with_machine(ctx, act).unwrap_or_default()
 }
 
-/// Does something with the course, at the time of the workflow.
-fn with_course<T>(
+/// Calls `act` with the machine and the time of the workflow.
+fn with_machine<T>(
     ctx: &Fleet,
-    act: impl FnOnce(&mut FleetCourse, Timestamp) -> T,
+    act: impl FnOnce(&mut FleetMachine, Timestamp) -> T,
 ) -> Result<T, Failure> {
     let now = timestamp(ctx.workflow_time());
     ctx.state_mut(|it| match &mut it.course {
@@ -219,7 +228,7 @@ fn with_course<T>(
     })
 }
 
-/// Returns the time of a workflow, which is the same whenever it is replayed.
+/// Converts the time of a workflow, which is the same in each replay.
 fn timestamp(time: Option<SystemTime>) -> Timestamp {
     let time = time.and_then(|time| Timestamp::try_from(time).ok());
     time.unwrap_or(Timestamp::UNIX_EPOCH)

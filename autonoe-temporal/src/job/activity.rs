@@ -1,20 +1,23 @@
-//! The activity that carries out a run of any kind.
+//! [`JobActivities`]: the activity that executes a job.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use autonoe_core::{CostTotal, Failure, RunControl, RunDesk, RunOutcome, RunSpec};
+use autonoe_core::RunControl;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::engine::{JobContext, RunOutcome, RunSpec};
+use autonoe_core::event::Failure;
 use futures::FutureExt;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 
 use super::Runners;
-use super::telling::tell;
-use crate::beat::Beats;
+use super::instructions::deliver_instructions;
+use crate::activity_guard::run_cancellable;
+use crate::heartbeat::HeartbeatState;
 use crate::payload::bounded;
-use crate::watching::watched;
-use crate::wire::Beat;
+use crate::wire::Heartbeat;
 
-/// Carries out runs on this worker.
+/// Executes jobs on this worker.
 pub struct JobActivities {
     runners: Runners,
 }
@@ -27,14 +30,15 @@ impl JobActivities {
 
 #[activities]
 impl JobActivities {
-    /// Carries out a run to its end, tells the server how far it is, and the run what it is told.
+    /// Executes a job to its end. Meanwhile it sends heartbeats to the server and instructions to
+    /// the job.
     #[activity(name = "autonoe-carry-out")]
-    pub async fn carry_out(
+    pub async fn execute(
         self: Arc<Self>,
         ctx: ActivityContext,
         run: RunSpec,
     ) -> Result<RunOutcome, ActivityError> {
-        let runner = match self.runners.of(&run.job) {
+        let runner = match self.runners.get(&run.job) {
             Ok(runner) => runner,
             Err(reason) => {
                 return Ok(RunOutcome::failed(Failure::permanent(
@@ -43,29 +47,29 @@ impl JobActivities {
                 )));
             }
         };
-        let before: Beat = ctx.heartbeat_details().deserialize()?.unwrap_or_default();
-        let beats = Beats::after(before);
+        let before: Heartbeat = ctx.heartbeat_details().deserialize()?.unwrap_or_default();
+        let beats = HeartbeatState::resume_from(before);
         let control = RunControl::new();
-        let desk = {
+        let context = {
             let beats = beats.clone();
-            RunDesk::new(control.clone(), move |at| beats.reached(at))
+            JobContext::new(control.clone(), move |at| beats.set_progress(at))
         };
-        let carrying = AssertUnwindSafe(runner.run(&run, &desk)).catch_unwind();
+        let running = AssertUnwindSafe(runner.run(&run, &context)).catch_unwind();
         let work = async {
             tokio::select! {
                 biased;
-                ended = carrying => ended.unwrap_or_else(|_panic| panicked(&beats)),
-                never = tell(&ctx, &control, &beats) => match never {},
+                ended = running => ended.unwrap_or_else(|_panic| panicked(&beats)),
+                never = deliver_instructions(&ctx, &control, &beats) => match never {},
             }
         };
-        let ended = watched(&ctx, &beats, work, || control.cancel()).await;
+        let ended = run_cancellable(&ctx, &beats, work, || control.cancel()).await;
         ended.map(bounded)
     }
 }
 
-fn panicked(beats: &Beats) -> RunOutcome {
+fn panicked(beats: &HeartbeatState) -> RunOutcome {
     let mut spent = beats.latest().at.spent;
     spent.cost.merge(CostTotal::unknown());
-    let failure = Failure::permanent("panicked", "what carried out the run panicked");
+    let failure = Failure::permanent("panicked", "the job panicked");
     RunOutcome::failed(failure).with_spent(spent)
 }

@@ -1,11 +1,11 @@
-//! Runs of any kind: one activity that calls what carries them out.
+//! Jobs of any kind, each executed by one activity.
 
-// The macros of the SDK make public items beside each workflow and activity.
+// The macros of the SDK generate public items for each workflow and activity.
 #![allow(unreachable_pub, missing_docs, missing_debug_implementations)]
 
 mod activity;
+mod instructions;
 mod runners;
-mod telling;
 mod workflow;
 
 pub(crate) use activity::JobActivities;

@@ -1,11 +1,11 @@
-//! Who carries out which runs.
+//! [`Runners`]: the job runners of a worker, by kind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autonoe_core::JobRunner;
+use autonoe_core::engine::JobRunner;
 
-/// Who carries out runs of which kind.
+/// Job runners by kind.
 #[derive(Clone, Default)]
 pub(crate) struct Runners(BTreeMap<String, Arc<dyn JobRunner>>);
 
@@ -14,12 +14,12 @@ impl Runners {
         self.0.insert(kind, runner);
     }
 
-    /// Returns who carries out runs of a kind; or says which kinds there are.
-    pub(crate) fn of(&self, kind: &str) -> Result<Arc<dyn JobRunner>, String> {
+    /// Returns the runner of a kind, or an error that lists the known kinds.
+    pub(crate) fn get(&self, kind: &str) -> Result<Arc<dyn JobRunner>, String> {
         self.0.get(kind).cloned().ok_or_else(|| {
             let known: Vec<_> = self.0.keys().map(String::as_str).collect();
             let known = known.join(", ");
-            format!("this worker carries out no jobs of the kind {kind:?}; it knows: {known}")
+            format!("this worker does not execute jobs of the kind {kind:?}; known kinds: {known}")
         })
     }
 }

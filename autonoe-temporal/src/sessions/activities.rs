@@ -1,23 +1,25 @@
-//! What a worker does for a run that is driven session by session.
+//! [`SessionActivities`]: the activities of a run that is driven session by session.
 
 use std::sync::Arc;
 
-use autonoe_core::{Failure, LedgerView, Retry, SessionHost, SessionHostError};
+use autonoe_core::engine::{SessionHost, SessionHostError};
+use autonoe_core::event::{Failure, Retry};
+use autonoe_core::ledger::LedgerView;
 use temporalio_sdk::ApplicationFailure;
 use temporalio_sdk::activities::{ActivityContext, ActivityError, activities};
 use tokio_util::sync::CancellationToken;
 
 use super::SessionHosts;
-use super::calls::{Claim, EndCall, SessionAnswer, SessionCall, Whose};
-use crate::beat::Beats;
-use crate::watching::{kept_alive, watched};
-use crate::wire::Beat;
+use super::requests::{Claim, EndCall, RunRef, SessionAnswer, SessionCall};
+use crate::activity_guard::{run_cancellable, run_with_heartbeat};
+use crate::heartbeat::HeartbeatState;
+use crate::wire::Heartbeat;
 
-/// How often hosts are asked to claim a run of which one says that it cannot be done. Which of them
-/// is asked is up to the server.
+/// Number of attempts to claim a run if a host reports that it cannot do it. The server selects the
+/// host of each attempt.
 const CLAIMS: u32 = 5;
 
-/// Carries out sessions on this worker.
+/// Executes sessions on this worker.
 pub struct SessionActivities {
     hosts: Arc<dyn SessionHosts>,
     /// The queue of this host.
@@ -29,9 +31,9 @@ impl SessionActivities {
         Self { hosts, queue }
     }
 
-    fn host(&self, whose: &Whose) -> Result<Arc<dyn SessionHost>, ActivityError> {
+    fn host(&self, whose: &RunRef) -> Result<Arc<dyn SessionHost>, ActivityError> {
         self.hosts
-            .of(&whose.run, &whose.what)
+            .find(&whose.run, &whose.what)
             .map_err(|failure| refused(&failure))
     }
 }
@@ -43,19 +45,19 @@ impl SessionActivities {
     pub async fn claim(
         self: Arc<Self>,
         ctx: ActivityContext,
-        whose: Whose,
+        whose: RunRef,
     ) -> Result<Claim, ActivityError> {
         let host = self.host(&whose)?;
         // A project may have to be fetched first, which can take long.
         let claiming = async {
             let epoch = host.claim(&whose.run).await?;
-            Ok::<_, SessionHostError>((epoch, host.look(&whose.run).await))
+            Ok::<_, SessionHostError>((epoch, host.ledger_view(&whose.run).await))
         };
-        let claimed = kept_alive(&ctx, claiming).await?;
+        let claimed = run_with_heartbeat(&ctx, claiming).await?;
         let is_last = ctx.info().attempt >= CLAIMS;
         let (epoch, ledger) = claimed.map_err(|error| match error {
             SessionHostError::Failed { failure, .. } if is_last => refused(&failure),
-            // What cannot be done here may be done elsewhere.
+            // Another host may be able to claim the run.
             SessionHostError::Failed { failure, .. } => retried(&failure),
             error => retried(&Failure::retryable("session_host", error.to_string())),
         })?;
@@ -66,18 +68,18 @@ impl SessionActivities {
         })
     }
 
-    /// Looks at the ledger.
-    #[activity(name = "autonoe-look")]
-    pub async fn look(
+    /// Reads the ledger.
+    #[activity(name = "autonoe-read-ledger")]
+    pub async fn read_ledger(
         self: Arc<Self>,
         ctx: ActivityContext,
-        whose: Whose,
+        whose: RunRef,
     ) -> Result<Result<LedgerView, Failure>, ActivityError> {
         let host = self.host(&whose)?;
-        kept_alive(&ctx, host.look(&whose.run)).await
+        run_with_heartbeat(&ctx, host.ledger_view(&whose.run)).await
     }
 
-    /// Carries out a session, or finds what it came to.
+    /// Executes a session, or returns its recorded outcome.
     #[activity(name = "autonoe-session")]
     pub async fn session(
         self: Arc<Self>,
@@ -85,17 +87,17 @@ impl SessionActivities {
         call: SessionCall,
     ) -> Result<SessionAnswer, ActivityError> {
         let host = self.host(&call.whose)?;
-        let beats = Beats::after(Beat::default());
+        let beats = HeartbeatState::resume_from(Heartbeat::default());
         let cancelled = CancellationToken::new();
         let key = call.key();
-        let beat = |at| beats.reached(at);
+        let beat = |at| beats.set_progress(at);
         let attaching =
             host.attach_or_start(&key, call.epoch, call.session, &beat, cancelled.clone());
-        let attached = watched(&ctx, &beats, attaching, || cancelled.cancel()).await?;
+        let attached = run_cancellable(&ctx, &beats, attaching, || cancelled.cancel()).await?;
         Ok(SessionAnswer::from(attached))
     }
 
-    /// Writes down how a run ended.
+    /// Records the end of a run.
     #[activity(name = "autonoe-conclude")]
     pub async fn conclude(
         self: Arc<Self>,
@@ -104,7 +106,7 @@ impl SessionActivities {
     ) -> Result<(), ActivityError> {
         let host = self.host(&end.whose)?;
         let concluding = host.conclude(end.epoch, &end.report);
-        let concluded = kept_alive(&ctx, concluding).await?;
+        let concluded = run_with_heartbeat(&ctx, concluding).await?;
         concluded.map_err(|error| match error {
             SessionHostError::Failed { failure, .. } => refused(&failure),
             error => refused(&Failure::permanent("session_host", error.to_string())),
@@ -114,8 +116,8 @@ impl SessionActivities {
 
 fn refused(failure: &Failure) -> ActivityError {
     match failure.retry {
-        Retry::MayHelp => retried(failure),
-        Retry::Useless => {
+        Retry::Retryable => retried(failure),
+        Retry::Permanent => {
             ActivityError::application(ApplicationFailure::non_retryable(failure.to_string()))
         }
     }

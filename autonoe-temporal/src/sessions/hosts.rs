@@ -1,21 +1,23 @@
-//! Who carries out the sessions of a run, on a worker.
+//! [`SessionHosts`]: finds the session hosts of a worker.
 
 use std::sync::Arc;
 
-use autonoe_core::{Failure, RunId, SessionHost};
+use autonoe_core::RunId;
+use autonoe_core::engine::SessionHost;
+use autonoe_core::event::Failure;
 
 use super::SessionsRun;
 
-/// Finds what carries out the sessions of a run here.
+/// Finds the session host of a run on this worker.
 ///
-/// It is asked for each step of a run, and must give something that stands on the same state each
-/// time, also in the next process: a project directory, for example.
+/// It is called for each step of a run, and must return a host with the same state each time, also
+/// in the next process: a project directory, for example.
 pub trait SessionHosts: Send + Sync {
-    /// Returns what carries out the sessions of a run.
+    /// Returns the session host of a run.
     ///
     /// # Errors
     ///
-    /// What it works on is not here. If another try may help, another host is asked; else the run
-    /// has failed.
-    fn of(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure>;
+    /// The project of the run is not on this host. If the failure is retryable, another host is
+    /// asked; otherwise the run has failed.
+    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure>;
 }

@@ -1,18 +1,18 @@
-//! Sessions that were lost with what they ran on.
+//! [`Losses`]: sessions that were lost with their worker or host.
 
 use serde::{Deserialize, Serialize};
 
-/// How often a session was lost, as far as is known: it began and left no end. What that cost
-/// nobody knows.
+/// The known losses of a session: it started and left no recorded end. The cost of a lost session
+/// is unknown.
 ///
-/// A worker that is gone may have left the end of the session on its host, or may never have begun
-/// it; the host has that written down. Who is gone with its host has lost it for all that one knows.
+/// A dead worker may have recorded the end of the session on its host, or may never have started
+/// it; the host's journal decides. A session on an unreachable host counts as lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Losses {
-    /// The hosts that are gone with a session.
+    /// The number of unreachable hosts that lost the session.
     hosts: u32,
-    /// Whether it was lost on the host that the run is on.
+    /// Whether it was lost on the current host.
     is_lost_here: bool,
 }
 
@@ -26,12 +26,12 @@ impl Losses {
         self.is_lost_here = false;
     }
 
-    /// Returns how often it was lost, given how often by what its host has written down.
-    pub(super) fn answered(&self, written_down: u32) -> u32 {
-        self.hosts.max(written_down)
+    /// Returns the number of losses, given the losses that the host has recorded.
+    pub(super) fn answered(&self, recorded: u32) -> u32 {
+        self.hosts.max(recorded)
     }
 
-    /// Returns how often it was lost, if no host tells.
+    /// Returns the number of losses, if no host answers.
     pub(super) fn unanswered(&self) -> u32 {
         self.hosts + u32::from(self.is_lost_here)
     }
@@ -57,7 +57,7 @@ mod tests {
         let mut losses = Losses::default();
         losses.worker_is_gone();
         losses.host_is_gone();
-        // Nobody took it there.
+        // No worker accepted it there.
         losses.host_is_gone();
 
         assert_eq!(losses.answered(0), 1);

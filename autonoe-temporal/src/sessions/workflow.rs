@@ -1,6 +1,7 @@
-//! The workflow of a run that is driven session by session.
+//! [`SessionsWorkflow`]: the workflow of a run that is driven session by session.
 
-use autonoe_core::{ExitReason, RunInstruction, RunOutcome, RunReport};
+use autonoe_core::engine::{RunInstruction, RunOutcome};
+use autonoe_core::{ExitReason, RunReport};
 use jiff::Timestamp;
 use temporalio_common::MemoValue;
 use temporalio_sdk::workflows::{workflow, workflow_methods};
@@ -10,53 +11,53 @@ use temporalio_sdk::{
 };
 use temporalio_workflow::MemoValues;
 
-use super::begin::SessionsBegin;
-use super::carrying::carry_out;
-use super::course::{Came, SessionsCourse, Step};
-use super::ending::outcome;
-use crate::Pace;
-use crate::wire::{HOST_MEMO, Look, SPEC_MEMO};
+use super::input::SessionsInput;
+use super::machine::{SessionsEvent, SessionsMachine, SessionsStep};
+use super::outcome::outcome;
+use super::steps::perform;
+use crate::Timeouts;
+use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState};
 
-/// Carries out the steps of a [`SessionsCourse`], which decides: sessions are activities, waits are
-/// timers of the server.
+/// Performs the steps of a [`SessionsMachine`], which makes the decisions. Sessions are activities,
+/// waits are timers of the server.
 #[workflow]
 pub struct SessionsWorkflow {
-    pub(super) course: SessionsCourse,
-    pace: Pace,
-    /// Whether it is the member of a fleet.
+    pub(super) course: SessionsMachine,
+    timeouts: Timeouts,
+    /// Whether it is a member of a fleet.
     is_member: bool,
 }
 
 #[workflow_methods]
 impl SessionsWorkflow {
     #[init]
-    pub fn new(ctx: &WorkflowContextView, begin: SessionsBegin) -> Self {
+    pub fn new(ctx: &WorkflowContextView, begin: SessionsInput) -> Self {
         Self {
             is_member: ctx.parent().is_some(),
-            pace: begin.pace,
-            course: SessionsCourse::of(begin),
+            timeouts: begin.timeouts,
+            course: SessionsMachine::new(begin),
         }
     }
 
     #[run(name = "autonoe-sessions")]
     pub async fn run(ctx: &mut WorkflowContext<Self>) -> WorkflowResult<RunOutcome> {
-        let pace = ctx.state(|it| it.pace);
-        write_down(ctx);
+        let timeouts = ctx.state(|it| it.timeouts);
+        store_memo(ctx);
         loop {
-            take_note(ctx);
+            process_signals(ctx);
             let now = now(ctx);
             match ctx.state_mut(|it| it.course.next(now)) {
-                Step::Finish(report) => return end(ctx, &report),
-                Step::BeginAnew => {
-                    let begin = ctx.state(|it| it.course.anew());
+                SessionsStep::Finish(report) => return end(ctx, &report),
+                SessionsStep::NewHistory => {
+                    let begin = ctx.state(|it| it.course.next_input());
                     let options = ContinueAsNewOptions::builder().memo(memo(&begin)).build();
                     ctx.continue_as_new(begin, options)?;
                 }
                 step => {
-                    if let Some(came) = carry_out(ctx, step, pace).await {
-                        // Before what came: a cancellation may be the reason of it.
-                        take_note(ctx);
-                        tell(ctx, came);
+                    if let Some(came) = perform(ctx, step, timeouts).await {
+                        // Process signals first, because a cancellation may have caused the result.
+                        process_signals(ctx);
+                        apply(ctx, came);
                     }
                 }
             }
@@ -66,52 +67,55 @@ impl SessionsWorkflow {
     #[signal(name = "instruct")]
     pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, told: RunInstruction) {
         let at = self.course.at();
-        self.course.came(at, Came::Told(told));
+        self.course.on_event(at, SessionsEvent::Instructed(told));
     }
 
-    #[query(name = "look")]
-    pub fn look(&self, _ctx: &WorkflowContextView) -> Look {
-        self.course.look()
+    #[query(name = "state")]
+    pub fn state(&self, _ctx: &WorkflowContextView) -> WorkflowState {
+        self.course.state()
     }
 }
 
 type Context = WorkflowContext<SessionsWorkflow>;
 
-/// Writes down what the member of a fleet is to do, for who asks for it: a fleet gives its members no
-/// memo.
-fn write_down(ctx: &Context) {
+/// Stores the run of a fleet member in its memo, for clients. A fleet does not set the memo of its
+/// members.
+fn store_memo(ctx: &Context) {
     if let Some(run) = ctx.state(|it| it.is_member.then(|| it.course.as_submitted())) {
-        // What came as JSON is JSON.
+        // The value was parsed from JSON, so it serializes.
         let _ = ctx.upsert_memo([(SPEC_MEMO, Some(MemoValue::new(run)))]);
     }
 }
 
-/// Tells the course what the workflow itself was told by the server.
-fn take_note(ctx: &mut Context) {
+/// Applies cancellation and history suggestions of the server to the course.
+fn process_signals(ctx: &mut Context) {
     let cancelled = ctx.cancellation_token();
     if cancelled.is_cancelled() {
-        tell(ctx, Came::Cancelled(cancelled.reason().unwrap_or_default()));
+        apply(
+            ctx,
+            SessionsEvent::Cancelled(cancelled.reason().unwrap_or_default()),
+        );
     }
     if ctx.continue_as_new_suggested() {
-        tell(ctx, Came::HistoryIsLong);
+        apply(ctx, SessionsEvent::HistoryIsLong);
     }
 }
 
-fn tell(ctx: &mut Context, came: Came) {
+fn apply(ctx: &mut Context, came: SessionsEvent) {
     let at = now(ctx);
-    ctx.state_mut(|it| it.course.came(at, came));
+    ctx.state_mut(|it| it.course.on_event(at, came));
 }
 
-/// Returns the time of the workflow, which is the same whenever it is replayed.
+/// Returns the time of the workflow, which is the same in each replay.
 fn now(ctx: &Context) -> Timestamp {
     let time = ctx.workflow_time();
     let time = time.and_then(|time| Timestamp::try_from(time).ok());
     time.unwrap_or_else(|| ctx.state(|it| it.course.at()))
 }
 
-/// Returns what is known of a run without asking it. The next history would have it only as it was
-/// when this one began.
-fn memo(begin: &SessionsBegin) -> MemoValues {
+/// Returns the memo of a run. Without it, the next history would have the memo from the start of
+/// this one.
+fn memo(begin: &SessionsInput) -> MemoValues {
     let mut memo = MemoValues::new();
     memo.insert(SPEC_MEMO, begin.run.clone());
     let carried = begin.carried.as_ref();
@@ -124,7 +128,7 @@ fn memo(begin: &SessionsBegin) -> MemoValues {
 fn end(ctx: &Context, report: &RunReport) -> WorkflowResult<RunOutcome> {
     let outcome = outcome(report, ctx.cancellation_token().reason());
     match report.exit {
-        // A fleet is not told the details of a member that was cancelled.
+        // A fleet does not receive the details of a cancelled member.
         ExitReason::Interrupted if !ctx.state(|it| it.is_member) => {
             Err(WorkflowTermination::cancelled_with_details(outcome))
         }

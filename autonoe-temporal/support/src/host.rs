@@ -1,4 +1,4 @@
-//! Hosts: workers in processes of their own, which can be killed.
+//! [`Host`]: a worker in a process of its own, which can be killed.
 
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use autonoe_temporal::{TemporalSettings, TemporalWorker, WorkerSettings};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::crew::Crew;
 use crate::site::Site;
+use crate::test_hosts::TestHosts;
 
-/// Says to this program that it is a worker, and which.
+/// Environment variable that makes this program a worker, with its orders.
 const WORKER: &str = "AUTONOE_TEST_WORKER";
 
-/// How many sessions it carries out at once.
+/// Number of concurrent sessions.
 const SLOTS: usize = 64;
 
-/// What a worker is told.
+/// The orders of a worker process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
     settings: TemporalSettings,
@@ -26,16 +26,16 @@ struct Orders {
     site: PathBuf,
 }
 
-/// Works until it is killed if this program was started as a worker by [`Host::start`]; else does
-/// nothing.
+/// Runs as a worker until it is killed, if this program was started by [`Host::start`]. Does
+/// nothing otherwise.
 ///
-/// A benchmark calls it first of all, and tests call it in a test of its own that is named `worker`.
-pub fn work_if_told_to() {
+/// A benchmark calls it first. Tests call it in a separate test named `worker`.
+pub fn run_worker_if_requested() {
     let Ok(orders) = std::env::var(WORKER) else {
         return;
     };
     let orders: Orders = serde_json::from_str(&orders).expect("orders");
-    let crew = Crew::at(&orders.site, &orders.host);
+    let crew = TestHosts::at(&orders.site, &orders.host);
     let worker = WorkerSettings::on(orders.host).slots(orders.slots);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -47,12 +47,12 @@ pub fn work_if_told_to() {
     panic!("it works until it is killed, and not until {worked:?}");
 }
 
-/// A worker in a process of its own, killed at the latest when this is dropped.
+/// A worker in a process of its own. It is killed when the handle is dropped.
 #[derive(Debug)]
 pub struct Host(Child);
 
 impl Host {
-    /// Starts this program again, as a worker on a host that has a name.
+    /// Starts this program again, as a worker on the host `host`.
     pub fn start(site: &Site, settings: &TemporalSettings, host: &str) -> Self {
         let orders = Orders {
             settings: settings.clone(),
@@ -66,7 +66,7 @@ impl Host {
             .append(true)
             .create(true)
             .open(complaints);
-        // Killed with the thread of its test, also when that is killed.
+        // Killed with the thread of its test, even if that is killed.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]);
         command.arg(std::env::current_exe().expect("this program"));
@@ -77,12 +77,12 @@ impl Host {
         Self(command.spawn().expect("it starts"))
     }
 
-    /// Returns the number of its process.
+    /// Returns the process ID.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Kills it, as a power cut would.
+    /// Kills the process, like a power cut.
     pub fn kill(mut self) {
         assert_eq!(self.0.try_wait().expect("ours"), None, "it is gone already");
         self.0.kill().expect("ours");
@@ -92,7 +92,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,37 +1,37 @@
-//! What the tests and the benchmarks of `autonoe-temporal` share: a real Temporal server, workers on
-//! it, and projects whose sessions are played. For nobody else; what goes wrong panics.
+//! Shared fixtures of the tests and benchmarks of `autonoe-temporal`: a real Temporal server,
+//! workers, and projects with scripted sessions. Not for other uses; errors panic.
 //!
-//! | what | for |
+//! | item | purpose |
 //! | --- | --- |
-//! | [`DevServer`], [`Proxy`] | a server that can be killed, and a way to it that can be cut |
-//! | [`Site`], [`Work`], [`Starts`] | projects, and what the sessions in them do |
-//! | [`Crew`] | agents that do it and say on which host they are |
-//! | [`Log`], [`Entry`], [`What`] | what agents did, on whichever host |
-//! | [`Working`], [`Host`] | workers in this process, and in processes of their own that are killed |
-//! | [`submit`], [`outcome`], [`seen`], [`eventually`] | runs, and waiting for them |
+//! | [`DevServer`], [`Proxy`] | a server that can be killed, and a connection to it that can be cut |
+//! | [`Site`], [`Work`], [`Starts`] | projects, and the work of their sessions |
+//! | [`TestHosts`] | scripted agents that do the work and log their host |
+//! | [`Log`], [`Entry`], [`SessionEvent`] | the log of all agents on all hosts |
+//! | [`Working`], [`Host`] | workers in this process, and in other processes that can be killed |
+//! | [`submit`], [`outcome`], [`wait_for_status`], [`eventually`] | submitting and awaiting runs |
 
 #![cfg(target_os = "linux")]
 
-mod body;
-mod crew;
+mod agent_process;
 mod host;
+mod local_worker;
 mod log;
 mod proxy;
 mod runs;
 mod server;
 mod site;
+mod test_hosts;
 mod tool;
 mod waiting;
-mod working;
 
-pub use body::TWO_AT_ONCE;
-pub use crew::Crew;
-pub use host::{Host, work_if_told_to};
-pub use log::{Entry, Log, What};
+pub use agent_process::TWO_AT_ONCE;
+pub use host::{Host, run_worker_if_requested};
+pub use local_worker::Working;
+pub use log::{Entry, Log, SessionEvent};
 pub use proxy::Proxy;
-pub use runs::{engine, hasty, is_at, outcome, seen, submit, submit_to};
-pub use server::DevServer;
+pub use runs::{engine, is_at, outcome, short_timeouts, submit, submit_to, wait_for_status};
+pub use server::{DevServer, free_port, temporal_program};
 pub use site::{Site, Starts, Work};
+pub use test_hosts::TestHosts;
 pub use tool::BUILDING;
 pub use waiting::{eventually, within};
-pub use working::Working;

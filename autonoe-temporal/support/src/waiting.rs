@@ -1,11 +1,11 @@
-//! Waiting for what takes a while and must come.
+//! Waits with a deadline.
 
 use std::time::{Duration, Instant};
 
 /// How long anything may take here, on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(180);
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -14,7 +14,7 @@ pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for an end that must come.
+/// Waits for a future. Panics after the deadline.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(DEADLINE, future).await;
     ended.unwrap_or_else(|_| panic!("waited in vain for {what}"))

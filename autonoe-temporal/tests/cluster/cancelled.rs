@@ -1,22 +1,23 @@
-//! A run that is cancelled in the middle of a tool call.
+//! A run that is cancelled during a tool call.
 
-use autonoe_core::{Engine, RunEnding, SessionEnd};
-use autonoe_temporal::{Pace, WorkerSettings};
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::engine::{Engine, RunEnding};
+use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    BUILDING, Crew, DevServer, Site, Starts, Work, Working, engine, eventually, hasty, outcome,
-    submit,
+    BUILDING, DevServer, Site, Starts, TestHosts, Work, Working, engine, eventually, outcome,
+    short_timeouts, submit,
 };
 
-use crate::afterwards::{ends, is_written_down, living, nothing_lives};
+use crate::assertions::{assert_end_recorded, ends, living, wait_for_no_processes};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_recorded() {
     let server = DevServer::start().await;
-    let pace = Pace {
-        heartbeat: Pace::default().heartbeat,
-        ..hasty()
+    let timeouts = Timeouts {
+        heartbeat: Timeouts::default().heartbeat,
+        ..short_timeouts()
     };
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let work = Work {
         held: Some(2),
@@ -24,7 +25,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         ..Work::new(2)
     };
     let run = site.run("shop", &work);
-    let crew = Crew::of(&site, "one");
+    let crew = TestHosts::new(&site, "one");
     let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
         worker.sessions(crew)
     });
@@ -37,8 +38,8 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
     cancelled.expect("it is told");
     let outcome = outcome(&settings, &run).await;
 
-    // It has ended with all that it started, although the worker lives.
-    nothing_lives(&folder).await;
+    // It has ended with everything that it started, although the worker is alive.
+    wait_for_no_processes(&folder).await;
     let reason = "enough".to_owned();
     assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
     assert_eq!(outcome.output["deliverablesPassedCount"], 0);
@@ -47,7 +48,7 @@ async fn a_run_that_is_cancelled_in_a_tool_leaves_no_process_and_has_its_end_rec
         panic!("{ends:?}");
     };
     assert!(planned.is_completed());
-    is_written_down(&site.journal(&run), &outcome);
+    assert_end_recorded(&site.journal(&run), &outcome);
     let log = site.log();
     assert_eq!(log.began("shop", 2), ["one"]);
     assert!(log.ended("shop", 2).is_empty() && log.began("shop", 3).is_empty());

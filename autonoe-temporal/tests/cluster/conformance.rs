@@ -1,11 +1,11 @@
-//! The engine does what every engine must do.
+//! Conformance tests of the engine.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use autonoe_core::{Engine, JobRunner};
-use autonoe_temporal::{Pace, TemporalEngine, TemporalWorker, WorkerSettings};
+use autonoe_core::engine::{Engine, JobRunner};
+use autonoe_temporal::{TemporalEngine, TemporalWorker, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{DevServer, Working};
 use autonoe_testkit::conformance::{self, ENGINE_JOB};
 
@@ -15,14 +15,14 @@ async fn the_engine_conforms_on_a_real_server() {
     let workers = Mutex::new(Vec::new());
     let make = async |runner: Arc<dyn JobRunner>| {
         let number = workers.lock().expect("nobody panicked").len();
-        let pace = Pace {
-            beat: Duration::from_millis(500),
-            ..Pace::default()
+        let timeouts = Timeouts {
+            heartbeat_interval: Duration::from_millis(500),
+            ..Timeouts::default()
         };
         let settings = server
             .settings()
             .queue(format!("conformance-{number}"))
-            .pace(pace);
+            .timeouts(timeouts);
         let host = WorkerSettings::on("here");
         let equip = move |worker: TemporalWorker| worker.job(ENGINE_JOB, runner);
         let worker = Working::start(settings.clone(), host, equip);
@@ -33,7 +33,7 @@ async fn the_engine_conforms_on_a_real_server() {
 
     let report = conformance::engine(make).await;
 
-    // All at once: each takes a while.
+    // All at once, because each stop takes a while.
     let workers = workers.into_inner().expect("nobody panicked");
     workers.iter().for_each(Working::stop);
     drop(workers);

@@ -1,32 +1,34 @@
-//! A worker that lives, and is cut off from the server.
+//! A live worker that is cut off from the server.
 
 use std::time::Duration;
 
-use autonoe_core::Epoch;
-use autonoe_temporal::{Pace, TemporalSettings, WorkerSettings};
+use autonoe_core::time::Epoch;
+use autonoe_temporal::{TemporalSettings, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Proxy, Site, Starts, Work, Working, eventually, hasty, outcome, submit,
+    DevServer, Proxy, Site, Starts, TestHosts, Work, Working, eventually, outcome, short_timeouts,
+    submit,
 };
 
-use crate::afterwards::all_is_done_once;
+use crate::assertions::assert_all_done_once;
 
 fn worker(site: &Site, settings: &TemporalSettings, host: &str) -> Working {
-    let crew = Crew::of(site, host);
+    let crew = TestHosts::new(site, host);
     Working::start(settings.clone(), WorkerSettings::on(host), |worker| {
         worker.sessions(crew)
     })
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_cut_off_lets_go_and_another_host_takes_over() {
+async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_over() {
     let server = DevServer::start().await;
     let proxy = Proxy::to(server.port()).await;
-    // The server hands what it has to those that are cut off, for as long as they seem to ask.
-    let pace = Pace {
+    // The server gives tasks to workers that are cut off, for as long as their polls seem to be
+    // open.
+    let timeouts = Timeouts {
         heartbeat: Duration::from_secs(6),
-        ..hasty()
+        ..short_timeouts()
     };
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let mut through = settings.clone();
     through.address = proxy.address();
     let site = Site::make();
@@ -49,13 +51,13 @@ async fn who_is_cut_off_lets_go_and_another_host_takes_over() {
     .await;
     site.release(&run);
     let outcome = outcome(&settings, &run).await;
-    // Those who are cut off are told nothing, so they would wait for answers for a long time.
+    // Workers that are cut off receive no answers, and would wait for a long time.
     proxy.close();
     drop((cut_off, other));
 
-    all_is_done_once(&site, &run, &work, &outcome).await;
+    assert_all_done_once(&site, &run, &work, &outcome).await;
     assert_eq!(log.ended("shop", 2), ["two"]);
     assert_eq!(log.began("shop", 3), ["two"]);
     assert_eq!(site.ledger(&run).await.epoch, Epoch(2));
-    assert_eq!(outcome.spent.cost.to_string(), "at least $0.15 (1 unknown)");
+    assert_eq!(outcome.spent.cost.to_string(), "at least $0.15 (1 cost unknown)");
 }

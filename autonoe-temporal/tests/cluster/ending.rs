@@ -1,15 +1,15 @@
-//! What a host is told when a run has ended.
+//! Recording of a run's end on its host.
 
 use std::time::Duration;
 
-use autonoe_core::{Engine, Placement, RunEnding, RunPhase};
-use autonoe_temporal::{Pace, WorkerSettings};
+use autonoe_core::engine::{Engine, Placement, RunEnding, RunPhase};
+use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Host, Site, Work, Working, engine, eventually, hasty, outcome, seen, submit,
-    submit_to,
+    DevServer, Host, Site, TestHosts, Work, Working, engine, eventually, outcome, short_timeouts,
+    submit, submit_to, wait_for_status,
 };
 
-use crate::afterwards::{all_is_done_once, is_written_down, run_ends};
+use crate::assertions::{assert_all_done_once, assert_end_recorded, run_ends};
 
 fn held(session: u32) -> Work {
     Work {
@@ -19,20 +19,20 @@ fn held(session: u32) -> Work {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_is_written_down_also_where_another_run_has_taken_the_only_slot() {
+async fn the_end_is_recorded_even_if_another_run_has_the_only_slot() {
     let server = DevServer::start().await;
-    let pace = Pace {
-        host: Pace::default().host,
-        ..hasty()
+    let timeouts = Timeouts {
+        host: Timeouts::default().host,
+        ..short_timeouts()
     };
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let (first_work, other_work) = (held(2), held(1));
     let (first, other) = (
         site.run("first", &first_work),
         site.run("other", &other_work),
     );
-    let (crew, log) = (Crew::of(&site, "one"), site.log());
+    let (crew, log) = (TestHosts::new(&site, "one"), site.log());
     let worker = WorkerSettings::on("one").slots(1);
     let worker = Working::start(settings.clone(), worker, |worker| worker.sessions(crew));
     submit(&settings, &first).await;
@@ -40,29 +40,29 @@ async fn the_end_is_written_down_also_where_another_run_has_taken_the_only_slot(
     submit(&settings, &other).await;
     // Its session waits for the slot.
     let engine = engine(&settings).await;
-    seen(&engine, &other.id, |view| view.host.is_some()).await;
+    wait_for_status(&engine, &other.id, |view| view.host.is_some()).await;
 
     site.release(&first);
     let first_outcome = outcome(&settings, &first).await;
 
-    is_written_down(&site.journal(&first), &first_outcome);
+    assert_end_recorded(&site.journal(&first), &first_outcome);
     eventually("the other session", || log.began("other", 1).len() == 1).await;
     assert!(log.ended("other", 1).is_empty());
     site.release(&other);
     let other_outcome = outcome(&settings, &other).await;
     drop(worker);
-    all_is_done_once(&site, &first, &first_work, &first_outcome).await;
-    all_is_done_once(&site, &other, &other_work, &other_outcome).await;
+    assert_all_done_once(&site, &first, &first_work, &first_outcome).await;
+    assert_all_done_once(&site, &other, &other_work, &other_outcome).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_that_is_gone_does_not_keep_a_run_from_its_end() {
+async fn an_unreachable_host_does_not_prevent_the_end_of_a_run() {
     let server = DevServer::start().await;
-    let pace = Pace {
+    let timeouts = Timeouts {
         end: Duration::from_secs(3),
-        ..hasty()
+        ..short_timeouts()
     };
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let run = site.run("shop", &held(2));
     let log = site.log();
@@ -81,7 +81,7 @@ async fn a_host_that_is_gone_does_not_keep_a_run_from_its_end() {
     assert_eq!(outcome.ending, RunEnding::Cancelled { reason });
     let view = engine.status(&run.id).await.expect("it is known");
     assert_eq!(view.phase, RunPhase::Ended);
-    // Nobody was there to write it down.
+    // There was no worker to record it.
     assert_eq!(run_ends(&site.journal(&run)), []);
     two.kill();
 }

@@ -1,61 +1,65 @@
-//! Fleets on a server, whose members are runs below them.
+//! Fleets on a server, whose members are child workflows.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    CostTotal, CostUsd, Engine, EngineError, Failure, JobRunner, LocalEngine, Placement, RunDesk,
-    RunEnding, RunId, RunInstruction, RunOutcome, RunPhase, RunRequest, RunSpec, Spent, TokenUsage,
+use autonoe_core::agent::{BudgetUsage, CostTotal, TokenUsage};
+use autonoe_core::engine::{
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, Placement, RunEnding, RunInstruction,
+    RunOutcome, RunPhase, RunSpec,
 };
-use autonoe_harness::{
-    FleetReport, HarnessId, HarnessResult, MemberJob, MemberSpec, Parallel, Pipeline, Race,
-    Strategy, StrategyRun, StrategyRunner, Voting, VotingCriterion,
-};
+use autonoe_core::event::Failure;
+use autonoe_core::run::RunRequest;
+use autonoe_core::{CostUsd, RunId};
+use autonoe_harness::coordinate::{MemberJob, MemberSpec, StrategyRun, StrategyRunner};
+use autonoe_harness::strategy::{MemberId, MemberReport, VotingCriterion};
+use autonoe_harness::{FleetReport, Parallel, Pipeline, Race, Strategy, Voting};
 use autonoe_temporal::{SESSIONS_JOB, TemporalSettings, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Site, Work, Working, engine, hasty, is_at, outcome, seen, submit,
+    DevServer, Site, TestHosts, Work, Working, engine, is_at, outcome, short_timeouts, submit,
+    wait_for_status,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use crate::afterwards::all_is_done_once;
+use crate::assertions::assert_all_done_once;
 
-/// What members of these fleets do.
+/// The job of the members of these fleets.
 const JOB: &str = "act";
 
-/// Does what the work of a member says.
+/// Does what the work of a member specifies.
 struct Acts;
 
 #[async_trait]
 impl JobRunner for Acts {
-    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
-        let job = MemberJob::of(run).expect("a member");
-        let given = job.given.unwrap_or_default();
+    async fn run(&self, run: &RunSpec, context: &JobContext) -> RunOutcome {
+        let job = MemberJob::from_run(run).expect("a member");
+        let given = job.input.unwrap_or_default();
         if let Some(tests) = job.work.as_u64() {
-            let mut result = HarnessResult::success(job.member, "done");
+            let mut result = MemberReport::success(job.member, "done");
             result.tests_passed = Some(tests);
             return RunOutcome::succeeded(json!(result));
         }
         match job.work.as_str() {
             Some("fails") => RunOutcome::failed(Failure::permanent("broke", "it broke")),
             Some("waits") => {
-                desk.control().cancelled().await;
+                context.control().cancelled().await;
                 RunOutcome::cancelled("")
             }
             Some("listens") => {
                 let mut heard = Vec::new();
                 while heard.len() < 3 {
-                    heard.push(match desk.control().next_request().await {
+                    heard.push(match context.control().next_request().await {
                         RunRequest::Pause => "pause".to_owned(),
                         RunRequest::Resume => "resume".to_owned(),
-                        RunRequest::Say(message) => message.text().to_owned(),
+                        RunRequest::Instruct(message) => message.text().to_owned(),
                     });
                 }
                 RunOutcome::succeeded(json!(heard.join(", ")))
             }
             Some("spends") => RunOutcome::succeeded(json!("done")).with_spent(spent()),
-            // Nobody knows what it cost.
+            // The cost is unknown.
             Some("panics") => panic!("as it is to"),
             Some("talks") => RunOutcome::succeeded(json!("x".repeat(700 * 1024))),
             said => RunOutcome::succeeded(json!(format!("{given}{}", said.unwrap_or_default()))),
@@ -63,14 +67,14 @@ impl JobRunner for Acts {
     }
 }
 
-fn spent() -> Spent {
-    Spent {
+fn spent() -> BudgetUsage {
+    BudgetUsage {
         cost: CostTotal::known(CostUsd::from_cents(25)),
         tokens: TokenUsage {
             output: 1000,
             ..TokenUsage::default()
         },
-        ..Spent::default()
+        ..BudgetUsage::default()
     }
 }
 
@@ -79,12 +83,12 @@ fn fleet<const N: usize, W: Serialize>(
     members: [(&str, W); N],
 ) -> StrategyRun {
     let members =
-        members.map(|(name, work)| MemberSpec::new(HarnessId::new(name), JOB, json!(work)));
+        members.map(|(name, work)| MemberSpec::new(MemberId::new(name), JOB, json!(work)));
     StrategyRun::new(strategy).members(members)
 }
 
 fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
-    fleet.named(RunId::new(name)).expect("it is JSON")
+    fleet.to_run(RunId::new(name)).expect("it is JSON")
 }
 
 fn worker(settings: &TemporalSettings) -> Working {
@@ -98,21 +102,21 @@ fn report(outcome: &RunOutcome) -> FleetReport {
     serde_json::from_value(outcome.output.clone()).expect("a report")
 }
 
-/// Returns what a fleet comes to in this process.
+/// Returns the outcome of a fleet in this process.
 async fn locally(run: &RunSpec) -> RunOutcome {
     let members = Arc::new(LocalEngine::new(Arc::new(Acts)));
-    let fleets = LocalEngine::new(Arc::new(StrategyRunner::on(members)));
+    let fleets = LocalEngine::new(Arc::new(StrategyRunner::new(members)));
     let taken = fleets.submit(run.clone(), Placement::anywhere()).await;
     taken.expect("it is taken");
     fleets.wait(&run.id).await.expect("it ends")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_strategy_comes_to_the_same_as_in_one_process() {
+async fn each_strategy_has_the_same_outcome_as_in_one_process() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
-    // Who ends first is not the same each time.
+    // The order in which members end is not deterministic.
     let best = Voting {
         min_votes: 2.try_into().expect("some"),
         criterion: VotingCriterion::BestTests,
@@ -186,9 +190,9 @@ async fn each_strategy_comes_to_the_same_as_in_one_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fleet_spends_what_its_members_told_and_what_nobody_knows_of_those_that_were_lost() {
+async fn the_expenses_of_a_fleet_include_its_members_and_mark_lost_ones_as_unknown() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -197,15 +201,15 @@ async fn a_fleet_spends_what_its_members_told_and_what_nobody_knows_of_those_tha
     );
     submit(&settings, &run).await;
     let lost = RunId::new("shop.b");
-    seen(&engine, &lost, |view| view.phase == RunPhase::Running).await;
+    wait_for_status(&engine, &lost, |view| view.phase == RunPhase::Running).await;
     server.terminate(&lost);
 
     let outcome = outcome(&settings, &run).await;
 
     assert!(!outcome.is_success(), "{outcome:?}");
-    let told = spent();
-    assert_eq!(outcome.spent.tokens, told.tokens);
-    let at_least = CostTotal::at_least(told.cost.known_usd);
+    let reported = spent();
+    assert_eq!(outcome.spent.tokens, reported.tokens);
+    let at_least = CostTotal::at_least(reported.cost.known_usd);
     assert_eq!(outcome.spent.cost, at_least);
     drop(worker);
 }
@@ -213,16 +217,16 @@ async fn a_fleet_spends_what_its_members_told_and_what_nobody_knows_of_those_tha
 #[tokio::test(flavor = "multi_thread")]
 async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(&fleet(Parallel {}, [("a", "waits"), ("b", "one")]), "shop");
     submit(&settings, &run).await;
     let one = RunId::new("shop.b");
-    let one = seen(&engine, &one, |view| view.outcome.is_some()).await;
+    let one = wait_for_status(&engine, &one, |view| view.outcome.is_some()).await;
     let one = one.outcome.expect("it has ended").output;
     assert_eq!(one, json!("one"));
-    let half = seen(&engine, &run.id, |view| {
+    let half = wait_for_status(&engine, &run.id, |view| {
         is_at(view, |at| at.progress == 0.5)
     })
     .await;
@@ -250,9 +254,9 @@ async fn members_are_runs_of_their_own_and_end_with_the_fleet() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_fleet_is_told_its_members_are_told() {
+async fn instructions_for_a_fleet_reach_its_members() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -262,18 +266,21 @@ async fn what_a_fleet_is_told_its_members_are_told() {
     submit(&settings, &run).await;
     let member = |name: &str| RunId::new(format!("shop.{name}"));
     for name in ["a", "b"] {
-        seen(&engine, &member(name), |view| {
+        wait_for_status(&engine, &member(name), |view| {
             view.phase == RunPhase::Running
         })
         .await;
     }
 
-    for told in [
+    for instruction in [
         RunInstruction::Pause,
-        RunInstruction::Say("the tests come first".to_owned()),
+        RunInstruction::Message("the tests come first".to_owned()),
         RunInstruction::Resume,
     ] {
-        engine.instruct(&run.id, told).await.expect("it is told");
+        engine
+            .instruct(&run.id, instruction)
+            .await
+            .expect("it is told");
     }
     let outcome = outcome(&settings, &run).await;
 
@@ -284,9 +291,9 @@ async fn what_a_fleet_is_told_its_members_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fleet_that_is_paused_begins_no_further_member() {
+async fn a_paused_fleet_starts_no_further_member() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
     let engine = engine(&settings).await;
     let run = named(
@@ -295,12 +302,15 @@ async fn a_fleet_that_is_paused_begins_no_further_member() {
     );
     submit(&settings, &run).await;
     let (first, second) = (RunId::new("shop.a"), RunId::new("shop.b"));
-    seen(&engine, &first, |view| view.phase == RunPhase::Running).await;
-    let told = ["one", "two"].map(|text| RunInstruction::Say(text.to_owned()));
-    for told in [RunInstruction::Pause].into_iter().chain(told) {
-        engine.instruct(&run.id, told).await.expect("it is told");
+    wait_for_status(&engine, &first, |view| view.phase == RunPhase::Running).await;
+    let messages = ["one", "two"].map(|text| RunInstruction::Message(text.to_owned()));
+    for instruction in [RunInstruction::Pause].into_iter().chain(messages) {
+        engine
+            .instruct(&run.id, instruction)
+            .await
+            .expect("it is told");
     }
-    let half = seen(&engine, &run.id, |view| {
+    let half = wait_for_status(&engine, &run.id, |view| {
         is_at(view, |at| at.progress == 0.5)
     })
     .await;
@@ -315,24 +325,23 @@ async fn a_fleet_that_is_paused_begins_no_further_member() {
     resumed.expect("it is told");
     let outcome = outcome(&settings, &run).await;
 
-    let said = report(&outcome).result.aggregated_output;
-    assert_eq!(said.as_deref(), Some("pause, one, two and more"));
+    let output = report(&outcome).result.aggregated_output;
+    assert_eq!(output.as_deref(), Some("pause, one, two and more"));
     drop(worker);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fleet_whose_worker_is_gone_goes_on_with_the_next() {
+async fn a_fleet_continues_on_another_worker() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let first = worker(&settings);
     let engine = engine(&settings).await;
-    let run = named(
-        &fleet(Race {}, [("a", "waits"), ("b", "waits")]).time(Duration::from_secs(15)),
-        "shop",
-    );
+    let mut fleet = fleet(Race {}, [("a", "waits"), ("b", "waits")]);
+    fleet.time = Duration::from_secs(15);
+    let run = named(&fleet, "shop");
     submit(&settings, &run).await;
     let second = RunId::new("shop.b");
-    seen(&engine, &second, |view| view.phase == RunPhase::Running).await;
+    wait_for_status(&engine, &second, |view| view.phase == RunPhase::Running).await;
     drop(first);
 
     let second = worker(&settings);
@@ -341,7 +350,7 @@ async fn a_fleet_whose_worker_is_gone_goes_on_with_the_next() {
     let RunEnding::Failed { failure } = &outcome.ending else {
         panic!("{outcome:?}");
     };
-    assert_eq!(failure.message, "the time of the fleet is up");
+    assert_eq!(failure.message, "the fleet reached its time limit");
     let report = report(&outcome);
     assert!(report.left_behind.is_empty(), "{report:?}");
     assert_eq!(report.result.results.len(), 2);
@@ -349,9 +358,9 @@ async fn a_fleet_whose_worker_is_gone_goes_on_with_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_members_say_at_length_is_left_with_their_runs() {
+async fn long_outputs_of_members_stay_with_their_runs() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
     let run = named(
         &fleet(Voting::default(), [("a", "talks"), ("b", "talks")]),
@@ -361,8 +370,8 @@ async fn what_members_say_at_length_is_left_with_their_runs() {
 
     let outcome = outcome(&settings, &run).await;
 
-    let said = &outcome.output["result"]["results"][0]["output"];
-    assert_eq!(said, "(716800 bytes, with the run shop.a)");
+    let output = &outcome.output["result"]["results"][0]["output"];
+    assert_eq!(output, "(716800 bytes, in the run shop.a)");
     let member = engine(&settings).await.wait(&RunId::new("shop.a")).await;
     let member = member.expect("it has ended").output;
     assert_eq!(member.as_str().map(str::len), Some(700 * 1024));
@@ -372,16 +381,16 @@ async fn what_members_say_at_length_is_left_with_their_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn members_may_be_driven_session_by_session() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let (site, work) = (Site::make(), Work::new(2));
     let projects = ["left", "right"].map(|name| site.run(name, &work));
     let members = projects.each_ref().map(|project| {
-        let name = HarnessId::new(project.id.as_str());
+        let name = MemberId::new(project.id.as_str());
         MemberSpec::new(name, SESSIONS_JOB, project.input.clone())
     });
     let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
-    let crew = Crew::of(&site, "here");
+    let crew = TestHosts::new(&site, "here");
     let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {
         worker.sessions(crew)
     });
@@ -401,16 +410,16 @@ async fn members_may_be_driven_session_by_session() {
             (SESSIONS_JOB, &project.input)
         );
         let outcome = view.outcome.expect("it has ended");
-        all_is_done_once(&site, project, &work, &outcome).await;
+        assert_all_done_once(&site, project, &work, &outcome).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_whose_name_is_taken_is_not_started() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let worker = worker(&settings);
-    let other = MemberSpec::new(HarnessId::new("a"), JOB, json!("other"));
+    let other = MemberSpec::new(MemberId::new("a"), JOB, json!("other"));
     let input = json!({"member": other.id, "work": other.work});
     submit(&settings, &RunSpec::new(RunId::new("shop.a"), JOB, input)).await;
     let run = named(&fleet(Parallel {}, [("a", "one"), ("b", "two")]), "shop");
@@ -421,7 +430,7 @@ async fn a_member_whose_name_is_taken_is_not_started() {
     assert!(!outcome.is_success());
     let results = report(&outcome).result.results;
     let error = results[0].error.as_deref().unwrap_or_default();
-    assert!(error.contains("could not be started"), "{error}");
+    assert!(error.contains("cannot start the member"), "{error}");
     assert!(results[1].success);
     drop(worker);
 }

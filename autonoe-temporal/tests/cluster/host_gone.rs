@@ -1,16 +1,18 @@
-//! A host that is gone for good.
+//! A host that never comes back.
 
-use autonoe_core::{Engine, Epoch, Placement, RunPhase};
+use autonoe_core::engine::{Engine, Placement, RunPhase};
+use autonoe_core::time::Epoch;
 use autonoe_temporal_support::{
-    DevServer, Host, Site, Starts, Work, engine, eventually, hasty, outcome, submit, submit_to,
+    DevServer, Host, Site, Starts, Work, engine, eventually, outcome, short_timeouts, submit,
+    submit_to,
 };
 
-use crate::afterwards::all_is_done_once;
+use crate::assertions::assert_all_done_once;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_whose_host_is_gone_is_claimed_by_another_and_one_that_is_bound_to_it_waits() {
+async fn a_run_of_an_unreachable_host_is_claimed_by_another_and_a_bound_run_waits() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let site = Site::make();
     let work = Work {
         held: Some(2),
@@ -37,7 +39,7 @@ async fn a_run_whose_host_is_gone_is_claimed_by_another_and_one_that_is_bound_to
     assert_eq!(log.ended("free", 2), ["two"]);
     assert_eq!(log.began("free", 3), ["two"]);
     assert_eq!(site.ledger(&free).await.epoch, Epoch(2));
-    // Nobody else has touched it.
+    // No other host has touched it.
     assert_eq!(log.began("bound", 2), ["one"]);
     assert_eq!(site.ledger(&bound).await.epoch, Epoch(1));
     let view = engine(&settings).await.status(&bound.id).await;
@@ -46,8 +48,8 @@ async fn a_run_whose_host_is_gone_is_claimed_by_another_and_one_that_is_bound_to
     let bound_outcome = outcome(&settings, &bound).await;
     one.kill();
     two.kill();
-    all_is_done_once(&site, &free, &work, &free_outcome).await;
-    all_is_done_once(&site, &bound, &work, &bound_outcome).await;
+    assert_all_done_once(&site, &free, &work, &free_outcome).await;
+    assert_all_done_once(&site, &bound, &work, &bound_outcome).await;
     assert_eq!(log.began("bound", 2), ["one", "one"]);
     assert_eq!(log.began("bound", 3), ["one"]);
 }

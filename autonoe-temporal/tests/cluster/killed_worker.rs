@@ -1,17 +1,17 @@
-//! A worker that is killed in the middle of a session, and comes back.
+//! A worker that is killed during a session, and restarted.
 
 use std::time::Duration;
 
 use autonoe_temporal_support::{
-    DevServer, Host, Site, Starts, Work, eventually, hasty, outcome, submit,
+    DevServer, Host, Site, Starts, Work, eventually, outcome, short_timeouts, submit,
 };
 
-use crate::afterwards::{all_is_done_once, living};
+use crate::assertions::{assert_all_done_once, living};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_session_that_was_killed_with_its_worker_is_run_again() {
+async fn only_the_session_of_the_killed_worker_is_repeated() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let site = Site::make();
     let work = Work {
         held: Some(3),
@@ -27,7 +27,7 @@ async fn only_the_session_that_was_killed_with_its_worker_is_run_again() {
     assert!(!living(&folder).is_empty(), "the agent is no process");
 
     host.kill();
-    // The agent and its tool go with the worker.
+    // The agent and its tool end with the worker.
     eventually("the end of the agent", || living(&folder).is_empty()).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let host = Host::start(&site, &settings, "one");
@@ -39,11 +39,11 @@ async fn only_the_session_that_was_killed_with_its_worker_is_run_again() {
     let outcome = outcome(&settings, &run).await;
     host.kill();
 
-    all_is_done_once(&site, &run, &work, &outcome).await;
+    assert_all_done_once(&site, &run, &work, &outcome).await;
     let began = (1..=4).map(|number| log.began("shop", number).len());
     assert_eq!(began.collect::<Vec<_>>(), [1, 1, 2, 1]);
     let ended = (1..=4).map(|number| log.ended("shop", number).len());
     assert_eq!(ended.collect::<Vec<_>>(), [1, 1, 1, 1]);
-    // What the lost one has cost nobody knows, and nobody forgets it.
-    assert_eq!(outcome.spent.cost.to_string(), "at least $0.20 (1 unknown)");
+    // The cost of the lost session is unknown, and stays marked as unknown.
+    assert_eq!(outcome.spent.cost.to_string(), "at least $0.20 (1 cost unknown)");
 }

@@ -1,14 +1,15 @@
 //! Engine and workers on a real Temporal server, which `cargo xtask test-temporal` installs.
 //!
-//! Those with hosts that are killed start this program again, as a worker.
+//! Tests that kill hosts start this program again, as a worker.
 
 #![cfg(target_os = "linux")]
 
-mod afterwards;
+mod assertions;
 mod cancelled;
 mod conformance;
 mod cut_off;
 mod ending;
+mod failures;
 mod fleets;
 mod host_gone;
 mod killed_worker;
@@ -18,10 +19,9 @@ mod refusing;
 mod server_away;
 mod sessions;
 mod slow_claim;
-mod trouble;
 
-/// This program, when a test starts it again.
+/// The entry point of worker processes, which tests start.
 #[test]
 fn worker() {
-    autonoe_temporal_support::work_if_told_to();
+    autonoe_temporal_support::run_worker_if_requested();
 }

@@ -1,23 +1,23 @@
-//! Two workers and many runs, and only one of the workers lives on.
+//! Two workers with many runs, of which one is killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use autonoe_temporal_support::{
-    DevServer, Host, Site, What, Work, eventually, hasty, outcome, submit,
+    DevServer, Host, SessionEvent, Site, Work, eventually, outcome, short_timeouts, submit,
 };
 
-use crate::afterwards::{is_written_down, run_ends, work_is_done_once};
+use crate::assertions::{assert_end_recorded, run_ends, work_is_done_once};
 
 const RUNS: usize = 64;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_counted_twice() {
     let server = DevServer::start().await;
-    let settings = server.settings().pace(hasty());
+    let settings = server.settings().timeouts(short_timeouts());
     let site = Site::make();
     let work = Work {
-        pace: Duration::from_millis(200),
+        session_duration: Duration::from_millis(200),
         ..Work::new(2)
     };
     let runs: Vec<_> = (0..RUNS)
@@ -30,10 +30,10 @@ async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_c
     for run in &runs {
         submit(&settings, run).await;
     }
-    // Some have ended, some are under way, on both.
+    // Some have ended and some are in progress, on both hosts.
     eventually("work on both hosts", || {
         let entries = log.entries().into_iter();
-        let ended = entries.filter(|entry| entry.what == What::Ended && entry.number == 2);
+        let ended = entries.filter(|entry| entry.what == SessionEvent::Ended && entry.number == 2);
         let mut count = BTreeMap::<_, usize>::new();
         ended.for_each(|entry| *count.entry(entry.host).or_default() += 1);
         count.len() == 2 && count.values().all(|count| *count >= 3)
@@ -49,10 +49,10 @@ async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_c
     for (run, outcome) in runs.iter().zip(&outcomes) {
         work_is_done_once(&site, run, &work, outcome).await;
         let ended = log.ended(run.id.as_str(), work.sessions());
-        // The killed one may have been asked to write down the end, which nobody else does.
+        // The killed host may have been requested to record the end, which no other host does.
         let is_excused = ended.last().is_some_and(|host| host == "one");
         if !is_excused || !run_ends(&site.journal(run)).is_empty() {
-            is_written_down(&site.journal(run), outcome);
+            assert_end_recorded(&site.journal(run), outcome);
         }
     }
     let entries = log.entries();
@@ -61,7 +61,7 @@ async fn of_two_workers_with_many_runs_one_is_killed_and_no_session_is_lost_or_c
     for run in &runs {
         for number in 1..=work.sessions() {
             let began = log.began(run.id.as_str(), number);
-            // Only what was under way on the killed one began again, and only once.
+            // Only sessions in progress on the killed host started again, and only once.
             let is_right = matches!(
                 &began.iter().map(String::as_str).collect::<Vec<_>>()[..],
                 ["one"] | ["two"] | ["one", "two"]

@@ -1,24 +1,25 @@
-//! A project whose sessions are played.
+//! Fixture: a project with scripted sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    CostUsd, Failure, JournalLine, Mode, Project, ProjectSessionHost, RunId, RunLimits, RunSpec,
-    SessionHost,
-};
+use autonoe_core::engine::{RunSpec, SessionHost};
+use autonoe_core::event::Failure;
+use autonoe_core::project::ProjectSessionHost;
+use autonoe_core::run::{JournalLine, RunLimits};
+use autonoe_core::{CostUsd, Mode, Project, RunId};
 use autonoe_temporal::{SessionHosts, SessionsRun};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 use serde_json::json;
 
-/// Finds the one project that there is, with agents of its own.
+/// Finds the only project, with its agents.
 pub(crate) struct OneProject {
     project: Project,
-    agents: Arc<ScriptedAgents>,
+    agents: Arc<ScriptedBackend>,
 }
 
 impl OneProject {
-    pub(crate) fn of(project: &TempProject, agents: &Arc<ScriptedAgents>) -> Arc<Self> {
+    pub(crate) fn new(project: &TempProject, agents: &Arc<ScriptedBackend>) -> Arc<Self> {
         Arc::new(Self {
             project: project.project().clone(),
             agents: agents.clone(),
@@ -27,14 +28,14 @@ impl OneProject {
 }
 
 impl SessionHosts for OneProject {
-    fn of(&self, _run: &RunId, _what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, _run: &RunId, _what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         let host = ProjectSessionHost::new(self.project.clone(), self.agents.clone());
         Ok(Arc::new(host))
     }
 }
 
-pub(crate) fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
-    Arc::new(ScriptedAgents::new(scripts))
+pub(crate) fn agents(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
+    Arc::new(ScriptedBackend::new(scripts))
 }
 
 /// Plans two deliverables.
@@ -47,7 +48,7 @@ pub(crate) fn plans() -> SessionScript {
         .ends()
 }
 
-/// Works for a while and has a deliverable pass.
+/// Works for a while and marks a deliverable as passed.
 pub(crate) fn passes(id: &str, after: Duration) -> SessionScript {
     let status = json!({"deliverableId": id, "status": "passed"});
     SessionScript::new(format!("passes {id}"))
@@ -58,17 +59,17 @@ pub(crate) fn passes(id: &str, after: Duration) -> SessionScript {
         .ends()
 }
 
-/// A run in which nobody waits between sessions.
+/// A run without pauses between sessions.
 pub(crate) fn run(name: &str) -> RunSpec {
     let limits = RunLimits {
         pause: Duration::ZERO,
         ..RunLimits::new(Mode::Run)
     };
     let run = SessionsRun::new(json!(null), limits);
-    run.named(RunId::new(name)).expect("it is JSON")
+    run.to_spec(RunId::new(name)).expect("it is JSON")
 }
 
-/// Counts the sessions whose end was recorded.
+/// Counts the sessions with a recorded end.
 pub(crate) fn records(project: &TempProject) -> usize {
     let journal = project.journal();
     let lines = journal.entries().iter().map(|entry| &entry.line);

@@ -1,13 +1,16 @@
-//! A host that can do nothing.
+//! A session host that refuses every request.
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
-    SessionHost, SessionHostError, SessionKey,
+use autonoe_core::engine::{
+    HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
+use autonoe_core::event::Failure;
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{RunId, RunReport};
 use tokio_util::sync::CancellationToken;
 
-/// Says for each thing why it cannot be done.
+/// Refuses every request with this failure.
 pub(crate) struct Refusing(pub(crate) Failure);
 
 impl Refusing {
@@ -26,7 +29,7 @@ impl SessionHost for Refusing {
         Err(self.refuse(run, 0))
     }
 
-    async fn look(&self, _run: &RunId) -> Result<LedgerView, Failure> {
+    async fn ledger_view(&self, _run: &RunId) -> Result<LedgerView, Failure> {
         Err(self.0.clone())
     }
 

@@ -1,26 +1,26 @@
-//! A server that is away in the middle of a session.
+//! A server that is unreachable during a session.
 
 use std::time::Duration;
 
-use autonoe_core::RunOutcome;
-use autonoe_temporal::{Pace, WorkerSettings};
+use autonoe_core::engine::RunOutcome;
+use autonoe_temporal::{Timeouts, WorkerSettings};
 use autonoe_temporal_support::{
-    Crew, DevServer, Site, Starts, Work, Working, eventually, hasty, outcome, submit,
+    DevServer, Site, Starts, TestHosts, Work, Working, eventually, outcome, short_timeouts, submit,
 };
 
-use crate::afterwards::{all_is_done_once, ends};
+use crate::assertions::{assert_all_done_once, ends};
 
-/// When the session ends in which the server is killed.
+/// When the session ends during which the server is killed.
 #[derive(PartialEq, Eq)]
 enum Ends {
     WhileItIsAway,
     WhenItIsBack,
 }
 
-/// Kills the server in the second session, for `away`, and returns what the run comes to.
-async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome {
+/// Kills the server in the second session, for `away`, and returns the outcome of the run.
+async fn server_is_away(timeouts: Timeouts, away: Duration, session: Ends) -> RunOutcome {
     let mut server = DevServer::start().await;
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let work = Work {
         held: Some(2),
@@ -29,7 +29,7 @@ async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome
     };
     let run = site.run("shop", &work);
     let log = site.log();
-    let crew = Crew::of(&site, "one");
+    let crew = TestHosts::new(&site, "one");
     let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
         worker.sessions(crew)
     });
@@ -44,14 +44,14 @@ async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome
     tokio::time::sleep(away).await;
     server.restart().await;
     if session == Ends::WhenItIsBack {
-        // It was not touched meanwhile.
+        // It was not changed meanwhile.
         assert_eq!(ends(&site, &run).len(), 1);
         site.release(&run);
     }
     let outcome = outcome(&settings, &run).await;
     drop(worker);
 
-    all_is_done_once(&site, &run, &work, &outcome).await;
+    assert_all_done_once(&site, &run, &work, &outcome).await;
     for number in 1..=work.sessions() {
         assert_eq!(log.began("shop", number), ["one"], "session {number}");
     }
@@ -59,29 +59,29 @@ async fn server_is_away(pace: Pace, away: Duration, session: Ends) -> RunOutcome
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_goes_on_while_the_server_is_away_for_three_seconds() {
+async fn a_session_continues_while_the_server_is_unreachable_for_three_seconds() {
     let away = Duration::from_secs(3);
 
-    let outcome = server_is_away(Pace::default(), away, Ends::WhenItIsBack).await;
+    let outcome = server_is_away(Timeouts::default(), away, Ends::WhenItIsBack).await;
 
     assert_eq!(outcome.spent.cost.to_string(), "$0.15");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_goes_on_while_the_server_is_away_for_twenty_seconds() {
+async fn a_session_continues_while_the_server_is_unreachable_for_twenty_seconds() {
     let away = Duration::from_secs(20);
 
-    let outcome = server_is_away(Pace::default(), away, Ends::WhenItIsBack).await;
+    let outcome = server_is_away(Timeouts::default(), away, Ends::WhenItIsBack).await;
 
     assert_eq!(outcome.spent.cost.to_string(), "$0.15");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_ends_while_the_server_is_away_is_not_run_again() {
-    // Longer than the worker tries to tell the end.
+async fn a_session_that_ends_while_the_server_is_unreachable_is_not_repeated() {
+    // Longer than the worker retries to report the end.
     let away = Duration::from_secs(15);
 
-    let outcome = server_is_away(hasty(), away, Ends::WhileItIsAway).await;
+    let outcome = server_is_away(short_timeouts(), away, Ends::WhileItIsAway).await;
 
     assert_eq!(outcome.spent.cost.to_string(), "$0.15");
 }

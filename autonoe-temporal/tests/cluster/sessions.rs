@@ -3,41 +3,42 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    Engine, Placement, RunEnding, RunId, RunInstruction, RunPhase, RunSpec, RunView,
+use autonoe_core::RunId;
+use autonoe_core::engine::{
+    Engine, Placement, RunEnding, RunInstruction, RunPhase, RunSpec, RunView,
 };
-use autonoe_temporal::{Pace, TemporalEngine, TemporalSettings, WorkerSettings};
+use autonoe_temporal::{TemporalEngine, TemporalSettings, Timeouts, WorkerSettings};
 use autonoe_temporal_support::{DevServer, Working, is_at};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 use jiff::Timestamp;
 
-use crate::afterwards::is_written_down;
+use crate::assertions::assert_end_recorded;
 use crate::project::{OneProject, agents, passes, plans, records, run};
 
 const AT_ONCE: Duration = Duration::ZERO;
 
 /// A server, a worker and a project.
-struct Stand {
+struct Fixture {
     engine: TemporalEngine,
     project: TempProject,
     _worker: Working,
     _server: DevServer,
 }
 
-impl Stand {
-    async fn with(played: &Arc<ScriptedAgents>) -> Self {
-        Self::at(Pace::default(), played).await
+impl Fixture {
+    async fn with(played: &Arc<ScriptedBackend>) -> Self {
+        Self::at(Timeouts::default(), played).await
     }
 
-    async fn at(pace: Pace, played: &Arc<ScriptedAgents>) -> Self {
+    async fn at(timeouts: Timeouts, played: &Arc<ScriptedBackend>) -> Self {
         let server = DevServer::start().await;
         let project = TempProject::new().spec("# Shop");
-        let hosts = OneProject::of(&project, played);
-        let pace = Pace {
-            beat: Duration::from_millis(500),
-            ..pace
+        let hosts = OneProject::new(&project, played);
+        let timeouts = Timeouts {
+            heartbeat_interval: Duration::from_millis(500),
+            ..timeouts
         };
-        let settings: TemporalSettings = server.settings().pace(pace);
+        let settings: TemporalSettings = server.settings().timeouts(timeouts);
         let host = WorkerSettings::on("here");
         let worker = Working::start(settings.clone(), host, |worker| worker.sessions(hosts));
         Self {
@@ -53,12 +54,12 @@ impl Stand {
         assert_eq!(taken.expect("it is taken"), run.id);
     }
 
-    async fn tell(&self, run: &RunId, instruction: RunInstruction) {
-        let told = self.engine.instruct(run, instruction).await;
-        told.expect("it is told");
+    async fn instruct(&self, run: &RunId, instruction: RunInstruction) {
+        let instructed = self.engine.instruct(run, instruction).await;
+        instructed.expect("it is told");
     }
 
-    async fn look_until(&self, run: &RunId, is_so: impl Fn(&RunView) -> bool) {
+    async fn wait_until(&self, run: &RunId, is_so: impl Fn(&RunView) -> bool) {
         let looking = async {
             loop {
                 let view = self.engine.status(run).await.expect("it is known");
@@ -74,32 +75,35 @@ impl Stand {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_goes_on_until_all_has_passed() {
+async fn a_run_continues_until_all_deliverables_have_passed() {
     let played = agents([
         plans(),
         passes("DL-001", AT_ONCE),
         passes("DL-002", AT_ONCE),
     ]);
-    let stand = Stand::with(&played).await;
+    let fixture = Fixture::with(&played).await;
     let run = run("shop");
 
-    stand.submit(&run).await;
-    let outcome = stand.engine.wait(&run.id).await.expect("it ends");
+    fixture.submit(&run).await;
+    let outcome = fixture.engine.wait(&run.id).await.expect("it ends");
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(outcome.output["deliverablesPassedCount"], 2);
     assert_eq!(outcome.output["sessions"], 3);
     assert_eq!(outcome.spent.cost.to_string(), "$0.15");
-    assert_eq!(records(&stand.project), 3);
-    is_written_down(&stand.project.journal(), &outcome);
+    assert_eq!(records(&fixture.project), 3);
+    assert_end_recorded(&fixture.project.journal(), &outcome);
     played.verify();
-    // The same run again is the same run.
-    stand.submit(&run).await;
-    assert_eq!(stand.engine.wait(&run.id).await.expect("it ended"), outcome);
+    // Submitting the same run again finds the same run.
+    fixture.submit(&run).await;
+    assert_eq!(
+        fixture.engine.wait(&run.id).await.expect("it ended"),
+        outcome
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_for_quota_is_a_timer_and_the_history_may_begin_anew() {
+async fn a_wait_for_quota_is_a_timer_and_a_new_history_may_start() {
     let resets_at = Timestamp::now() + Duration::from_secs(20);
     let out_of_quota = SessionScript::new("quota")
         .says("So?")
@@ -110,16 +114,16 @@ async fn a_wait_for_quota_is_a_timer_and_the_history_may_begin_anew() {
         passes("DL-001", AT_ONCE),
         passes("DL-002", AT_ONCE),
     ]);
-    let pace = Pace {
+    let timeouts = Timeouts {
         sessions_in_history: 1,
-        ..Pace::default()
+        ..Timeouts::default()
     };
-    let stand = Stand::at(pace, &played).await;
+    let fixture = Fixture::at(timeouts, &played).await;
     let mut run = run("shop");
     run.input["limits"]["onQuota"] = "wait".into();
 
-    stand.submit(&run).await;
-    let outcome = stand.engine.wait(&run.id).await.expect("it ends");
+    fixture.submit(&run).await;
+    let outcome = fixture.engine.wait(&run.id).await.expect("it ends");
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert!(Timestamp::now() >= resets_at);
@@ -129,28 +133,28 @@ async fn a_wait_for_quota_is_a_timer_and_the_history_may_begin_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_holds_the_next_session_and_what_is_said_reaches_it() {
+async fn a_pause_holds_the_next_session_and_a_message_reaches_it() {
     let second = passes("DL-002", AT_ONCE).expects_in_prompt("The tests come first.");
     let played = agents([plans(), passes("DL-001", Duration::from_secs(3)), second]);
-    let stand = Stand::with(&played).await;
+    let fixture = Fixture::with(&played).await;
     let run = run("shop");
-    stand.submit(&run).await;
-    stand
-        .look_until(&run.id, |view| is_at(view, |at| at.iteration == 2))
+    fixture.submit(&run).await;
+    fixture
+        .wait_until(&run.id, |view| is_at(view, |at| at.iteration == 2))
         .await;
 
-    stand.tell(&run.id, RunInstruction::Pause).await;
-    let say = RunInstruction::Say("The tests come first.".to_owned());
-    stand.tell(&run.id, say).await;
-    stand
-        .look_until(&run.id, |view| is_at(view, |at| at.progress == 0.5))
+    fixture.instruct(&run.id, RunInstruction::Pause).await;
+    let say = RunInstruction::Message("The tests come first.".to_owned());
+    fixture.instruct(&run.id, say).await;
+    fixture
+        .wait_until(&run.id, |view| is_at(view, |at| at.progress == 0.5))
         .await;
-    stand
-        .look_until(&run.id, |view| view.phase == RunPhase::Paused)
+    fixture
+        .wait_until(&run.id, |view| view.phase == RunPhase::Paused)
         .await;
     assert_eq!(played.received().len(), 2);
-    stand.tell(&run.id, RunInstruction::Resume).await;
-    let outcome = stand.engine.wait(&run.id).await.expect("it ends");
+    fixture.instruct(&run.id, RunInstruction::Resume).await;
+    let outcome = fixture.engine.wait(&run.id).await.expect("it ends");
 
     assert!(outcome.is_success(), "{outcome:?}");
     played.verify();
@@ -160,24 +164,24 @@ async fn a_pause_holds_the_next_session_and_what_is_said_reaches_it() {
 async fn a_cancelled_run_ends_its_session_and_records_that() {
     let hangs = SessionScript::new("hangs").says("I begin.").hangs();
     let played = agents([plans(), hangs]);
-    let stand = Stand::with(&played).await;
+    let fixture = Fixture::with(&played).await;
     let run = run("shop");
-    stand.submit(&run).await;
-    stand
-        .look_until(&run.id, |_| played.received().len() == 2)
+    fixture.submit(&run).await;
+    fixture
+        .wait_until(&run.id, |_| played.received().len() == 2)
         .await;
 
-    stand
+    fixture
         .engine
         .cancel(&run.id, "enough of it")
         .await
         .expect("it is told");
-    let outcome = stand.engine.wait(&run.id).await.expect("it ends");
+    let outcome = fixture.engine.wait(&run.id).await.expect("it ends");
 
     let RunEnding::Cancelled { reason } = &outcome.ending else {
         panic!("{outcome:?}");
     };
     assert_eq!(reason, "enough of it");
-    is_written_down(&stand.project.journal(), &outcome);
-    assert_eq!((records(&stand.project), played.alive()), (2, 0));
+    assert_end_recorded(&fixture.project.journal(), &outcome);
+    assert_eq!((records(&fixture.project), played.alive()), (2, 0));
 }

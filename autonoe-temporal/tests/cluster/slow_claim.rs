@@ -1,64 +1,69 @@
-//! A host that takes longer to claim a run than a worker may be silent.
+//! A host whose claim takes longer than the heartbeat timeout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
-    SessionHost, SessionHostError, SessionKey,
+use autonoe_core::engine::{
+    HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
-use autonoe_temporal::{Pace, SessionHosts, SessionsRun, WorkerSettings};
-use autonoe_temporal_support::{Crew, DevServer, Site, Work, Working, hasty, outcome, submit};
+use autonoe_core::event::Failure;
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{RunId, RunReport};
+use autonoe_temporal::{SessionHosts, SessionsRun, Timeouts, WorkerSettings};
+use autonoe_temporal_support::{
+    DevServer, Site, TestHosts, Work, Working, outcome, short_timeouts, submit,
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::afterwards::all_is_done_once;
+use crate::assertions::assert_all_done_once;
 
 const HEARTBEAT: Duration = Duration::from_secs(4);
 
-/// How long it takes to claim a run, and to look at its ledger, as over a slow network.
+/// The duration of a claim and of reading the ledger, as over a slow network.
 const SLOW: Duration = Duration::from_secs(6);
 
-/// Hosts that take their time.
+/// Session hosts that are slow.
 struct Slow {
-    crew: Arc<Crew>,
-    asked: Arc<Asked>,
+    crew: Arc<TestHosts>,
+    requests: Arc<RequestCounts>,
 }
 
-/// How often they were asked.
+/// Counts of requests.
 #[derive(Debug, Default)]
-struct Asked {
+struct RequestCounts {
     claims: AtomicU32,
     looks: AtomicU32,
 }
 
 impl SessionHosts for Slow {
-    fn of(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
+    fn find(&self, run: &RunId, what: &SessionsRun) -> Result<Arc<dyn SessionHost>, Failure> {
         Ok(Arc::new(SlowHost {
-            host: self.crew.of(run, what)?,
-            asked: self.asked.clone(),
+            host: self.crew.find(run, what)?,
+            requests: self.requests.clone(),
         }))
     }
 }
 
 struct SlowHost {
     host: Arc<dyn SessionHost>,
-    asked: Arc<Asked>,
+    requests: Arc<RequestCounts>,
 }
 
 #[async_trait]
 impl SessionHost for SlowHost {
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
-        self.asked.claims.fetch_add(1, Ordering::Relaxed);
+        self.requests.claims.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(SLOW).await;
         self.host.claim(run).await
     }
 
-    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
-        self.asked.looks.fetch_add(1, Ordering::Relaxed);
+    async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        self.requests.looks.fetch_add(1, Ordering::Relaxed);
         tokio::time::sleep(SLOW).await;
-        self.host.look(run).await
+        self.host.ledger_view(run).await
     }
 
     async fn attach_or_start(
@@ -66,12 +71,12 @@ impl SessionHost for SlowHost {
         key: &SessionKey,
         epoch: Epoch,
         session: HostedSession,
-        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        heartbeat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
         let attaching = self
             .host
-            .attach_or_start(key, epoch, session, beat, cancelled);
+            .attach_or_start(key, epoch, session, heartbeat, cancelled);
         attaching.await
     }
 
@@ -81,22 +86,22 @@ impl SessionHost for SlowHost {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_and_a_look_may_take_longer_than_a_worker_may_be_silent() {
+async fn claiming_and_reading_the_ledger_may_take_longer_than_the_heartbeat_timeout() {
     let server = DevServer::start().await;
-    let pace = Pace {
+    let timeouts = Timeouts {
         heartbeat: HEARTBEAT,
-        ..hasty()
+        ..short_timeouts()
     };
-    let settings = server.settings().pace(pace);
+    let settings = server.settings().timeouts(timeouts);
     let site = Site::make();
     let work = Work::new(1);
     let mut run = site.run("shop", &work);
-    // The ledger is looked at after the pause between the sessions.
+    // The ledger is read after the pause between the sessions.
     run.input["limits"]["pauseMs"] = 100.into();
-    let asked = Arc::new(Asked::default());
+    let requests = Arc::new(RequestCounts::default());
     let slow = Arc::new(Slow {
-        crew: Crew::of(&site, "one"),
-        asked: asked.clone(),
+        crew: TestHosts::new(&site, "one"),
+        requests: requests.clone(),
     });
     let worker = Working::start(settings.clone(), WorkerSettings::on("one"), |worker| {
         worker.sessions(slow)
@@ -106,8 +111,8 @@ async fn a_claim_and_a_look_may_take_longer_than_a_worker_may_be_silent() {
     let outcome = outcome(&settings, &run).await;
     drop(worker);
 
-    all_is_done_once(&site, &run, &work, &outcome).await;
+    assert_all_done_once(&site, &run, &work, &outcome).await;
     // Once with the claim, and once after the pause.
-    let asked = [&asked.claims, &asked.looks].map(|count| count.load(Ordering::Relaxed));
-    assert_eq!(asked, [1, 2]);
+    let requests = [&requests.claims, &requests.looks].map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(requests, [1, 2]);
 }

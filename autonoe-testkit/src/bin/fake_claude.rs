@@ -1,4 +1,4 @@
-//! A program in the place of Claude Code, for tests: see `autonoe_testkit::fake_claude`.
+//! Stand-in for the Claude Code program in tests: see `autonoe_testkit::fake_claude`.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,10 @@
-//! Errors of a backend, as a cassette keeps them.
+//! Serialized form of backend errors in a cassette.
 
 use std::error::Error;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionField};
+use autonoe_core::AgentError;
+use autonoe_core::agent::{AgentErrorKind, SessionField};
 use serde::{Deserialize, Serialize};
 
 /// An error of a backend.
@@ -11,17 +12,17 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordedFailure {
-    /// The stable name of its kind.
+    /// The stable name of the error's kind.
     pub code: String,
-    /// What it says.
+    /// The error message.
     pub message: String,
-    /// What caused it, in the words of all causes.
+    /// The messages of all causes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// What an operator can do about it.
+    /// Advice for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// How long the other side asked to wait.
+    /// The wait that the other side requested, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
@@ -67,13 +68,13 @@ impl RecordedFailure {
             .unwrap_or(AgentErrorKind::Other);
         let mut error = AgentError::new(kind, self.message.clone());
         if let Some(cause) = &self.cause {
-            error = error.because(cause.clone());
+            error = error.with_source(cause.clone());
         }
         if let Some(remedy) = &self.remedy {
             error = error.with_remedy(remedy.clone());
         }
         if let Some(millis) = self.retry_after_ms {
-            error = error.retry_after(Duration::from_millis(millis));
+            error = error.with_retry_after(Duration::from_millis(millis));
         }
         error
     }
@@ -87,9 +88,9 @@ mod tests {
     fn an_error_comes_back_as_it_was() {
         for kind in kinds() {
             let error = AgentError::new(kind, "it broke")
-                .because("the disk is full")
+                .with_source("the disk is full")
                 .with_remedy("make room")
-                .retry_after(Duration::from_secs(7));
+                .with_retry_after(Duration::from_secs(7));
             let recorded = RecordedFailure::new(&error);
 
             let again = RecordedFailure::new(&recorded.error());

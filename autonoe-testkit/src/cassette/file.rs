@@ -1,4 +1,4 @@
-//! Cassettes in files.
+//! Loads and saves cassette files.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,7 +12,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no cassette, or is one of another version.
+    /// If the file cannot be read, is not a cassette, or has another version.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let path = path.as_ref();
         let corrupt = |source| CassetteError::Corrupt {
@@ -23,8 +23,7 @@ impl Cassette {
             path: path.to_owned(),
             source,
         })?;
-        // The version comes first: what another version means by the rest is
-        // not for this one to judge.
+        // The version is read first, because the rest of another version may have another meaning.
         let Versioned { version } = serde_json::from_slice(&bytes).map_err(corrupt)?;
         if version != Self::VERSION {
             return Err(CassetteError::Version {
@@ -35,13 +34,13 @@ impl Cassette {
         serde_json::from_slice(&bytes).map_err(corrupt)
     }
 
-    /// Writes the cassette to the file `path`, in place of what was there.
+    /// Writes the cassette to the file `path` and replaces its previous content.
     ///
-    /// The text is the same each time for the same cassette, and fit for review.
+    /// The text is deterministic and suitable for review.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
         let write = || -> io::Result<()> {
@@ -61,37 +60,38 @@ struct Versioned {
     version: u32,
 }
 
-/// Why a cassette could not be read or written.
+/// An error of reading or writing a cassette.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CassetteError {
     /// The file cannot be read.
-    #[error("the cassette {} cannot be read", path.display())]
+    #[error("cannot read the cassette {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
     /// The file cannot be written.
-    #[error("the cassette {} cannot be written", path.display())]
+    #[error("cannot write the cassette {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
-    /// The file holds something else.
-    #[error("{} does not hold a valid cassette", path.display())]
+    /// The file is not a cassette.
+    #[error("{} is not a valid cassette", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The parse error, with its position.
         source: serde_json::Error,
     },
-    /// The file is of a version that is not understood.
+    /// The file has an unsupported version.
     #[error(
-        "the cassette {} has version {found}, and only version {known} is understood; record it again",
+        "the cassette {} has version {found}, and this program reads version {known}; record it \
+         again",
         path.display(),
         known = Cassette::VERSION
     )]

@@ -1,16 +1,17 @@
-//! What a cassette holds.
+//! The data format of a cassette.
 
-use autonoe_core::{AgentError, Capabilities, InstructionName, StreamEvent};
+use autonoe_core::event::InstructionName;
+use autonoe_core::{AgentError, Capabilities, StreamEvent};
 use serde::{Deserialize, Serialize};
 
 use super::failure::RecordedFailure;
 
 /// The sessions of a run, as a backend played them.
 ///
-/// It holds what was said to the agent and all that came back, in order. The
-/// decisions of the gate and the results of tools are in there too: they are
-/// the [`ToolStatus`](autonoe_core::ToolStatus) of each response. It holds no
-/// times and no environment. A [`Recorder`](super::Recorder) makes one, a
+/// It contains the prompts for the agent and all responses, in order. It also contains the
+/// decisions of the gate and the results of tools, as the
+/// [`ToolStatus`](autonoe_core::tool::ToolStatus) of each response. It contains no times and no
+/// environment. A [`Recorder`](super::Recorder) creates a cassette, and a
 /// [`Replayer`](super::Replayer) plays it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,12 +34,12 @@ impl Cassette {
         }
     }
 
-    /// Returns what the backend could do, if it was asked.
+    /// Returns the capabilities of the backend, if it was probed.
     pub fn backend(&self) -> Option<&Capabilities> {
         self.backend.as_ref()
     }
 
-    /// Returns the sessions, in the order of their start.
+    /// Returns the sessions in the order of their start.
     pub fn sessions(&self) -> &[RecordedSession] {
         &self.sessions
     }
@@ -49,30 +50,30 @@ impl Cassette {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordedSession {
-    /// Its number in the run.
+    /// The number of the session in the run.
     pub number: u32,
-    /// What the agent was told to do, by name.
+    /// The name of the session's instruction.
     pub instruction: InstructionName,
-    /// The model that was asked for.
+    /// The requested model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The names of our tools that it was offered.
+    /// The names of the tools that Autonoe offered to the agent.
     pub tools: Vec<String>,
-    /// Why the backend made no client for it.
+    /// The error if the backend created no client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RecordedFailure>,
-    /// What was said and done, prompt by prompt.
+    /// The prompts with their responses.
     pub turns: Vec<RecordedTurn>,
 }
 
-/// A prompt and what came of it.
+/// A prompt and its response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordedTurn {
     /// The prompt.
     pub prompt: String,
-    /// What the stream carried, in order.
+    /// The items of the stream, in order.
     pub stream: Vec<RecordedItem>,
     /// How the stream ended.
     pub end: TurnEnd,
@@ -104,6 +105,6 @@ impl RecordedItem {
 pub enum TurnEnd {
     /// The backend ended it.
     Closed,
-    /// Whoever listened went away first: after the `End`, or because it took too long.
+    /// The reader dropped it first: after the `End`, or because of a timeout.
     LeftOpen,
 }

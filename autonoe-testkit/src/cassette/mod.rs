@@ -1,13 +1,13 @@
-//! Sessions that are recorded once and replayed in tests.
+//! Sessions recorded once and replayed in tests.
 
 mod failure;
 mod file;
 mod format;
 mod playback;
-mod reading;
 mod recorder;
 mod redaction;
 mod replayer;
+mod responses;
 
 pub use failure::RecordedFailure;
 pub use file::CassetteError;

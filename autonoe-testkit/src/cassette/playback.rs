@@ -1,14 +1,16 @@
-//! One session of a cassette, played.
+//! Agent client that replays one session of a cassette.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl, SessionOutcome, Support};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, GateDecision, MessageStream, Prompt, SessionControl,
-    SessionOutcome, SessionSpec, StreamEvent, Support, ToolCall, ToolContext, ToolKind, ToolStatus,
-    Toolbox,
+    AgentClient, AgentError, MessageStream, SessionSpec, StreamEvent, ToolCall, ToolContext,
+    ToolKind,
 };
 use futures::{StreamExt, future, stream};
 use serde_json::Value;
@@ -17,10 +19,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::format::{RecordedItem, RecordedSession, RecordedTurn, TurnEnd};
-use super::reading::{Answer, answers};
 use super::replayer::Deck;
+use super::responses::{Answer, answers};
 
-/// Plays one session.
+/// Replays one session.
 pub(super) struct ReplayedClient {
     turns: VecDeque<RecordedTurn>,
     player: Player,
@@ -56,13 +58,13 @@ impl AgentClient for ReplayedClient {
     fn query(&mut self, _: Prompt) -> MessageStream<'_> {
         let Some(turn) = self.turns.pop_front() else {
             let number = self.player.spec.key.number;
-            let message = format!("session {number} has no more turns on the cassette");
+            let message = format!("session {number} has no further turns on the cassette");
             self.player.deck.lock().mismatches.push(message.clone());
             let error = AgentError::new(AgentErrorKind::Protocol, message);
             return stream::once(future::ready(Err(error))).boxed();
         };
-        // It plays in a task of its own: hooks and tools make progress whether
-        // or not anybody polls the stream.
+        // The replay runs in a separate task, so that hooks and tools make progress even if the
+        // stream is not polled.
         let (items, received) = mpsc::unbounded_channel();
         let (player, control) = (self.player.clone(), self.control.clone());
         let task = tokio::spawn(async move {
@@ -109,13 +111,13 @@ impl SessionControl for ReplayedControl {
         Ok(())
     }
 
-    // A backend that could be told something could when it was recorded, too;
-    // what its agent made of it is on the cassette already.
+    // A backend that supports steering supported it during the recording too, and the agent's
+    // reaction is already on the cassette.
     async fn steer(&self, _: &str) -> Result<(), AgentError> {
         if self.steering.is_yes() {
             return Ok(());
         }
-        let message = "the recorded backend takes no messages";
+        let message = "the recorded backend does not accept messages";
         Err(AgentError::new(AgentErrorKind::Unsupported, message))
     }
 }
@@ -140,10 +142,9 @@ impl Player {
                 }
                 RecordedItem::Error(error) => Err(error.error()),
             };
-            // Nobody listens any more when the session was stopped.
+            // The receiver is gone if the session was stopped.
             let _ = items.send(item);
-            // A call that nobody answered is not made again: the cassette does
-            // not tell whether it ran.
+            // An unanswered call is not repeated: the cassette does not show whether it ran.
             let (RecordedItem::Event(event), Some(answer)) = (&turn.stream[at], answers.get(&at))
             else {
                 continue;
@@ -161,7 +162,7 @@ impl Player {
         }
     }
 
-    /// Makes a recorded call again and returns its response.
+    /// Repeats a recorded call and returns its response.
     async fn answer(&self, event: &StreamEvent, recorded: &Answer) -> Option<StreamEvent> {
         let StreamEvent::ToolInvocation {
             call_id,
@@ -177,8 +178,7 @@ impl Player {
         if let Some(agent) = agent {
             call = call.by_agent(agent);
         }
-        // Whoever reads the stream gets a chance to see the call before what
-        // comes of it.
+        // Lets the reader of the stream see the call before its result.
         tokio::task::yield_now().await;
         let (status, output) = match self.spec.gate.decide(&call).await {
             GateDecision::Allow { .. } => self.run(&call, recorded).await,
@@ -202,7 +202,7 @@ impl Player {
             };
         }
         match recorded.status {
-            ToolStatus::Denied => (ToolStatus::Ok, "it did not run when recorded".to_owned()),
+            ToolStatus::Denied => (ToolStatus::Ok, "it did not run in the recording".to_owned()),
             status => (status, recorded.output.clone()),
         }
     }
@@ -233,7 +233,7 @@ fn outcome(status: ToolStatus, output: &str) -> String {
         ToolStatus::Error => "failed",
         ToolStatus::Denied => "denied",
     };
-    // One line each, however long a tool talks.
+    // One line each, however long the output of a tool is.
     let start: String = output.chars().take(200).collect();
     let rest = if start.len() < output.len() { ".." } else { "" };
     format!("{status}: {start:?}{rest}")

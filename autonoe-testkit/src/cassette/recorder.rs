@@ -1,13 +1,13 @@
-//! Records what a backend does.
+//! Wraps a backend and records its sessions.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{Prompt, SessionControl, Support};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, Prompt,
-    SessionControl, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, SessionSpec,
 };
 use futures::{StreamExt, stream};
 
@@ -18,22 +18,22 @@ use super::redaction::Secrets;
 
 /// Records the sessions of any backend.
 ///
-/// Whatever is said to the agent and comes back goes on the cassette, except
-/// secrets: the texts given to [`with_secrets`](Self::with_secrets) and the
-/// values of the sessions' environment become `[redacted]` wherever they occur.
-/// Nothing is changed for the run.
+/// Every prompt and every response is recorded on the cassette, except secrets: the texts passed to
+/// [`with_secrets`](Self::with_secrets) and the values of the sessions' environment are replaced by
+/// `[redacted]` everywhere. The run itself is not affected.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{
-///     FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
-/// };
-/// use autonoe_testkit::{Recorder, ScriptedAgents, SessionScript, VirtualClock};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::ledger::MemoryRepository;
+/// use autonoe_core::run::FixedInstructions;
+/// use autonoe_core::{RunControl, SessionRunner};
+/// use autonoe_testkit::{Recorder, ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// let agents = ScriptedAgents::new([SessionScript::new("plans").says("the key is hunter2").ends()]);
+/// let agents = ScriptedBackend::new([SessionScript::new("plans").says("the key is hunter2").ends()]);
 /// let recorder = Arc::new(Recorder::new(agents).with_secrets(["hunter2"]));
 ///
 /// let runner = SessionRunner::builder("/srv/project")
@@ -48,7 +48,7 @@ use super::redaction::Secrets;
 /// let cassette = recorder.cassette();
 /// assert_eq!(cassette.sessions().len(), 1);
 /// assert!(format!("{cassette:?}").contains("the key is [redacted]"));
-/// # Ok::<(), autonoe_core::BuildError>(())
+/// # Ok::<(), autonoe_core::run::BuildError>(())
 /// # }).expect("it builds");
 /// ```
 pub struct Recorder {
@@ -56,7 +56,7 @@ pub struct Recorder {
     tape: Tape,
 }
 
-/// What was recorded so far.
+/// The recording so far.
 #[derive(Clone, Default)]
 struct Tape {
     recorded: Arc<Mutex<Recorded>>,
@@ -70,7 +70,7 @@ struct Recorded {
 }
 
 impl Recorder {
-    /// Records what `inner` does, a backend or an `Arc` of one.
+    /// Records the sessions of `inner`, a backend or an `Arc` of one.
     pub fn new(inner: impl AgentClientFactory + 'static) -> Self {
         Self {
             inner: Arc::new(inner),
@@ -78,7 +78,7 @@ impl Recorder {
         }
     }
 
-    /// Adds texts that must not be on the cassette.
+    /// Adds texts that must not appear on the cassette.
     #[must_use]
     pub fn with_secrets<S: AsRef<str>>(self, secrets: impl IntoIterator<Item = S>) -> Self {
         for secret in secrets {
@@ -87,20 +87,20 @@ impl Recorder {
         self
     }
 
-    /// Returns what was recorded so far.
+    /// Returns the recording so far.
     pub fn cassette(&self) -> Cassette {
         let recorded = self.tape.lock();
         let mut cassette = Cassette::new(recorded.backend.clone(), recorded.sessions.clone());
-        // Only here: a later session may know of a secret that an earlier one told.
+        // Redacted only here, because a later session may reveal that an earlier text is a secret.
         recorded.secrets.redact(&mut cassette);
         cassette
     }
 
-    /// Writes what was recorded so far to the file `path`.
+    /// Writes the recording so far to the file `path`.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         self.cassette().save(path)
     }
@@ -111,7 +111,7 @@ impl Tape {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a session and returns its index.
+    /// Starts recording a session and returns its index.
     fn begin(&self, spec: &SessionSpec) -> usize {
         let mut recorded = self.lock();
         recorded.secrets.add_environment(spec);
@@ -140,9 +140,9 @@ impl AgentClientFactory for Recorder {
         self.inner.cost_of(model)
     }
 
-    // The gate and the toolbox of the spec are passed on as they are. What they
-    // decide need not be listened to: the stream has a response for each call,
-    // and its status says whether the call was denied, failed or succeeded.
+    // The gate and the toolbox of the spec are passed on unchanged. Their decisions need not be
+    // recorded separately: the stream has a response for each call, and its status shows whether
+    // the call was denied, failed or succeeded.
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         let session = self.tape.begin(&spec);
         match self.inner.create(spec) {
@@ -199,7 +199,7 @@ impl AgentClient for RecordingClient {
 }
 
 impl fmt::Debug for Recorder {
-    // What was recorded still has the secrets in it.
+    // The recording still contains the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder")
             .field("sessions", &self.tape.lock().sessions.len())

@@ -1,8 +1,9 @@
-//! Takes secrets out of what is recorded.
+//! Removes secrets from recorded sessions.
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{McpServer, SessionSpec, StreamEvent};
+use autonoe_core::tool::McpServer;
+use autonoe_core::{SessionSpec, StreamEvent};
 use serde_json::{Map, Value};
 
 use super::failure::RecordedFailure;
@@ -10,15 +11,15 @@ use super::format::{Cassette, RecordedItem};
 
 const REDACTED: &str = "[redacted]";
 
-/// Shorter values of an environment are switches such as `1` and `yes`: they
-/// hide nothing, and taking them out would leave nothing to read.
-const SHORTEST_OF_ENVIRONMENT: usize = 4;
+/// Shorter environment values are switches such as `1` and `yes`: they hide nothing, and redacting
+/// them would make the cassette unreadable.
+const MIN_ENV_SECRET_LEN: usize = 4;
 
-/// The parts of an event that we name ourselves. No secret gets in there, and
-/// the event could not be read without them.
-const OURS: [&str; 6] = ["type", "status", "outcome", "costUsd", "tokens", "resetsAt"];
+/// Fields of an event that Autonoe sets itself. They contain no secrets, and the event could not be
+/// parsed without them.
+const OWN_FIELDS: [&str; 6] = ["type", "status", "outcome", "costUsd", "tokens", "resetsAt"];
 
-/// Texts that must not be kept.
+/// Texts to redact.
 #[derive(Clone, Default)]
 pub(super) struct Secrets {
     texts: BTreeSet<String>,
@@ -31,7 +32,7 @@ impl Secrets {
             return;
         }
         self.texts.insert(secret.to_owned());
-        // Tools answer in JSON, where a quote or a line break looks different.
+        // Tool outputs are JSON, in which quotes and line breaks are escaped.
         let quoted = Value::from(secret).to_string();
         self.texts.insert(quoted[1..quoted.len() - 1].to_owned());
     }
@@ -44,7 +45,7 @@ impl Secrets {
             _ => Default::default(),
         });
         for value in spec.environment.values().chain(servers) {
-            if value.len() >= SHORTEST_OF_ENVIRONMENT {
+            if value.len() >= MIN_ENV_SECRET_LEN {
                 self.add(value);
             }
         }
@@ -86,7 +87,7 @@ impl Secrets {
             return left_out();
         };
         for (name, value) in &mut fields {
-            if !OURS.contains(&name.as_str()) {
+            if !OWN_FIELDS.contains(&name.as_str()) {
                 self.value(value);
             }
         }
@@ -125,8 +126,7 @@ impl Secrets {
 
     fn text(&self, text: &mut String) {
         let mut by_length: Vec<&String> = self.texts.iter().collect();
-        // The longest first: what is left of a secret after a part of it was
-        // taken out would not be found any more.
+        // The longest first: after a part of a secret is replaced, the rest would no longer match.
         by_length.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for secret in by_length {
             if text.contains(secret.as_str()) {
@@ -184,12 +184,12 @@ mod tests {
 
     #[test]
     fn an_event_stays_what_it_is() {
-        let event = StreamEvent::tool_response("call", "ok", autonoe_core::ToolStatus::Ok);
+        let event = StreamEvent::tool_response("call", "ok", autonoe_core::tool::ToolStatus::Ok);
 
         let redacted = secrets(&["ok"]).event(&event);
 
         let expected =
-            StreamEvent::tool_response("call", "[redacted]", autonoe_core::ToolStatus::Ok);
+            StreamEvent::tool_response("call", "[redacted]", autonoe_core::tool::ToolStatus::Ok);
         assert_eq!(redacted, expected);
     }
 }

@@ -1,42 +1,40 @@
-//! A backend that plays a cassette.
+//! Backend that replays a cassette.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, HookCoverage,
-    SessionSpec, Support, ToldEvents,
-};
+use autonoe_core::agent::{AgentErrorKind, EventCapabilities, HookCoverage, Support};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
 use super::format::{Cassette, RecordedSession};
 use super::playback::ReplayedClient;
-use super::reading::answered_calls;
+use super::responses::answered_calls;
 
-/// A backend that plays a [`Cassette`] and fails when we decide differently now.
+/// A backend that plays a [`Cassette`] and fails when the current gate and tools decide
+/// differently.
 ///
-/// Sessions are found by their number. What the agent said comes back as it
-/// was. Each call that was answered is put to the gate again and, if it is for
-/// one of our tools, to the tool; the vendor's tools answer as they did. A call
-/// that is now denied or allowed, or that fails or succeeds, other than
-/// recorded is a mismatch, as is a session or a call that is missing on either
-/// side. Prompts, models and the words of an answer may change.
+/// Sessions are found by their number. The agent's messages are replayed unchanged. Each answered
+/// call goes through the gate again and, if it calls one of Autonoe's tools, through the tool; the
+/// vendor's tools return their recorded answers. A call whose denial, success or failure differs
+/// from the recording is a mismatch, as is a session or a call that is missing on either side.
+/// Prompts, models and the texts of answers may change.
 ///
-/// Mismatches fail the test in [`verify`](Self::verify), and on drop, unless the
-/// test is failing already. The drop stays silent while no session was asked
-/// for, so that it does not hide why the run did not start.
+/// Mismatches fail the test in [`verify`](Self::verify), and on drop, unless the test is already
+/// failing. Before the first session is created, the drop does not check anything, so that it does
+/// not hide why the run did not start.
 ///
-/// The kind of a call is taken from the name of its tool: calls of a backend
-/// that has other names are judged by those.
+/// The kind of a call is derived from the name of its tool: calls of a backend with other tool
+/// names are judged by those names.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{
-///     FixedInstructions, HookDecision, InstructionName, MemoryRepository, RunControl,
-///     SessionRunner, hook_fn,
-/// };
-/// use autonoe_testkit::{Recorder, Replayer, ScriptedAgents, SessionScript, VirtualClock};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::ledger::MemoryRepository;
+/// use autonoe_core::run::FixedInstructions;
+/// use autonoe_core::{HookDecision, RunControl, SessionRunner, hook_fn};
+/// use autonoe_testkit::{Recorder, Replayer, ScriptedBackend, SessionScript, VirtualClock};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -50,7 +48,7 @@ use super::reading::answered_calls;
 ///         .max_iterations(1)
 /// };
 /// let script = SessionScript::new("plans").uses_tool("Read", json!({"file_path": "SPEC.md"})).ends();
-/// let recorder = Arc::new(Recorder::new(ScriptedAgents::new([script])));
+/// let recorder = Arc::new(Recorder::new(ScriptedBackend::new([script])));
 /// runner().agents(recorder.clone()).build()?.run(&RunControl::new()).await;
 ///
 /// // The same run with another hook does not decide the same.
@@ -61,17 +59,17 @@ use super::reading::answered_calls;
 /// assert_eq!(replayer.mismatches(), [r#"session 1 (initializer), call 1: Read {"file_path":"SPEC.md"}
 ///   - recorded ok: "done"
 ///   + now denied: "denied by blind: there is nothing to see""#]);
-/// # Ok::<(), autonoe_core::BuildError>(())
+/// # Ok::<(), autonoe_core::run::BuildError>(())
 /// # }).expect("it builds");
 /// ```
-#[must_use = "a cassette that nobody plays tests nothing"]
+#[must_use = "a cassette that is not played tests nothing"]
 pub struct Replayer {
     capabilities: Capabilities,
     deck: Deck,
     on_drop: OnDrop,
 }
 
-/// What to do with mismatches that nobody looked at.
+/// What to do on drop if the mismatches were not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnDrop {
     Verify,
@@ -88,9 +86,9 @@ impl Replayer {
                 .with_in_process_tools(Support::Yes)
         });
         let capabilities = capabilities
-            // What a backend tells beside its stream is not on the cassette.
-            .with_events(ToldEvents::default())
-            // These change nothing about a replay.
+            // Events that a backend emits beside its stream are not on the cassette.
+            .with_events(EventCapabilities::default())
+            // These have no effect on a replay.
             .with_model(Support::Yes)
             .with_system_prompt(Support::Yes)
             .with_thinking(Support::Yes)
@@ -107,31 +105,31 @@ impl Replayer {
         }
     }
 
-    /// Does not fail the test on drop: for replays that are meant to differ.
+    /// Does not fail the test on drop, for replays that are meant to differ.
     ///
-    /// [`mismatches`](Self::mismatches) and [`verify`](Self::verify) still tell.
+    /// [`mismatches`](Self::mismatches) and [`verify`](Self::verify) still report them.
     pub fn unverified(mut self) -> Self {
         self.on_drop = OnDrop::Ignore;
         self
     }
 
-    /// Returns what was different so far, what is missing yet included.
+    /// Returns the differences so far, including everything that is still missing.
     pub fn mismatches(&self) -> Vec<String> {
         let deck = self.deck.lock();
         let missing = deck.slots.iter().filter_map(Slot::missing);
         deck.mismatches.iter().cloned().chain(missing).collect()
     }
 
-    /// Fails the test if anything was different or is missing.
+    /// Fails the test if anything differs or is missing.
     ///
     /// # Panics
     ///
-    /// There are [`mismatches`](Self::mismatches).
+    /// If there are [`mismatches`](Self::mismatches).
     pub fn verify(&self) {
         let mismatches = self.mismatches();
         assert!(
             mismatches.is_empty(),
-            "the replay is not what was recorded:\n{}",
+            "the replay differs from the recording:\n{}",
             mismatches.join("\n")
         );
     }
@@ -139,7 +137,7 @@ impl Replayer {
 
 impl Drop for Replayer {
     fn drop(&mut self) {
-        // Before the first session, whatever the test is about has failed already, and reports why.
+        // Before the first session, the subject of the test has already failed and reports why.
         let is_due = self.on_drop == OnDrop::Verify && self.deck.lock().was_used;
         if is_due && !std::thread::panicking() {
             self.verify();
@@ -189,11 +187,11 @@ pub(super) struct Deck {
 pub(super) struct Inner {
     pub(super) slots: Vec<Slot>,
     pub(super) mismatches: Vec<String>,
-    /// Whether a session was asked for.
+    /// Whether a session was created.
     was_used: bool,
 }
 
-/// A session and how far it was played.
+/// A session and its replay progress.
 pub(super) struct Slot {
     session: RecordedSession,
     started: bool,
@@ -205,7 +203,7 @@ impl Deck {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the session that `spec` is for, or notes that there is none.
+    /// Takes the session for `spec`, or records that there is none.
     fn begin(&self, spec: &SessionSpec) -> Option<(usize, RecordedSession)> {
         let (number, now) = (spec.key.number, &spec.instruction);
         let mut inner = self.lock();
@@ -244,7 +242,7 @@ impl Slot {
         }
     }
 
-    /// Returns what of the session was not played.
+    /// Describes the part of the session that was not played.
     fn missing(&self) -> Option<String> {
         let number = self.session.number;
         let instruction = &self.session.instruction;

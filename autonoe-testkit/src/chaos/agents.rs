@@ -1,4 +1,4 @@
-//! A seeded fault injector around any backend.
+//! Seeded fault injector around any backend.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,35 +6,34 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{Prompt, SessionControl, Support};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, Prompt,
-    SessionControl, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, SessionSpec,
 };
 
-use super::disturbed::disturb;
+use super::faulty_stream::disturb;
 use super::plan::{Fault, FaultHit};
 use super::plan::{Plan, draw};
 
-/// Lets things go wrong in the sessions of any backend, the same things for the same seed.
+/// Injects faults into the sessions of any backend, reproducibly by seed.
 ///
-/// What the backend does is not changed, only what is seen of it: a tool that
-/// was called may have run although its response never arrives. At most one
-/// fault hits a session, and which one depends on the seed and the number of
-/// the session alone. By default half of the sessions are hit, by any
-/// [`Fault`]; [`with_fault_in`](Self::with_fault_in) chooses the session and
-/// the fault instead.
+/// The backend itself is not affected, only the view of it: a called tool may have run although its
+/// response never arrives. At most one fault hits a session, and it depends only on the seed and
+/// the number of the session. By default half of the sessions are hit, by any [`Fault`];
+/// [`with_fault_in`](Self::with_fault_in) chooses the session and the fault instead.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::{
-///     ExitReason, FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
-/// };
-/// use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents, SessionScript, VirtualClock};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::ledger::MemoryRepository;
+/// use autonoe_core::run::FixedInstructions;
+/// use autonoe_core::{ExitReason, RunControl, SessionRunner};
+/// use autonoe_testkit::{Fault, FaultyAgents, ScriptedBackend, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]).unverified();
+/// let agents = ScriptedBackend::new([SessionScript::new("plans").ends()]).unverified();
 /// let faulty = Arc::new(FaultyAgents::new(agents, 42).with_fault_in(1, Fault::Silence));
 ///
 /// let runner = SessionRunner::builder("/srv/project")
@@ -49,18 +48,18 @@ use super::plan::{Plan, draw};
 /// assert!(matches!(report.exit, ExitReason::MaxRetriesExceeded { .. }), "{report}");
 /// assert_eq!(faulty.hits()[0].to_string(), "session 1: silence");
 /// assert_eq!(faulty.disposed(), faulty.created());
-/// # Ok::<(), autonoe_core::BuildError>(())
+/// # Ok::<(), autonoe_core::run::BuildError>(())
 /// # }).expect("it builds");
 /// ```
 pub struct FaultyAgents {
     inner: Arc<dyn AgentClientFactory>,
     seed: u64,
-    /// How many of a hundred sessions are hit; without it, half or only those in `chosen`.
+    /// Percentage of sessions that are hit. By default 50, or only those in `chosen`.
     percent: Option<u8>,
     faults: Vec<Fault>,
     /// The faults of single sessions.
     chosen: BTreeMap<u32, Fault>,
-    seen: Arc<Seen>,
+    seen: Arc<SessionLog>,
 }
 
 impl FaultyAgents {
@@ -76,29 +75,29 @@ impl FaultyAgents {
         }
     }
 
-    /// Sets what may go wrong; everything by default.
+    /// Sets the possible faults; all by default.
     #[must_use]
     pub fn with_faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Self {
         self.faults = faults.into_iter().collect();
         self
     }
 
-    /// Sets how many of a hundred sessions are hit; 50 by default, 100 and more are all.
+    /// Sets the percentage of sessions that are hit; 50 by default, 100 and more hit all.
     #[must_use]
     pub fn with_rate_percent(mut self, percent: u8) -> Self {
         self.percent = Some(percent);
         self
     }
 
-    /// Lets `fault` hit session `session`. The seed decides only where in the session.
+    /// Injects `fault` into session `session`. The seed only decides the position in the session.
     ///
-    /// Sessions that are not named are then spared, unless a
-    /// [rate](Self::with_rate_percent) is set, too.
+    /// Sessions that are not named are then spared, unless a [rate](Self::with_rate_percent) is set
+    /// as well.
     ///
     /// ```
-    /// use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents};
+    /// use autonoe_testkit::{Fault, FaultyAgents, ScriptedBackend};
     ///
-    /// let faulty = FaultyAgents::new(ScriptedAgents::new([]), 1).with_fault_in(2, Fault::MissingEnd);
+    /// let faulty = FaultyAgents::new(ScriptedBackend::new([]), 1).with_fault_in(2, Fault::MissingEnd);
     ///
     /// assert_eq!(faulty.planned(1), None);
     /// assert_eq!(faulty.planned(2), Some(Fault::MissingEnd));
@@ -118,15 +117,15 @@ impl FaultyAgents {
         draw(self.seed, session, percent, &self.faults)
     }
 
-    /// Returns the fault that session `number` is to meet, or `None` when it is spared.
+    /// Returns the fault planned for session `number`, or `None` if it is spared.
     pub fn planned(&self, number: u32) -> Option<Fault> {
         self.plan(number).map(|plan| plan.fault)
     }
 
-    /// Returns the faults that showed, in the order in which they did.
+    /// Returns the faults that took effect, in order.
     ///
-    /// A planned fault that found no occasion is not among them, such as
-    /// [`Fault::QuotaInTool`] in a session that called no tool.
+    /// A planned fault that found no occasion is not included, such as [`Fault::QuotaInTool`] in a
+    /// session that called no tool.
     pub fn hits(&self) -> Vec<FaultHit> {
         self.seen
             .hits
@@ -135,12 +134,12 @@ impl FaultyAgents {
             .clone()
     }
 
-    /// Returns how many clients were made.
+    /// Returns the number of created clients.
     pub fn created(&self) -> usize {
         self.seen.created.load(Ordering::Relaxed)
     }
 
-    /// Returns how many clients were disposed of.
+    /// Returns the number of disposed clients.
     pub fn disposed(&self) -> usize {
         self.seen.disposed.load(Ordering::Relaxed)
     }
@@ -178,9 +177,9 @@ impl fmt::Debug for FaultyAgents {
     }
 }
 
-/// What was seen of all sessions.
+/// Observations of all sessions.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SessionLog {
     pub(super) hits: Mutex<Vec<FaultHit>>,
     pub(super) created: AtomicUsize,
     pub(super) disposed: AtomicUsize,
@@ -191,7 +190,7 @@ pub(super) struct FaultyClient {
     pub(super) inner: Box<dyn AgentClient>,
     pub(super) session: u32,
     pub(super) plan: Option<Plan>,
-    pub(super) seen: Arc<Seen>,
+    pub(super) seen: Arc<SessionLog>,
 }
 
 #[async_trait]

@@ -1,7 +1,7 @@
-//! Agents and repositories that misbehave, the same way each time.
+//! Agents and repositories with reproducible faults.
 
 mod agents;
-mod disturbed;
+mod faulty_stream;
 mod plan;
 mod repository;
 

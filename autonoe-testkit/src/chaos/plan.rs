@@ -1,26 +1,27 @@
-//! Which fault hits which session.
+//! Assigns faults to sessions by seed.
 
 use std::fmt;
 use std::time::Duration;
 
-use autonoe_core::{CostUsd, IdSource, SeededIds};
+use autonoe_core::CostUsd;
+use autonoe_core::time::{IdSource, SeededIds};
 
-/// What goes wrong in one session.
+/// The fault of one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) fault: Fault,
-    /// How many events come before a fault that strikes in the middle.
+    /// Number of events before a fault in the middle of the stream.
     pub(super) after: u64,
     /// The time before each event of a slow drip.
     pub(super) delay: Duration,
-    /// The cost that is told instead of the right one.
+    /// The cost that is reported instead of the right one.
     pub(super) cost: Option<CostUsd>,
 }
 
-/// Draws the fault of a session, or `None` when it is spared.
+/// Draws the fault of a session, or `None` if the session is spared.
 ///
-/// Each session has dice of its own, so that its fault does not depend on
-/// which sessions came before it: a resumed run meets the same ones.
+/// Each session has its own random generator, so that its fault does not depend on the earlier
+/// sessions: a resumed run meets the same faults.
 pub(super) fn draw(seed: u64, session: u32, percent: u8, faults: &[Fault]) -> Option<Plan> {
     let dice = SeededIds::new(SeededIds::new(seed).next_u64() ^ u64::from(session));
     let hit = dice.next_u64() % 100 < u64::from(percent);
@@ -47,7 +48,7 @@ fn pick<'a, T>(dice: &SeededIds, all: &'a [T]) -> Option<&'a T> {
     all.get(usize::try_from(dice.next_u64() % count).ok()?)
 }
 
-/// A way in which a backend breaks its contract, or tries the patience of a run.
+/// A way in which a backend violates its contract, or delays a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Fault {
@@ -55,17 +56,17 @@ pub enum Fault {
     CutStream,
     /// The stream ends where the `End` should be, without it.
     MissingEnd,
-    /// Every call is told twice, and all of them under the id of the first.
+    /// Every call is reported twice, and all of them with the id of the first.
     DuplicateCallIds,
-    /// After the `End` comes an error.
+    /// An error follows the `End`.
     ErrorAfterEnd,
     /// Time passes before every event.
     SlowDrip,
-    /// The `End` tells another cost, or none.
+    /// The `End` reports another cost, or none.
     WrongCost,
-    /// The quota is spent after a call was announced: no response comes, but an `End`.
+    /// The quota is exhausted after a call was announced: an `End` follows instead of a response.
     QuotaInTool,
-    /// Nothing comes any more, and the stream does not end.
+    /// No further event arrives, and the stream does not end.
     Silence,
     /// The stream panics when it is polled.
     Panic,
@@ -102,13 +103,13 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault that was seen by whoever read the stream.
+/// A fault that the reader of the stream observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FaultHit {
     /// The number of the session.
     pub session: u32,
-    /// What went wrong in it.
+    /// The fault in the session.
     pub fault: Fault,
 }
 

@@ -1,22 +1,24 @@
-//! A repository whose nth load or save fails.
+//! Repository whose nth load or save fails.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    DeliverableRepository, Fence, LedgerState, OwnedLedger, RepositoryError, RepositoryErrorKind,
-    Revision, SavedLedger, Snapshot,
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{
+    Fence, LedgerState, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision, SavedLedger,
+    Snapshot,
 };
 
 /// Wraps any repository and fails chosen calls as
-/// [`Unavailable`](RepositoryErrorKind::Unavailable), as a full disk or a lost connection does.
+/// [`Unavailable`](RepositoryErrorKind::Unavailable), like a full disk or a lost connection.
 ///
-/// A call that fails does not reach the wrapped repository, so nothing is changed.
+/// A failed call does not reach the wrapped repository, so nothing is changed.
 ///
 /// ```
-/// use autonoe_core::{DeliverableRepository, MemoryRepository};
+/// use autonoe_core::ledger::MemoryRepository;
+/// use autonoe_core::DeliverableRepository;
 /// use autonoe_testkit::{FaultyRepository, RepositoryCall};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -53,7 +55,7 @@ struct Seen {
 }
 
 impl FaultyRepository {
-    /// Wraps `inner`, a repository or an `Arc` of one. Without faults nothing is changed.
+    /// Wraps `inner`, a repository or an `Arc` of one. Without faults its behaviour is unchanged.
     pub fn new(inner: impl DeliverableRepository + 'static) -> Self {
         Self {
             inner: Arc::new(inner),
@@ -66,7 +68,7 @@ impl FaultyRepository {
     ///
     /// # Panics
     ///
-    /// `nth` is 0.
+    /// If `nth` is 0.
     #[must_use]
     pub fn with_fault_at(mut self, call: RepositoryCall, nth: usize) -> Self {
         assert!(nth > 0, "calls of a repository are counted from 1");
@@ -74,12 +76,12 @@ impl FaultyRepository {
         self
     }
 
-    /// Returns the calls that failed, each with its number, in the order in which they did.
+    /// Returns the failed calls with their numbers, in order.
     pub fn hits(&self) -> Vec<(RepositoryCall, usize)> {
         self.seen().hits.clone()
     }
 
-    /// Returns how often `call` was made, failed calls included.
+    /// Returns how often `call` was made, including failed calls.
     pub fn calls(&self, call: RepositoryCall) -> usize {
         let seen = self.seen();
         match call {
@@ -92,7 +94,7 @@ impl FaultyRepository {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call, and fails it if it is to fail.
+    /// Counts a call, and returns the error if it is planned to fail.
     fn count(&self, call: RepositoryCall) -> Result<(), RepositoryError> {
         let mut seen = self.seen();
         let (count, verb) = match call {

@@ -1,4 +1,4 @@
-//! How checks are made: one at a time, each for itself.
+//! Runs the checks of a suite one at a time, each independent of the others.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,15 +10,15 @@ use futures::FutureExt;
 
 use super::report::Conformance;
 
-/// What a check comes to.
+/// The result of a check.
 pub type Finding<T = ()> = Result<T, Flaw>;
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Clone, Debug)]
 pub enum Flaw {
-    /// The implementation does not do what it must.
+    /// The implementation violates its contract.
     Failed(String),
-    /// It cannot be seen what the implementation does.
+    /// The behaviour of the implementation cannot be observed.
     Untestable(String),
 }
 
@@ -28,13 +28,13 @@ impl From<String> for Flaw {
     }
 }
 
-/// The checks of one suite, as they are made: for the suites of ports of other crates.
+/// Builder for the report of one suite; also for suites of ports in other crates.
 ///
 /// ```
 /// use autonoe_testkit::conformance::{Checks, Flaw};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let mut checks = Checks::of("sums");
+/// let mut checks = Checks::new("sums");
 /// checks.run("one and one are two", async { Ok(()) }).await;
 /// checks.run("large sums are exact", async {
 ///     Err(Flaw::Untestable("nobody has time for that".into()))
@@ -51,33 +51,33 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Begins the suite of this name.
-    pub fn of(suite: &'static str) -> Self {
+    /// Starts the suite of this name.
+    pub fn new(suite: &'static str) -> Self {
         Self {
-            report: Conformance::of(suite),
+            report: Conformance::new(suite),
         }
     }
 
-    /// Makes a check that waits. A panic is a failed check.
+    /// Runs an asynchronous check. A panic is a failed check.
     pub async fn run(&mut self, check: &str, finding: impl Future<Output = Finding>) {
         let finding = AssertUnwindSafe(finding).catch_unwind().await;
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
 
-    /// Makes a check that does not wait. A panic is a failed check.
-    pub fn look(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
+    /// Runs a synchronous check. A panic is a failed check.
+    pub fn run_sync(&mut self, check: &str, finding: impl FnOnce() -> Finding) {
         let finding = catch_unwind(AssertUnwindSafe(finding));
         self.note(check, finding.unwrap_or_else(|panic| Err(panicked(panic))));
     }
 
-    /// Makes a check of each of `things`; all that is wrong with any of them is told.
+    /// Checks each of `things` and reports the flaws of all of them in one check.
     pub(super) fn each<T>(
         &mut self,
         check: &str,
         things: impl IntoIterator<Item = T>,
         finding: impl Fn(T) -> Finding,
     ) {
-        self.look(check, || {
+        self.run_sync(check, || {
             let (mut failed, mut unseen) = (Vec::new(), None);
             for thing in things {
                 match finding(thing) {
@@ -87,7 +87,7 @@ impl Checks {
                 }
             }
             match unseen {
-                _ if !failed.is_empty() => Err(Flaw::Failed(some_of(&failed))),
+                _ if !failed.is_empty() => Err(Flaw::Failed(first_few(&failed))),
                 Some(untestable) => Err(untestable),
                 None => Ok(()),
             }
@@ -102,48 +102,49 @@ impl Checks {
         }
     }
 
-    /// Returns what was found.
+    /// Returns the report.
     pub fn finish(self) -> Conformance {
         self.report
     }
 }
 
-/// Returns the flaw of something that panicked.
+/// Converts a panic into a flaw.
 pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Flaw {
     Flaw::Failed(format!("it panicked: {}", panic_text(panic)))
 }
 
-/// The first few of `failed`: an implementation that gets all wrong is not worth a hundred lines.
-fn some_of(failed: &[String]) -> String {
-    const SHOWN: usize = 8;
+/// Returns the first few of `failed`: a completely wrong implementation does not deserve a hundred
+/// lines.
+fn first_few(failed: &[String]) -> String {
+    const MAX_SHOWN: usize = 8;
     let mut text = failed
         .iter()
-        .take(SHOWN)
+        .take(MAX_SHOWN)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join("\n");
-    if failed.len() > SHOWN {
-        text.push_str(&format!("\nand {} more", failed.len() - SHOWN));
+    if failed.len() > MAX_SHOWN {
+        text.push_str(&format!("\nand {} more", failed.len() - MAX_SHOWN));
     }
     text
 }
 
-/// Cuts off what nobody would read: some of what is tried is huge.
+/// Truncates long texts, because some inputs are huge.
 fn cut(mut what: String) -> String {
-    const SHOWN: usize = 4_000;
-    if what.len() > SHOWN {
-        what.truncate(what.floor_char_boundary(SHOWN));
+    const MAX_SHOWN: usize = 4_000;
+    if what.len() > MAX_SHOWN {
+        what.truncate(what.floor_char_boundary(MAX_SHOWN));
         what.push_str(" [...]");
     }
     what
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 pub(super) fn panic_text(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
         Err(panic) => panic.downcast::<&str>().map_or_else(
-            |_| "something that is no text".to_owned(),
+            |_| "the panic message is not a text".to_owned(),
             |text| (*text).to_owned(),
         ),
     }
@@ -161,11 +162,11 @@ pub(super) async fn within<T>(
     }
 }
 
-/// A path at which nothing is, and at which nothing is to appear.
+/// A path at which no file exists or may appear.
 pub(super) struct Marker(PathBuf);
 
 impl Marker {
-    /// Picks a path in `directory`; no other marker has it.
+    /// Picks a path in `directory` that no other marker has.
     pub(super) fn in_dir(directory: &Path) -> Self {
         static PICKED: AtomicU32 = AtomicU32::new(0);
         let number = PICKED.fetch_add(1, Ordering::Relaxed);
@@ -179,17 +180,17 @@ impl Marker {
         &self.0
     }
 
-    /// Returns a command that would leave something there.
+    /// Returns a command that would create the file.
     pub(super) fn touch(&self) -> String {
         format!("touch '{}'", self.0.display())
     }
 
-    /// Looks that nothing has appeared, and removes what has.
+    /// Checks that no file has appeared, and removes it if there is one.
     pub(super) fn is_absent(&self) -> Finding {
         let removed = std::fs::remove_file(&self.0);
         ensure!(
             removed.is_err(),
-            "a call was carried out: it made {:?}",
+            "a call was executed: it created {:?}",
             self.0
         );
         Ok(())

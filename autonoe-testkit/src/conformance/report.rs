@@ -1,11 +1,11 @@
-//! What a suite found.
+//! Report of a conformance suite.
 
 use std::fmt;
 
-/// What a conformance suite found: every check by name.
+/// The result of a conformance suite: every check by name.
 ///
 /// ```
-/// use autonoe_core::DenyAll;
+/// use autonoe_core::gate::policy::DenyAll;
 /// use autonoe_testkit::conformance;
 ///
 /// let report = conformance::bash_contract(DenyAll);
@@ -14,7 +14,7 @@ use std::fmt;
 /// report.assert();
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a report that nobody asserts on finds nothing"]
+#[must_use = "assert on the report, or its failures are lost"]
 pub struct Conformance {
     suite: &'static str,
     passed: Vec<String>,
@@ -26,24 +26,24 @@ pub struct Conformance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedCheck {
-    /// What should be so.
+    /// The requirement.
     pub check: String,
     /// What happened instead.
     pub what: String,
 }
 
-/// A check that could not be made.
+/// A check that could not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedCheck {
-    /// What should be so.
+    /// The requirement.
     pub check: String,
-    /// Why nobody looked.
+    /// The reason.
     pub why: String,
 }
 
 impl Conformance {
-    pub(super) fn of(suite: &'static str) -> Self {
+    pub(super) fn new(suite: &'static str) -> Self {
         Self {
             suite,
             passed: Vec::new(),
@@ -74,16 +74,16 @@ impl Conformance {
         &self.failures
     }
 
-    /// Returns the checks that could not be made.
+    /// Returns the checks that could not be run.
     pub fn skipped(&self) -> &[SkippedCheck] {
         &self.skipped
     }
 
-    /// Fails the test if any check failed. Skipped checks are no failures.
+    /// Fails the test if any check failed. Skipped checks are not failures.
     ///
     /// # Panics
     ///
-    /// There are [`failures`](Self::failures).
+    /// If there are [`failures`](Self::failures).
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.failures.is_empty(), "{self}");
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_report_lists_what_failed_and_what_was_skipped() {
-        let mut report = Conformance::of("a suite");
+        let mut report = Conformance::new("a suite");
         report.pass("it works".into());
         report.fail("it is quick".into(), "it took a year\nand a day".into());
         report.skip("it is cheap".into(), "nobody knows the price".into());
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "- failed: it is quick")]
     fn asserting_on_a_failure_panics_with_the_report() {
-        let mut report = Conformance::of("a suite");
+        let mut report = Conformance::new("a suite");
         report.fail("it is quick".into(), "it took a year".into());
 
         report.assert();

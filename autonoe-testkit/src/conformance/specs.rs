@@ -1,6 +1,6 @@
-//! What every registered spec must do.
+//! Conformance suite for registered specs.
 
-use autonoe_core::{BackendSpec, HookSpec, SpecEntry, SpecPort, registered_specs};
+use autonoe_core::spec::{BackendSpec, HookSpec, SpecEntry, SpecPort, registered_specs};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::checks::{Checks, Finding, Flaw};
 use super::report::Conformance;
 
-/// Checks every [`HookSpec`] and [`BackendSpec`] that registered itself in this program.
+/// Checks every [`HookSpec`] and [`BackendSpec`] that is registered in this program.
 ///
-/// A crate that is never named in code is not linked: write
-/// `use that_crate as _;` in the test, or its specs are not looked at.
+/// A crate that is never named in code is not linked: write `use that_crate as _;` in the test,
+/// otherwise its specs are not checked.
 ///
 /// ```
 /// use autonoe_testkit::conformance;
@@ -19,7 +19,7 @@ use super::report::Conformance;
 /// conformance::specs().assert();
 /// ```
 pub fn specs() -> Conformance {
-    let mut checks = Checks::of("specs");
+    let mut checks = Checks::new("specs");
     port::<dyn HookSpec>(&mut checks, SpecPort::Hook);
     port::<dyn BackendSpec>(&mut checks, SpecPort::Backend);
     checks.finish()
@@ -43,9 +43,9 @@ where
             _ => Ok(()),
         },
     );
-    checks.each(&named("tags read crate-thing"), each(), |spec| {
+    checks.each(&named("tags have the form crate-thing"), each(), |spec| {
         let may_be = reads_crate_thing(spec.tag) || is_ours(spec.port, spec.tag, spec.module);
-        ensure!(may_be, "{:?} does not", spec.tag);
+        ensure!(may_be, "{:?} does not have this form", spec.tag);
         Ok(())
     });
     checks.each(&named("an example names its tag"), each(), |spec| {
@@ -74,7 +74,7 @@ where
         );
         Ok(())
     });
-    checks.look(
+    checks.run_sync(
         &named("the error about an unknown tag lists the known ones"),
         || {
             let unknown = json!({"type": "conformance-no-such-spec"});
@@ -104,17 +104,17 @@ fn reads_crate_thing(tag: &str) -> bool {
     tag.contains('-') && tag.split('-').all(is_word)
 }
 
-/// Tags of backends that Autonoe itself has. They are short because people type them.
+/// Tags of Autonoe's own backends. They are short because people type them.
 const OUR_BACKENDS: [&str; 6] = ["acp", "claude", "codex", "gemini", "model", "scripted"];
 
-/// Tells whether a spec is one of Autonoe's own that may have a short tag.
+/// Returns whether a spec is one of Autonoe's own, which may have a short tag.
 fn is_ours(port: SpecPort, tag: &str, module: &str) -> bool {
     let of_autonoe = module.starts_with("autonoe_");
     port == SpecPort::Backend && of_autonoe && OUR_BACKENDS.contains(&tag)
 }
 
 fn describes_object(schema: &Value) -> bool {
-    // An enum of several shapes is an object in each of them.
+    // An enum of several variants must be an object in each of them.
     let shapes = schema
         .get("oneOf")
         .or_else(|| schema.get("anyOf"))
@@ -138,7 +138,7 @@ where
         serde_json::to_value(it)
             .map_err(|error| format!("{:?} cannot be written: {error}", spec.tag))
     };
-    // That the example cannot be read is told by another check.
+    // Another check reports an unreadable example.
     let Ok(first) = read::<S>(spec, &(spec.example)()) else {
         return Ok(());
     };

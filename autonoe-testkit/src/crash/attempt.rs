@@ -1,51 +1,50 @@
-//! One of the lives of a run.
+//! One process lifetime of a run: its first start or a resume.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_core::{
-    Durability, FileJournal, Journal, JournalError, JournalLine, Project, RunAction, RunId,
-    RunJournal,
-};
+use autonoe_core::project::{FileJournal, Journal};
+use autonoe_core::run::{Durability, JournalError, JournalLine, RunAction, RunJournal};
+use autonoe_core::{Project, RunId};
 use jiff::Timestamp;
 
-use crate::{ScriptedAgents, SessionScript};
+use crate::{ScriptedBackend, SessionScript};
 
-/// When the first life of a run begins: midnight of 1 January 2026, UTC, as in
+/// The start time of the first attempt of a run: midnight of 1 January 2026, UTC, as in
 /// [`VirtualClock::new`](crate::VirtualClock::new).
-const BEGINNING: Timestamp = Timestamp::constant(1_767_225_600, 0);
+const FIRST_START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// One of the lives of a run: undisturbed, to be killed, or resumed.
+/// One attempt of a run: undisturbed, to be killed, or resumed.
 ///
-/// [`CrashPoints`](crate::CrashPoints) makes the run anew for each.
+/// [`CrashPoints`](crate::CrashPoints) builds a new run for each attempt.
 #[derive(Debug)]
 pub struct RunAttempt {
     project: Project,
     begins_at: Timestamp,
     first_session: u32,
     lost_session: Option<u32>,
-    agents: Mutex<Vec<Arc<ScriptedAgents>>>,
+    agents: Mutex<Vec<Arc<ScriptedBackend>>>,
 }
 
 impl RunAttempt {
-    /// Prepares the first life of a run.
+    /// Prepares the first attempt of a run.
     pub(super) fn first(project: &Project) -> Self {
         Self {
             project: project.clone(),
-            begins_at: BEGINNING,
+            begins_at: FIRST_START,
             first_session: 1,
             lost_session: None,
             agents: Mutex::default(),
         }
     }
 
-    /// Prepares the next start of the run in `journal`; `None` if the run was not interrupted.
+    /// Prepares resuming the run in `journal`; `None` if the run was not interrupted.
     pub(super) fn resumed(project: &Project, journal: &Journal) -> Option<Self> {
-        let recorded = journal.broken_off()?;
-        let lost_session = match recorded.under_way() {
+        let recorded = journal.interrupted_run()?;
+        let lost_session = match recorded.interrupted_action() {
             RunAction::StartSession(plan) => Some(plan.number),
             _ => None,
         };
-        let sessions = journal.stories().pop()?.sessions;
+        let sessions = journal.run_histories().pop()?.sessions;
         let next = sessions.last().map_or(1, |session| session.number + 1);
         Some(Self {
             project: project.clone(),
@@ -61,23 +60,23 @@ impl RunAttempt {
         self.project.clone()
     }
 
-    /// Returns the number of the first session of this life: more than 1 for most that are resumed.
+    /// Returns the number of the first session of this attempt: more than 1 for most resumed
+    /// attempts.
     pub fn first_session(&self) -> u32 {
         self.first_session
     }
 
-    /// Returns the session that was under way when the run was killed, and is run again.
+    /// Returns the session that was interrupted when the run was killed, and is run again.
     pub fn lost_session(&self) -> Option<u32> {
         self.lost_session
     }
 
-    /// Makes scripted agents of the scripts of the whole, undisturbed run.
+    /// Creates scripted agents from the scripts of the complete, undisturbed run.
     ///
-    /// Those of sessions that are over are left out. A session that is run
-    /// again may find that its lost self has done its work, so its calls need
-    /// not succeed any more; what was denied is still to be denied. What is
-    /// wrong with the play in the end is a problem of the crash point.
-    pub fn agents(&self, scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedAgents> {
+    /// Scripts of finished sessions are skipped. A repeated session may find that its interrupted
+    /// predecessor has done its work, so its calls need not succeed any more; denied calls must
+    /// still be denied. Deviations from the scripts are reported as problems of the crash point.
+    pub fn agents(&self, scripts: impl IntoIterator<Item = SessionScript>) -> Arc<ScriptedBackend> {
         let scripts = (1..).zip(scripts).map(|(number, script)| {
             if self.lost_session == Some(number) {
                 script.repeated()
@@ -85,39 +84,39 @@ impl RunAttempt {
                 script
             }
         });
-        let agents = ScriptedAgents::resuming_at(self.first_session, scripts).unverified();
+        let agents = ScriptedBackend::resuming_at(self.first_session, scripts).unverified();
         let agents = Arc::new(agents);
-        self.given().push(agents.clone());
+        self.lock_agents().push(agents.clone());
         agents
     }
 
-    pub(super) fn begins_at(&self) -> Timestamp {
+    pub(super) fn start_time(&self) -> Timestamp {
         self.begins_at
     }
 
-    /// Returns what is wrong with the play of the agents of this life.
+    /// Returns the deviations of this attempt's agents from their scripts.
     pub(super) fn problems(&self) -> Vec<String> {
-        let given = self.given();
-        given.iter().flat_map(|agents| agents.problems()).collect()
+        let agents = self.lock_agents();
+        agents.iter().flat_map(|agents| agents.problems()).collect()
     }
 
-    fn given(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ScriptedAgents>>> {
+    fn lock_agents(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ScriptedBackend>>> {
         self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What happens once the last line is written.
-pub(super) type Death = Box<dyn Fn() + Send + Sync>;
+/// Called once the last line is written.
+pub(super) type CrashFn = Box<dyn Fn() + Send + Sync>;
 
-/// Takes as many lines as it was told to, calls a death and takes no more.
-pub(super) struct UpToLine {
+/// Writes up to a given number of lines, then calls the `CrashFn` and writes no more.
+pub(super) struct TruncatedJournal {
     inner: FileJournal,
     left: Mutex<usize>,
-    death: Death,
+    death: CrashFn,
 }
 
-impl UpToLine {
-    pub(super) fn new(inner: FileJournal, lines: usize, death: Death) -> Self {
+impl TruncatedJournal {
+    pub(super) fn new(inner: FileJournal, lines: usize, death: CrashFn) -> Self {
         Self {
             inner,
             left: Mutex::new(lines),
@@ -126,7 +125,7 @@ impl UpToLine {
     }
 }
 
-impl RunJournal for UpToLine {
+impl RunJournal for TruncatedJournal {
     fn append(
         &self,
         run: &RunId,
@@ -141,7 +140,7 @@ impl RunJournal for UpToLine {
         self.inner.append(run, at, line, durability)?;
         *left -= 1;
         if *left == 0 {
-            // Still with the lock: a death that does not return stops every other writer, too.
+            // Called under the lock: a death that does not return stops every other writer as well.
             (self.death)();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A life in a process of its own, which is killed.
+//! Runs an attempt in a child process and kills it.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,48 +8,48 @@ use std::time::Duration;
 
 use autonoe_core::Project;
 
-/// What a process is told that is to live and be killed: for which test, where, and how far.
+/// Environment variables of a process that is to be killed: the test, the project and the line.
 const TEST: &str = "AUTONOE_TESTKIT_CRASH_TEST";
 const PROJECT: &str = "AUTONOE_TESTKIT_CRASH_PROJECT";
 const LINE: &str = "AUTONOE_TESTKIT_CRASH_LINE";
 
-/// What a process says when it stands still.
-const STANDS_STILL: &str = "autonoe-testkit: the last line is written";
+/// Printed by a process that has stopped.
+const STOPPED_MARKER: &str = "autonoe-testkit: the last line is written";
 
-/// How long a process may take to get to its line.
+/// The time limit for a process to reach its line.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What this process is to do if it was started to be killed.
-pub(super) struct Orders {
+/// Parameters of a process that is to be killed.
+pub(super) struct ChildParams {
     pub(super) project: Project,
     pub(super) line: usize,
 }
 
-/// Returns what this process is to do if it was started to be killed in `test`.
-pub(super) fn orders(test: &str) -> Option<Orders> {
+/// Returns the parameters of this process if it was started to be killed in `test`.
+pub(super) fn child_params(test: &str) -> Option<ChildParams> {
     if env::var(TEST).ok()? != test {
         return None;
     }
-    let project = env::var_os(PROJECT).expect("who sets one variable sets all");
-    let line = env::var(LINE).expect("who sets one variable sets all");
-    Some(Orders {
+    let project = env::var_os(PROJECT).expect("the parent sets all variables");
+    let line = env::var(LINE).expect("the parent sets all variables");
+    Some(ChildParams {
         project: Project::find(project.as_ref(), None).expect("the project is there"),
         line: line.parse().expect("it is a number"),
     })
 }
 
-/// Says that the line is reached, and does nothing any more.
-pub(super) fn stand_still() {
+/// Prints that the line is reached, and blocks.
+pub(super) fn block_forever() {
     let mut out = io::stdout().lock();
-    let said = writeln!(out, "{STANDS_STILL}").and_then(|()| out.flush());
-    if said.is_ok() {
-        // Ends only when whoever was to kill this process is gone itself.
+    let written = writeln!(out, "{STOPPED_MARKER}").and_then(|()| out.flush());
+    if written.is_ok() {
+        // Returns only when the parent process is gone.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     }
     std::process::abort();
 }
 
-/// Checks that this program has a test of the name `test`.
+/// Checks that this program has a test named `test`.
 pub(super) fn find_test(test: &str) -> Result<(), String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let listed = Command::new(program)
@@ -69,7 +69,7 @@ pub(super) fn find_test(test: &str) -> Result<(), String> {
 }
 
 /// Starts this program again for `test` alone, and kills it when it has written the line.
-pub(super) fn run_and_kill(test: &str, orders: &Orders) -> Result<(), String> {
+pub(super) fn run_and_kill(test: &str, orders: &ChildParams) -> Result<(), String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let child = Command::new(program)
         .args([test, "--exact"])
@@ -93,28 +93,28 @@ pub(super) fn run_and_kill(test: &str, orders: &Orders) -> Result<(), String> {
     child.kill()
 }
 
-/// Reads what a process says until it stands still; an error is all that it said instead.
+/// Reads the output of a process until it stops; the error is the complete output.
 fn wait_for_standstill(output: ChildStdout) -> Result<(), String> {
-    let mut said = String::new();
+    let mut printed = String::new();
     for line in BufReader::new(output).lines().map_while(Result::ok) {
-        // The test program may have begun the line.
-        if line.ends_with(STANDS_STILL) {
+        // The test harness may have printed text at the start of the line.
+        if line.ends_with(STOPPED_MARKER) {
             return Ok(());
         }
-        said.push_str(&line);
-        said.push('\n');
+        printed.push_str(&line);
+        printed.push('\n');
     }
-    Err(format!("it ended without writing the line:\n{said}"))
+    Err(format!("it ended without writing the line:\n{printed}"))
 }
 
-/// A process that does not outlive whoever started it.
+/// A child process that is killed on drop.
 struct Killed(Child);
 
 impl Killed {
     fn kill(&mut self) -> Result<(), String> {
         match self.0.kill().and_then(|()| self.0.wait()) {
             Ok(status) if was_killed(status) => Ok(()),
-            Ok(status) => Err(format!("it ended of itself: {status}")),
+            Ok(status) => Err(format!("it ended by itself: {status}")),
             Err(error) => Err(error.to_string()),
         }
     }

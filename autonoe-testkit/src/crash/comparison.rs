@@ -1,14 +1,16 @@
-//! What a resumed run has to have in common with the undisturbed one.
+//! Compares a resumed run with the undisturbed one.
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{JournalEntry, LedgerState, RunReport};
+use autonoe_core::RunReport;
+use autonoe_core::ledger::LedgerState;
+use autonoe_core::project::JournalEntry;
 use serde_json::{Value, json};
 
 use super::report::Totals;
 use crate::TempProject;
 
-/// What the undisturbed run left behind.
+/// The results of the undisturbed run.
 pub(super) struct Undisturbed {
     pub(super) report: RunReport,
     pub(super) ledger: Option<LedgerState>,
@@ -26,8 +28,8 @@ impl Undisturbed {
         }
     }
 
-    /// Tells what is wrong with the journal of a run that was killed after `line`:
-    /// up to there it must be, byte for byte, the undisturbed one.
+    /// Describes a difference in the journal of a run that was killed after `line`: up to there it
+    /// must equal the undisturbed one byte for byte.
     pub(super) fn compare_journal(&self, line: usize, project: &TempProject) -> Option<String> {
         let expected: Vec<&str> = self.journal.lines().take(line).collect();
         let text = project.journal_text();
@@ -48,7 +50,7 @@ impl Undisturbed {
         ))
     }
 
-    /// Tells where the ledger of `project` is not the final one.
+    /// Describes the differences between the ledger of `project` and the final one.
     pub(super) fn compare_ledger(&self, project: &TempProject) -> Vec<String> {
         let [expected, found] = [&self.ledger, &project.ledger()].map(|state| json!(state));
         let all = differences(&expected, &found);
@@ -57,7 +59,7 @@ impl Undisturbed {
             .collect()
     }
 
-    /// Tells where the report of a run is not what it should be after `lost` was lost.
+    /// Describes the differences between a report and the expected one if session `lost` was lost.
     pub(super) fn compare_report(
         &self,
         found: &RunReport,
@@ -68,7 +70,7 @@ impl Undisturbed {
             None => Totals::Exact,
             Some(session) => {
                 expected.cost.unknown_parts += 1;
-                // What was lost took its time, too.
+                // The lost session took time as well.
                 expected.elapsed = found.elapsed;
                 Totals::Unknown { session }
             }
@@ -82,7 +84,7 @@ impl Undisturbed {
     }
 }
 
-/// Lists where `found` is not as `expected`, by path.
+/// Lists the differences between `found` and `expected`, by path.
 pub(super) fn differences(expected: &Value, found: &Value) -> Vec<String> {
     let mut all = Vec::new();
     compare("", expected, found, &mut all);

@@ -1,11 +1,11 @@
-//! Runs that are killed after every line of their journal in turn.
+//! Crash tests: kill a run after every line of its journal in turn, then resume it.
 
 mod attempt;
 mod child;
 mod comparison;
-mod life;
 mod points;
 mod report;
+mod run_attempt;
 
 pub use attempt::RunAttempt;
 pub use points::CrashPoints;

@@ -1,36 +1,37 @@
-//! A run that is killed after every line of its journal in turn.
+//! [`CrashPoints`]: kills a run after every line of its journal in turn and resumes it.
 
 use std::fmt;
 
-use autonoe_core::{ProjectRun, RunReport, WhyStopped};
+use autonoe_core::project::StopReason;
+use autonoe_core::{ProjectRun, RunReport};
 
 use super::attempt::RunAttempt;
-use super::child::{self, Orders};
+use super::child::{self, ChildParams};
 use super::comparison::Undisturbed;
-use super::life::{Ending, MakeRun, live};
 use super::report::{CrashPoint, CrashReport, Totals, name};
+use super::run_attempt::{AttemptEnd, MakeRun, run};
 use crate::TempProject;
 
 /// Kills a scripted run after every line of its journal in turn, and resumes it.
 ///
-/// First the run is left alone. Then, for each line of its journal, it is made
-/// anew in a fresh project, killed once the line is written, and resumed. It
-/// must then come to the same end as the undisturbed one:
+/// First the run is left undisturbed. Then, for each line of its journal, it is built again in a
+/// fresh project, killed once the line is written, and resumed. It must then reach the same end as
+/// the undisturbed run:
 ///
 /// - up to the line, its journal is the same byte for byte;
 /// - its final ledger is the same;
-/// - its report is the same, or, when a session was lost, says that one part of
-///   the cost is unknown. How long it took may then differ as well.
+/// - its report is the same, or, if a session was lost, reports one part of the cost as unknown.
+///   The elapsed time may then differ as well.
 ///
-/// Runs are in virtual time and have seeded ids; clock, ids and journal of the
-/// run are set here. Call it from a plain `#[test]`: it makes its own runtimes.
+/// Runs use virtual time and seeded ids; clock, ids and journal of the run are set here. Call it
+/// from a plain `#[test]`: it creates its own runtimes.
 ///
 /// ```
 /// use autonoe_core::ProjectRun;
 /// use autonoe_testkit::{CrashPoints, SessionScript};
 /// use serde_json::json;
 ///
-/// let crashes = CrashPoints::of(|attempt| {
+/// let crashes = CrashPoints::new(|attempt| {
 ///     let plan = json!({"deliverables": [
 ///         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
 ///     ]});
@@ -50,56 +51,54 @@ pub struct CrashPoints {
 }
 
 impl CrashPoints {
-    /// Takes the run that `make_run` makes, which must be the same each time.
-    pub fn of(make_run: impl Fn(&RunAttempt) -> ProjectRun + 'static) -> Self {
+    /// Tests the run that `make_run` builds, which must be the same each time.
+    pub fn new(make_run: impl Fn(&RunAttempt) -> ProjectRun + 'static) -> Self {
         Self {
             make_run: Box::new(make_run),
             make_project: Box::new(TempProject::new),
         }
     }
 
-    /// Sets the project that each run starts in; an empty one by default.
+    /// Sets the initial project of each run; an empty one by default.
     #[must_use]
     pub fn in_project(mut self, make_project: impl Fn() -> TempProject + 'static) -> Self {
         self.make_project = Box::new(make_project);
         self
     }
 
-    /// Interrupts the runs in this process, by dropping them.
+    /// Interrupts the runs in this process by dropping them.
     ///
-    /// A run ends at the first moment after its line at which it waits for
-    /// something, a save of the ledger for example, and writes no other line.
-    /// What it does until then without waiting still happens;
+    /// A run ends at its first wait after the line, for example a save of the ledger, and writes no
+    /// other line. Everything that it does before that wait still happens;
     /// [`kill_processes`](Self::kill_processes) has no such gap, but takes longer.
     ///
     /// # Panics
     ///
-    /// The undisturbed run does not start, is not the first in its project, or
-    /// its script is not played as written.
+    /// If the undisturbed run does not start, is not the first in its project, or does not play its
+    /// script as written.
     pub fn drop_runs(&self) -> CrashReport {
         self.crash(|project, line| {
             let attempt = RunAttempt::first(project.project());
-            let lived = live(&self.make_run, &attempt, Ending::DroppedAfter(line));
+            let lived = run(&self.make_run, &attempt, AttemptEnd::DropAfter(line));
             lived.map(drop).map_err(|error| error.to_string())
         })
     }
 
-    /// Kills the runs for real: each is in a process of its own, which gets a `SIGKILL`
-    /// (or what the system has in its place) when it has written its line.
+    /// Kills the runs with a signal: each runs in a child process, which receives a `SIGKILL` (or
+    /// the system's equivalent) when it has written its line.
     ///
-    /// The process is this test program, started again for `test` alone: the
-    /// full name of the test that calls this, for example
-    /// `crashes::a_killed_run_comes_to_the_same_end`. In that process this does
-    /// not return. A test can call it once.
+    /// The process is this test program, started again for `test` alone: the full name of the
+    /// calling test, for example `crashes::a_killed_run_comes_to_the_same_end`. In that process
+    /// this function does not return. A test can call it once.
     ///
     /// # Panics
     ///
-    /// There is no such test. The undisturbed run does not start, is not the
-    /// first in its project, or its script is not played as written.
+    /// If there is no such test, or the undisturbed run does not start, is not the first in its
+    /// project, or does not play its script as written.
     pub fn kill_processes(&self, test: &str) -> CrashReport {
-        if let Some(Orders { project, line }) = child::orders(test) {
+        if let Some(ChildParams { project, line }) = child::child_params(test) {
             let attempt = RunAttempt::first(&project);
-            let lived = live(&self.make_run, &attempt, Ending::StandsStillAfter(line));
+            let lived = run(&self.make_run, &attempt, AttemptEnd::BlockAfter(line));
             panic!("the run ended before line {line} was written: {lived:?}");
         }
         if let Err(problem) = child::find_test(test) {
@@ -107,7 +106,7 @@ impl CrashPoints {
         }
         self.crash(|project, line| {
             let project = project.project().clone();
-            child::run_and_kill(test, &Orders { project, line })
+            child::run_and_kill(test, &ChildParams { project, line })
         })
     }
 
@@ -132,10 +131,10 @@ impl CrashPoints {
         let project = (self.make_project)();
         assert!(
             project.journal().entries().is_empty(),
-            "the project has a journal already; a run must be the first in its project"
+            "the project already has a journal; the run must be the first in its project"
         );
         let attempt = RunAttempt::first(project.project());
-        let report = match live(&self.make_run, &attempt, Ending::OfItself) {
+        let report = match run(&self.make_run, &attempt, AttemptEnd::Natural) {
             Ok(Some(report)) => report,
             lived => panic!("the undisturbed run has no report: {lived:?}"),
         };
@@ -174,7 +173,7 @@ impl CrashPoints {
         (totals, problems)
     }
 
-    /// Resumes the interrupted run; returns its report, and the session that was lost.
+    /// Resumes the interrupted run; returns its report, and the lost session.
     fn resume(
         &self,
         project: &TempProject,
@@ -182,14 +181,14 @@ impl CrashPoints {
     ) -> Result<(RunReport, Option<u32>), String> {
         let journal = project.journal();
         let Some(attempt) = RunAttempt::resumed(project.project(), &journal) else {
-            // It came to its end before it was killed.
-            let story = journal.stories().pop();
-            return match story.map(|story| story.why_did_it_stop().clone()) {
-                Some(WhyStopped::Ended(report)) => Ok((report, None)),
-                _ => Err("there is no run to go on with".to_owned()),
+            // The run ended before it was killed.
+            let story = journal.run_histories().pop();
+            return match story.map(|story| story.stop_reason().clone()) {
+                Some(StopReason::Ended(report)) => Ok((report, None)),
+                _ => Err("there is no run to resume".to_owned()),
             };
         };
-        let report = match live(&self.make_run, &attempt, Ending::OfItself) {
+        let report = match run(&self.make_run, &attempt, AttemptEnd::Natural) {
             Ok(Some(report)) => report,
             lived => return Err(format!("the resumed run has no report: {lived:?}")),
         };

@@ -1,44 +1,45 @@
-//! What came of a run that was killed after each line.
+//! Report of a crash test.
 
 use std::fmt;
 
-use autonoe_core::{JournalEntry, RunReport};
+use autonoe_core::RunReport;
+use autonoe_core::project::JournalEntry;
 use serde_json::{Value, json};
 
-/// What came of a run that was killed after every line of its journal in turn.
+/// The results of a run that was killed after every line of its journal in turn.
 #[derive(Clone, Debug)]
-#[must_use = "a report that nobody asserts on finds nothing"]
+#[must_use = "assert on the report, or its failures are lost"]
 pub struct CrashReport {
     pub(super) undisturbed: RunReport,
     pub(super) points: Vec<CrashPoint>,
 }
 
-/// What came of a run that was killed after one line of its journal.
+/// The result of a run that was killed after one line of its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CrashPoint {
     /// The line after which it was killed, from 1.
     pub line: usize,
-    /// What the line tells, for example `fact: session_ended, then wait`.
+    /// The content of the line, for example `fact: session_ended, then wait`.
     pub what: String,
-    /// What its totals are worth in the end.
+    /// The accuracy of the final totals.
     pub totals: Totals,
-    /// What is not as in the undisturbed run.
+    /// Differences from the undisturbed run.
     pub problems: Vec<String>,
 }
 
-/// What the totals of a resumed run are worth.
+/// The accuracy of a resumed run's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Totals {
-    /// They are those of the undisturbed run.
+    /// They equal those of the undisturbed run.
     Exact,
-    /// They are, but for the cost of a session that was lost: they say that one part is unknown.
+    /// They are equal except for the cost of a lost session: they report one part as unknown.
     Unknown {
         /// The number of the session.
         session: u32,
     },
-    /// They are neither exact nor say so.
+    /// They are wrong without reporting it.
     Wrong,
 }
 
@@ -48,16 +49,16 @@ impl CrashReport {
         &self.undisturbed
     }
 
-    /// Returns what came of each kill, line by line.
+    /// Returns the result of each kill, line by line.
     pub fn points(&self) -> &[CrashPoint] {
         &self.points
     }
 
-    /// Fails the test if any killed run did not come to the same end as the undisturbed one.
+    /// Fails the test if any killed run did not reach the same end as the undisturbed one.
     ///
     /// # Panics
     ///
-    /// A point has problems. The message names its line and each of them.
+    /// If a point has problems. The message names its line and each problem.
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.failed().next().is_none(), "{self}");
@@ -79,7 +80,7 @@ impl fmt::Display for CrashReport {
             .filter(|point| point.totals == Totals::Exact);
         write!(
             f,
-            "killed after each of {all} lines of the journal: {} came to the same end, {failed} \
+            "killed after each of {all} lines of the journal: {} reached the same end, {failed} \
              did not; {} have exact totals",
             all - failed,
             exact.count()
@@ -100,7 +101,7 @@ impl fmt::Display for CrashReport {
     }
 }
 
-/// Names what a line of a journal tells.
+/// Returns a name for a journal line.
 pub(super) fn name(entry: &JournalEntry) -> String {
     let line = json!(entry);
     let text = |value: &Value| value.as_str().map(str::to_owned);

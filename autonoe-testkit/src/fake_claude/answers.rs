@@ -1,4 +1,4 @@
-//! What the program answers to its host, and how it greets the host's MCP servers.
+//! Responses to the host, and the handshake with the host's MCP servers.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::replay::{Replay, Stop};
 use super::{Deviation, Fault};
 
 impl Replay<'_> {
-    /// Answers a request of the host, or keeps it for the recording.
+    /// Answers a request of the host, or queues it for the recording.
     pub(super) fn answer(
         &mut self,
         id: String,
@@ -19,7 +19,7 @@ impl Replay<'_> {
                 self.host.requests.push_back((id, request.clone()));
                 Ok(())
             }
-            "end_session" if !self.may_die() => Ok(()),
+            "end_session" if !self.may_exit() => Ok(()),
             "end_session" => {
                 if !is_working {
                     self.respond(self.lines.get(Kind::EndSession), &id)?;
@@ -37,16 +37,17 @@ impl Replay<'_> {
         }
     }
 
-    /// Writes `line` as the answer to the request with this id.
+    /// Writes `line` as the response to the request with this id.
     pub(super) fn respond(&mut self, mut line: Value, id: &str) -> Result<(), Stop> {
         line["response"]["request_id"] = id.into();
         self.write(&line)
     }
 
     fn answer_settings(&mut self, id: &str) -> Result<(), Stop> {
-        let settings = match self.has_deviation(&Deviation::NoSettings) {
-            true => &Value::Null,
-            false => &self.arguments.settings,
+        let settings = if self.has_deviation(&Deviation::NoSettings) {
+            &Value::Null
+        } else {
+            &self.arguments.settings
         };
         let (effective, sources) = match settings {
             Value::Object(_) => (
@@ -88,7 +89,7 @@ impl Replay<'_> {
         self.respond(line, id)
     }
 
-    /// Returns the servers of the host with their states, as the program sees them.
+    /// Returns the host's servers with their states, as the program sees them.
     fn servers(&self) -> Vec<(String, String)> {
         if self.has_deviation(&Deviation::NoServers) {
             return Vec::new();
@@ -104,7 +105,7 @@ impl Replay<'_> {
             .collect()
     }
 
-    /// Adapts the line that says how a turn started to the arguments.
+    /// Adapts the line that reports the start of a turn to the arguments.
     pub(super) fn adapt_init(&self, line: &mut Value) {
         let other_mode = self.find_deviation(|deviation| match deviation {
             Deviation::PermissionMode(mode) => Some(mode),
@@ -124,9 +125,9 @@ impl Replay<'_> {
                 })
             });
             let mut tools: Vec<&String> = built_in.iter().chain(of_servers).collect();
-            tools.retain(|tool| !self.has_deviation(&Deviation::OneToolLess((*tool).clone())));
+            tools.retain(|tool| !self.has_deviation(&Deviation::MissingTool((*tool).clone())));
             tools.extend(self.find_deviation(|deviation| match deviation {
-                Deviation::OneMoreTool(tool) => Some(tool),
+                Deviation::ExtraTool(tool) => Some(tool),
                 _ => None,
             }));
             line["tools"] = json!(tools);
@@ -143,8 +144,8 @@ impl Replay<'_> {
             .collect();
     }
 
-    /// Greets the servers of the host, and asks for their tools.
-    pub(super) fn greet_servers(&mut self) -> Result<(), Stop> {
+    /// Initializes the host's servers and lists their tools.
+    pub(super) fn initialize_servers(&mut self) -> Result<(), Stop> {
         for server in self.host.servers.clone() {
             self.call_server(&server, Kind::McpInitialize)?;
             self.call_server(&server, Kind::McpInitialized)?;
@@ -154,14 +155,14 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Sends a message to a server, and waits for the answer.
+    /// Sends a message to a server and waits for the response.
     fn call_server(&mut self, server: &str, kind: Kind) -> Result<Value, Stop> {
         let id = self.fresh_id();
         let mut line = self.lines.get(kind);
         line["request_id"] = id.as_str().into();
         line["request"]["server_name"] = server.into();
         self.write(&line)?;
-        self.wait_until(|it| it.host.answers.contains_key(&id) || it.host.is_gone)?;
+        self.wait_until(|it| it.host.answers.contains_key(&id) || it.host.is_closed)?;
         let answer = self.host.answers.remove(&id).unwrap_or_default();
         Ok(answer["response"]["mcp_response"].clone())
     }
@@ -171,10 +172,10 @@ impl Replay<'_> {
             .is_some()
     }
 
-    /// Returns what `pick` finds among the ways in which the program is not as asked.
+    /// Returns the first match of `pick` among the deviations of the program.
     fn find_deviation<'a, T>(&'a self, pick: impl Fn(&'a Deviation) -> Option<T>) -> Option<T> {
         self.faults.iter().find_map(|fault| match fault {
-            Fault::IsNotAsAsked(deviation) => pick(deviation),
+            Fault::Deviates(deviation) => pick(deviation),
             _ => None,
         })
     }

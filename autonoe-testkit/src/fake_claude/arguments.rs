@@ -1,8 +1,8 @@
-//! The arguments of the program.
+//! Command-line arguments of the program.
 
 use serde_json::Value;
 
-/// The arguments that show in what the program writes.
+/// The arguments that affect the program's output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Arguments {
     pub(super) version: bool,
@@ -16,7 +16,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the arguments, in the forms `--name=value` and `--name value`.
+    /// Parses the arguments, in the forms `--name=value` and `--name value`.
     pub(super) fn read(args: &[String]) -> Self {
         let value = |name: &str| {
             args.iter().enumerate().find_map(|(at, arg)| {

@@ -1,17 +1,17 @@
-//! Which build of Claude Code is played.
+//! Builds of Claude Code that can be played.
 
 use serde::{Deserialize, Serialize};
 
-/// Which build of Claude Code is played: its shapes, and what it does differently.
+/// A build of Claude Code: its message formats and its specific behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Build {
-    /// 2.1.197. It greets our MCP server after the first prompt, and goes on without a hook
-    /// that fails.
+    /// 2.1.197. It initializes our MCP server after the first prompt, and continues without a
+    /// failing hook.
     #[serde(rename = "2.1.197")]
     V2_1_197,
-    /// 2.1.325. It greets our MCP server at the start, tells which tasks live, and lets a
-    /// hook that fails block.
+    /// 2.1.325. It initializes our MCP server at the start, reports the live tasks, and treats a
+    /// failing hook as a block.
     #[default]
     #[serde(rename = "2.1.325")]
     V2_1_325,

@@ -1,26 +1,26 @@
-//! What is known of the host.
+//! State that the program knows about its host.
 
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-/// What is known of the host.
+/// State of the host.
 #[derive(Debug, Default)]
 pub(super) struct Host {
     /// Hooks that the host registered for `PreToolUse`.
     pub(super) hooks: Vec<Hook>,
     /// MCP servers of the host.
     pub(super) servers: Vec<String>,
-    /// Tools of these servers, by the names that agents know.
+    /// Tools of these servers, under the names that agents use.
     pub(super) tools: Vec<String>,
-    /// Prompts that nobody has worked on yet.
+    /// Pending prompts.
     pub(super) prompts: usize,
     /// Requests that are answered later: id and body.
     pub(super) requests: VecDeque<(String, Value)>,
     /// Answers of the host, by the ids of the requests.
     pub(super) answers: HashMap<String, Value>,
-    /// It closed the input.
-    pub(super) is_gone: bool,
+    /// Whether the host closed the input.
+    pub(super) is_closed: bool,
 }
 
 /// A hook of the host.
@@ -31,7 +31,7 @@ pub(super) struct Hook {
 }
 
 impl Host {
-    /// Reads the request `initialize`. The arguments name the other servers.
+    /// Reads the `initialize` request. The arguments name the other servers.
     pub(super) fn initialize(&mut self, request: &Value, servers: &[String]) {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -64,7 +64,7 @@ impl Host {
         }
     }
 
-    /// Takes the first request of this kind.
+    /// Removes and returns the first request of this kind.
     pub(super) fn take_request(&mut self, subtype: &str) -> Option<(String, Value)> {
         let mut requests = self.requests.iter();
         let at = requests.position(|(_, request)| request["subtype"] == subtype)?;
@@ -73,10 +73,10 @@ impl Host {
 }
 
 impl Hook {
-    /// Tells whether the hook is asked about a tool.
+    /// Returns whether the hook applies to a tool.
     ///
-    /// A matcher is a name, a list of names, or a prefix with `.*` behind it; other patterns
-    /// match nothing here.
+    /// A matcher is a name, a list of names, or a prefix followed by `.*`; other patterns match
+    /// nothing here.
     pub(super) fn matches(&self, tool: &str) -> bool {
         let Some(matcher) = self.matcher.as_deref() else {
             return true;

@@ -1,4 +1,4 @@
-//! Lines as the real program wrote them, each the pattern of others.
+//! Recorded output lines of the real program, used as templates.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Build;
 
-/// The recorded lines of a build that are needed beside a recording.
+/// The recorded lines of a build that are needed in addition to a recording.
 ///
 /// The files in `recorded/` name the session of each line.
 #[derive(Debug)]
@@ -19,19 +19,19 @@ struct Recorded {
     line: Value,
 }
 
-/// What a recorded line is.
+/// The kind of a recorded line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
-    /// The answer to `initialize`.
+    /// The response to `initialize`.
     Initialize,
-    /// The answer to `get_settings`.
+    /// The response to `get_settings`.
     Settings,
-    /// The answer to `mcp_status`.
+    /// The response to `mcp_status`.
     McpStatus,
-    /// The answer to an unknown request.
+    /// The response to an unknown request.
     Unsupported,
-    /// The answer to `end_session`.
+    /// The response to `end_session`.
     EndSession,
     /// The start of a turn.
     Init,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
     McpInitialized,
     /// `tools/list` for an MCP server.
     McpList,
-    /// The end of a turn that is completed.
+    /// The end of a completed turn.
     Result,
 }
 
@@ -52,8 +52,8 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// The file in this crate is broken, which a test rules out.
-    pub(super) fn of(build: Build) -> io::Result<Self> {
+    /// If the file in this crate is malformed, which a test rules out.
+    pub(super) fn load(build: Build) -> io::Result<Self> {
         Ok(Self(serde_json::from_str(build.recorded())?))
     }
 
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_build_has_every_line() {
         for build in Build::ALL {
-            let lines = Lines::of(build).expect("readable");
+            let lines = Lines::load(build).expect("readable");
 
             // `Result` is the last kind.
             assert_eq!(lines.0.len(), Kind::Result as usize + 1, "{build:?}");

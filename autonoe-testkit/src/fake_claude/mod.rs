@@ -1,16 +1,16 @@
-//! A program in the place of Claude Code that replays recordings and fails on request.
+//! Stand-in for Claude Code that replays recordings and fails on request.
 //!
-//! `fake-claude` speaks to a host as the real program does: it repeats what the program wrote in
-//! a recorded session and waits where the host wrote something. In addition it fails in the ways
-//! that the real one rarely does in a test: it dies in the middle of a line, falls silent, never
-//! ends, or did not start as it was asked to. No model, no network, no account.
+//! `fake-claude` talks to a host like the real program: it repeats the output of a recorded session
+//! and waits where the host wrote something. It can also fail in ways that are rare in tests with
+//! the real program: it dies in the middle of a line, stops responding, never exits, or starts with
+//! other settings than requested. It needs no model, no network and no account.
 //!
-//! The program is [`main`]. It plays the [`FakeScript`] in the file that the environment
-//! variable [`SCRIPT`] names, because its arguments belong to the host under test.
-//! [`play`] is the same as a function.
+//! The entry point of the program is [`main`]. It plays the [`FakeScript`] in the file that the
+//! environment variable [`SCRIPT`] names, because its arguments belong to the host under test.
+//! [`play`] does the same as a function.
 //!
 //! ```
-//! use autonoe_testkit::fake_claude::{FakeScript, Surroundings, play};
+//! use autonoe_testkit::fake_claude::{FakeScript, Env, play};
 //! use serde_json::{Value, json};
 //!
 //! let host = [
@@ -21,7 +21,7 @@
 //! let mut written = Vec::new();
 //! let code = play(
 //!     &FakeScript::says(["Hello."]),
-//!     Surroundings::new([], "/"),
+//!     Env::new([], "/"),
 //!     std::io::Cursor::new(host),
 //!     &mut written,
 //!     &mut Vec::new(),
@@ -36,9 +36,9 @@
 mod answers;
 mod arguments;
 mod build;
+mod fault_injection;
 mod host;
 mod lines;
-mod mishaps;
 mod program;
 mod recording;
 mod replay;
@@ -46,6 +46,6 @@ mod script;
 mod streams;
 
 pub use build::Build;
-pub use program::{LOG, SCRIPT, Surroundings, main, play};
-pub use script::{Deviation, FakeScript, Fault, Mishap, Moment, Part, Start};
+pub use program::{Env, LOG, SCRIPT, main, play};
+pub use script::{Deviation, FakeScript, Fault, Moment, Part, Start, TurnFault};
 pub use streams::Signal;

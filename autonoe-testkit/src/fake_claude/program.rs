@@ -1,4 +1,4 @@
-//! The program itself.
+//! Entry points of the program.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -15,28 +15,28 @@ use super::lines::Lines;
 use super::replay::Replay;
 use super::streams::{Output, Signal, listen};
 
-/// The variable with the path of the script.
+/// The environment variable with the path of the script.
 pub const SCRIPT: &str = "FAKE_CLAUDE_SCRIPT";
 
-/// The variable with the path of a file that everything read and written is logged to.
+/// The environment variable with the path of the log file for all input and output.
 pub const LOG: &str = "FAKE_CLAUDE_LOG";
 
-/// The surroundings of the program: all that is not in its script.
+/// The environment of the program: everything that is not in its script.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Surroundings {
-    /// Its arguments, without its name.
+pub struct Env {
+    /// The arguments, without the program name.
     pub args: Vec<String>,
-    /// Its working directory.
+    /// The working directory.
     pub directory: PathBuf,
-    /// A file that everything read and written is logged to, in the form of a recorded session.
+    /// A log file for all input and output, in the format of a recorded session.
     pub log: Option<PathBuf>,
-    /// The signals that it gets.
+    /// The signals that the program receives.
     pub signals: Option<mpsc::Receiver<Signal>>,
 }
 
-impl Surroundings {
-    /// Makes surroundings with these arguments, in this directory, without signals.
+impl Env {
+    /// Creates an environment with these arguments and this directory, without signals.
     pub fn new(args: impl IntoIterator<Item = String>, directory: impl Into<PathBuf>) -> Self {
         Self {
             args: args.into_iter().collect(),
@@ -49,13 +49,13 @@ impl Surroundings {
 
 /// Plays `script` as the program, over these streams, and returns the exit code.
 ///
-/// Nothing else is read, written or changed. The threads that read `stdin` end with it.
+/// Nothing else is read, written or changed. The threads that read `stdin` end when it does.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{FakeScript, Surroundings, play};
+/// use autonoe_testkit::fake_claude::{FakeScript, Env, play};
 ///
 /// let script = FakeScript::says(["Hello."]);
-/// let version = Surroundings::new(["--version".to_owned()], "/");
+/// let version = Env::new(["--version".to_owned()], "/");
 /// let mut written = Vec::new();
 /// let code = play(&script, version, &b""[..], &mut written, &mut Vec::new());
 ///
@@ -63,7 +63,7 @@ impl Surroundings {
 /// ```
 pub fn play(
     script: &FakeScript,
-    surroundings: Surroundings,
+    surroundings: Env,
     stdin: impl Read + Send + 'static,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
@@ -73,7 +73,7 @@ pub fn play(
         let version = script.build.version();
         return u8::from(writeln!(stdout, "{version} (Claude Code)").is_err());
     }
-    let prepared = Lines::of(script.build).and_then(|lines| {
+    let prepared = Lines::load(script.build).and_then(|lines| {
         let output = Output::new(stdout, stderr, surroundings.log.as_deref())?;
         Ok((lines, output))
     });
@@ -94,13 +94,13 @@ pub fn play(
     code
 }
 
-/// The exit code of a program that has nothing to play.
+/// The exit code of a program without a playable script.
 pub(super) const CANNOT_PLAY: u8 = 70;
 
 /// Runs the program `fake-claude`: plays the script that `FAKE_CLAUDE_SCRIPT` names.
 ///
-/// For a program of your own, in the tests of a crate that cannot install ours. It handles the
-/// signals of the process.
+/// Use it in your own binary, in the tests of a crate that cannot install `fake-claude`. It handles
+/// the signals of the process.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -112,7 +112,7 @@ pub fn main(
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> ExitCode {
     let script = match variable(SCRIPT) {
-        None => Err(format!("fake-claude: {SCRIPT} names no script")),
+        None => Err(format!("fake-claude: {SCRIPT} does not name a script")),
         Some(path) => FakeScript::load(&path)
             .map_err(|error| format!("fake-claude: {}: {error}", path.display())),
     };
@@ -123,7 +123,7 @@ pub fn main(
             return CANNOT_PLAY.into();
         }
     };
-    let surroundings = Surroundings {
+    let surroundings = Env {
         args: arguments.into_iter().skip(1).collect(),
         directory: std::env::current_dir().unwrap_or_default(),
         log: variable(LOG).map(PathBuf::from),
@@ -133,7 +133,7 @@ pub fn main(
     play(&script, surroundings, io::stdin(), &mut stdout, &mut stderr).into()
 }
 
-/// Catches the signals that ask a process to end.
+/// Catches the signals that request a process to terminate.
 fn signals() -> mpsc::Receiver<Signal> {
     let (sender, signals) = mpsc::channel();
     let (ready, is_ready) = mpsc::channel();
@@ -164,7 +164,7 @@ fn signals() -> mpsc::Receiver<Signal> {
             }
         });
     });
-    // A signal that came before would end the process as if it had no script.
+    // An earlier signal would end the process as if it had no script.
     let _ = is_ready.recv();
     signals
 }

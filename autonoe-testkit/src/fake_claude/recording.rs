@@ -20,15 +20,15 @@ pub(super) struct Recording {
 #[derive(Debug)]
 pub(super) enum Step {
     Host(Value),
-    Program(Written),
+    Program(OutputLine),
 }
 
 /// A line that the program wrote.
 #[derive(Debug)]
-pub(super) struct Written {
-    /// The message. Halves of characters in it are replaced.
+pub(super) struct OutputLine {
+    /// The message, with unpaired surrogates replaced.
     pub(super) value: Value,
-    /// The line as it was, if the value is not the same.
+    /// The original line, if the value differs from it.
     pub(super) raw: Option<String>,
 }
 
@@ -39,8 +39,8 @@ struct Record {
     code: Option<u8>,
 }
 
-impl Written {
-    /// Reads a line. The program writes halves of characters (`\\ud83d`), which are no text.
+impl OutputLine {
+    /// Parses a line. The program writes unpaired surrogates (`\\ud83d`), which are not valid text.
     fn read(line: &str) -> io::Result<Self> {
         if let Ok(value) = serde_json::from_str(line) {
             return Ok(Self { value, raw: None });
@@ -56,7 +56,7 @@ impl Written {
     }
 }
 
-/// Finds an escape that stands for half of a character, and whose other half is not there.
+/// Finds an escape of an unpaired surrogate.
 fn half_of_character(text: &str) -> Option<usize> {
     let code = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
@@ -72,7 +72,7 @@ fn half_of_character(text: &str) -> Option<usize> {
         } else if is_first(at) || is_second(at) {
             return Some(at);
         } else {
-            // The backslash and what it stands before, which may be another one.
+            // The backslash and the escaped character, which may be another backslash.
             at += 2;
         }
     }
@@ -80,8 +80,8 @@ fn half_of_character(text: &str) -> Option<usize> {
 }
 
 impl Recording {
-    /// Makes a session in which the agent answers the first prompt with these texts.
-    pub(super) fn of_texts(lines: &Lines, texts: &[String]) -> Self {
+    /// Creates a session in which the agent answers the first prompt with these texts.
+    pub(super) fn from_texts(lines: &Lines, texts: &[String]) -> Self {
         let initialized = lines.get(Kind::Initialize);
         let id = &initialized["response"]["request_id"];
         let request = json!({"subtype": "initialize"});
@@ -89,7 +89,7 @@ impl Recording {
         let mut result = lines.get(Kind::Result);
         result["result"] = json!(texts.last());
 
-        let program = |value| Step::Program(Written { value, raw: None });
+        let program = |value| Step::Program(OutputLine { value, raw: None });
         let mut steps = vec![
             Step::Host(initialize),
             program(initialized),
@@ -112,12 +112,12 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no session.
+    /// If the file cannot be read, or is not a session.
     pub(super) fn load(path: &Path) -> io::Result<Self> {
         Self::parse(&fs::read_to_string(path)?)
     }
 
-    /// Tells whether the program wrote to MCP servers of the host.
+    /// Returns whether the program wrote to MCP servers of the host.
     pub(super) fn has_messages_to_servers(&self) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Program(line) => line.value["request"]["subtype"] == "mcp_message",
@@ -135,10 +135,10 @@ impl Recording {
         for record in text.lines() {
             let Record { dir, line, code } = serde_json::from_str(record)?;
             let raw = line.as_ref().map_or("null", |line| line.get());
-            let written = Written::read(raw)?;
+            let written = OutputLine::read(raw)?;
             let kind = written.value["type"].as_str();
             let is_prompt = dir == "in" && kind == Some("user");
-            // A prompt that waited behind another one begins a turn only after its result.
+            // A prompt that was queued behind another one starts a turn only after its result.
             let waited = is_prompt && was_prompt;
             was_prompt = is_prompt;
             let is_result = kind == Some("result");
@@ -203,7 +203,7 @@ mod tests {
     fn a_line_with_half_a_character_is_kept_as_it_was() {
         let line = r#"{"text":"\ud83d!"}"#;
 
-        let written = Written::read(line).expect("readable");
+        let written = OutputLine::read(line).expect("readable");
 
         assert_eq!(written.value["text"], "\u{fffd}!");
         assert_eq!(written.raw.as_deref(), Some(line));

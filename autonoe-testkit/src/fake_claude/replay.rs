@@ -1,4 +1,4 @@
-//! A session, written again.
+//! Replays a session to the host.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::arguments::Arguments;
 use super::host::Host;
 use super::lines::Lines;
 use super::program::CANNOT_PLAY;
-use super::recording::{Recording, Step, Written};
+use super::recording::{OutputLine, Recording, Step};
 use super::streams::{Input, Output, Signal};
 use super::{FakeScript, Fault, Moment, Part, Start};
 
@@ -24,31 +24,31 @@ pub(super) struct Replay<'w> {
     pub(super) output: Output<'w>,
     inputs: Receiver<Input>,
     pub(super) host: Host,
-    /// A turn is in progress.
+    /// Whether a turn is in progress.
     is_working: bool,
-    /// The last turn failed.
+    /// Whether the last turn failed.
     has_failed: bool,
-    /// How many lines were written.
+    /// The number of written lines.
     written: usize,
-    /// How many texts of the agent were written.
+    /// The number of written texts of the agent.
     texts: usize,
-    /// The exit code with which it dies in the middle of the next line.
+    /// The exit code of a crash in the middle of the next line.
     pub(super) cut: Option<u8>,
     ids: u64,
-    /// Current ids of the host's requests, by the recorded ones.
+    /// Current ids of the host's requests, by their recorded ids.
     requests: HashMap<String, String>,
-    /// Requests that the program sent again.
+    /// Requests that the program repeated.
     repeated: Vec<String>,
-    /// The program has answered `initialize`.
+    /// Whether the program has answered `initialize`.
     is_initialized: bool,
 }
 
-/// Why the program does not continue.
+/// The reason why the program stops.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// A signal ends it.
+    /// A signal ended it.
     Signal(Signal),
-    /// It ends with this code.
+    /// It exits with this code.
     Exit(u8),
 }
 
@@ -85,16 +85,16 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// Plays until the program ends, and returns its exit code.
+    /// Plays until the program ends and returns its exit code.
     pub(super) fn play(&mut self, part: &Part) -> u8 {
         let recording = match part {
-            Part::Says(texts) => Recording::of_texts(&self.lines, texts),
+            Part::Says(texts) => Recording::from_texts(&self.lines, texts),
             Part::Recording(path) => match Recording::load(path) {
                 Ok(recording) => recording,
                 Err(error) => {
                     let path = path.display();
                     self.output
-                        .complain(&format!("fake-claude: {path}: {error}"));
+                        .write_stderr(&format!("fake-claude: {path}: {error}"));
                     return CANNOT_PLAY;
                 }
             },
@@ -110,8 +110,8 @@ impl<'w> Replay<'w> {
     }
 
     fn follow(&mut self, recording: &Recording) -> Result<(), Stop> {
-        self.die_at(Start::AtOnce)?;
-        self.go_wrong_at(Moment::Lines(0))?;
+        self.crash_at(Start::AtOnce)?;
+        self.inject_at(Moment::Lines(0))?;
         let greets_servers = recording.has_messages_to_servers();
         for step in &recording.steps {
             match step {
@@ -119,11 +119,11 @@ impl<'w> Replay<'w> {
                 Step::Program(line) => self.repeat(line)?,
             }
         }
-        // What could not start ends by itself; others wait for their host.
+        // A program that failed to start exits by itself; others wait for their host.
         while self.is_initialized {
             if self.host.prompts > 0 {
                 self.output
-                    .complain("fake-claude: the script has no answer to this prompt");
+                    .write_stderr("fake-claude: the script has no answer to this prompt");
                 return Err(Stop::Exit(CANNOT_PLAY));
             }
             self.read_input()?;
@@ -131,21 +131,22 @@ impl<'w> Replay<'w> {
         Ok(())
     }
 
-    /// Waits until the host writes what the recorded host wrote.
+    /// Waits until the host sends the line that the recorded host sent.
     fn wait_for(&mut self, line: &Value, greets_servers: bool) -> Result<(), Stop> {
         match line["type"].as_str() {
             Some("user") => {
                 self.log_wait("prompt");
-                self.wait_until(|it| it.host.prompts > 0 || it.host.is_gone)?;
-                if self.host.prompts == 0 && self.may_die() {
+                self.wait_until(|it| it.host.prompts > 0 || it.host.is_closed)?;
+                if self.host.prompts == 0 && self.may_exit() {
                     return Err(self.exit());
                 }
                 self.host.prompts = self.host.prompts.saturating_sub(1);
                 self.is_working = true;
-                match greets_servers {
-                    true => Ok(()),
+                if greets_servers {
+                    Ok(())
+                } else {
                     // The recorded host had no server; this one may have.
-                    false => self.greet_servers(),
+                    self.initialize_servers()
                 }
             }
             Some("control_request") => {
@@ -161,7 +162,7 @@ impl<'w> Replay<'w> {
                 })?;
                 if let Some((id, request)) = self.host.take_request(subtype) {
                     if subtype == "initialize" {
-                        self.die_at(Start::AtInitialize)?;
+                        self.crash_at(Start::AtInitialize)?;
                         self.host.initialize(&request, &self.arguments.servers);
                     }
                     let recorded = line["request_id"].as_str().unwrap_or_default();
@@ -174,7 +175,7 @@ impl<'w> Replay<'w> {
                 if !self.repeated.iter().any(|repeated| repeated == id) {
                     return Ok(());
                 }
-                self.wait_until(|it| it.host.answers.contains_key(id) || it.host.is_gone)?;
+                self.wait_until(|it| it.host.answers.contains_key(id) || it.host.is_closed)?;
                 let answer = self.host.answers.remove(id).unwrap_or_default();
                 let tools = &answer["response"]["mcp_response"]["result"]["tools"];
                 for server in self.host.servers.clone() {
@@ -187,7 +188,7 @@ impl<'w> Replay<'w> {
     }
 
     /// Writes a recorded line of the program again, adapted to the host.
-    fn repeat(&mut self, written: &Written) -> Result<(), Stop> {
+    fn repeat(&mut self, written: &OutputLine) -> Result<(), Stop> {
         let mut line = written.value.clone();
         match line["type"].as_str() {
             Some("control_response") => {
@@ -197,7 +198,7 @@ impl<'w> Replay<'w> {
                 };
                 self.is_initialized = true;
                 self.respond(line, &id)?;
-                return self.die_at(Start::AfterInitialize);
+                return self.crash_at(Start::AfterInitialize);
             }
             Some("control_request") => {
                 if !self.adapt_request(&mut line) {
@@ -223,7 +224,7 @@ impl<'w> Replay<'w> {
         }
         match &written.raw {
             None => self.write(&line),
-            // It cannot be adapted, and need not be.
+            // The raw line cannot be adapted, and need not be.
             Some(raw) => {
                 self.output.log("out", &line);
                 self.output.bytes(format!("{raw}\n").as_bytes());
@@ -232,7 +233,7 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// Adapts a request to the host; tells whether the program would send it.
+    /// Adapts a request to the host; returns whether the program would send it.
     fn adapt_request(&self, line: &mut Value) -> bool {
         let request = &mut line["request"];
         match request["subtype"].as_str() {
@@ -257,7 +258,7 @@ impl<'w> Replay<'w> {
         }
     }
 
-    /// Writes a line, and lets happen what is due after it.
+    /// Writes a line, and injects the faults that are due after it.
     pub(super) fn write(&mut self, line: &Value) -> Result<(), Stop> {
         if let Some(code) = self.cut.take() {
             let text = line.to_string();
@@ -267,15 +268,15 @@ impl<'w> Replay<'w> {
         }
         self.output.line(line);
         self.written += 1;
-        self.go_wrong_at(Moment::Lines(self.written))?;
+        self.inject_at(Moment::Lines(self.written))?;
         if line["type"] == "assistant" && line["message"]["content"][0]["type"] == "text" {
             self.texts += 1;
-            self.go_wrong_at(Moment::Texts(self.texts))?;
+            self.inject_at(Moment::Texts(self.texts))?;
         }
         Ok(())
     }
 
-    /// Waits until something is so.
+    /// Waits until `is_so` returns true.
     pub(super) fn wait_until(&mut self, is_so: impl Fn(&Self) -> bool) -> Result<(), Stop> {
         while !is_so(self) {
             self.read_input()?;
@@ -283,7 +284,7 @@ impl<'w> Replay<'w> {
         Ok(())
     }
 
-    /// Waits for the next input, and handles it.
+    /// Waits for the next input and handles it.
     fn read_input(&mut self) -> Result<(), Stop> {
         match self.inputs.recv() {
             Ok(Input::Line(line)) => {
@@ -292,17 +293,18 @@ impl<'w> Replay<'w> {
             }
             Ok(Input::Broken(line)) => {
                 let complaint = format!("Error parsing streaming input line: {line}");
-                self.output.complain(&complaint);
+                self.output.write_stderr(&complaint);
                 Err(Stop::Exit(1))
             }
             Ok(Input::End) => {
-                self.host.is_gone = true;
-                match self.is_working || !self.may_die() {
-                    true => Ok(()),
-                    false => Err(self.exit()),
+                self.host.is_closed = true;
+                if self.is_working || !self.may_exit() {
+                    Ok(())
+                } else {
+                    Err(self.exit())
                 }
             }
-            Ok(Input::Signal(_)) if !self.may_die() => Ok(()),
+            Ok(Input::Signal(_)) if !self.may_exit() => Ok(()),
             Ok(Input::Signal(signal)) => Err(Stop::Signal(signal)),
             Err(_) => Err(Stop::Signal(Signal::Terminate)),
         }
@@ -321,24 +323,24 @@ impl<'w> Replay<'w> {
                 let id = text(&line["request_id"]);
                 return self.answer(id, &line["request"], self.is_working);
             }
-            // The real program ignores others.
+            // The real program ignores other messages.
             _ => {}
         }
         Ok(())
     }
 
-    /// Ignores everything but what ends the program.
-    pub(super) fn fall_silent(&mut self) -> Stop {
+    /// Ignores everything except what ends the program.
+    pub(super) fn stop_responding(&mut self) -> Stop {
         loop {
             match self.inputs.recv() {
-                Ok(Input::Line(line)) if self.may_die() => {
+                Ok(Input::Line(line)) if self.may_exit() => {
                     self.output.log("in", &line);
                     if line["request"]["subtype"] == "end_session" {
                         return self.exit();
                     }
                 }
-                Ok(Input::End) if self.may_die() => return self.exit(),
-                Ok(Input::Signal(signal)) if self.may_die() => return Stop::Signal(signal),
+                Ok(Input::End) if self.may_exit() => return self.exit(),
+                Ok(Input::Signal(signal)) if self.may_exit() => return Stop::Signal(signal),
                 Ok(_) => {}
                 Err(_) => return Stop::Signal(Signal::Terminate),
             }
@@ -349,8 +351,8 @@ impl<'w> Replay<'w> {
         Stop::Exit(u8::from(self.has_failed))
     }
 
-    pub(super) fn may_die(&self) -> bool {
-        !self.faults.contains(&Fault::NeverDies)
+    pub(super) fn may_exit(&self) -> bool {
+        !self.faults.contains(&Fault::IgnoresShutdown)
     }
 
     pub(super) fn fresh_id(&mut self) -> String {

@@ -1,4 +1,4 @@
-//! What the program plays, and how it fails.
+//! [`FakeScript`]: what the program plays, and how it fails.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -10,12 +10,12 @@ use super::Build;
 /// What the program plays, from its start to its end.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
+/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, Moment};
 ///
 /// let script = FakeScript::says(["I look.", "Done."])
 ///     .on(Build::V2_1_197)
-///     .with_fault(Fault::NeverDies)
-///     .with_fault(Fault::At { moment: Moment::Texts(1), mishap: Mishap::Silence });
+///     .with_fault(Fault::IgnoresShutdown)
+///     .with_fault(Fault::At { moment: Moment::Texts(1), mishap: TurnFault::Silence });
 ///
 /// // The program reads it from a file.
 /// let json = serde_json::to_string(&script)?;
@@ -25,17 +25,17 @@ use super::Build;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FakeScript {
-    /// Which build it plays.
+    /// The build that is played.
     #[serde(default)]
     pub build: Build,
-    /// What it plays.
+    /// The content of the session.
     pub plays: Part,
-    /// What goes wrong.
+    /// The injected faults.
     #[serde(default)]
     pub faults: Vec<Fault>,
 }
 
-/// What a program plays once it is started.
+/// The content that a program plays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,19 +51,19 @@ impl FakeScript {
     ///
     /// Another prompt ends the program with an error.
     pub fn says(texts: impl IntoIterator<Item: Into<String>>) -> Self {
-        Self::of(Part::Says(texts.into_iter().map(Into::into).collect()))
+        Self::playing(Part::Says(texts.into_iter().map(Into::into).collect()))
     }
 
-    /// Repeats what the program wrote in a recorded session.
+    /// Repeats the output of a recorded session.
     ///
-    /// Ids and what the program says about its start are adapted to the host under test. Where
-    /// the recorded host wrote something, the program waits for it. Requests that only the host
-    /// under test sends are answered too.
+    /// Ids and the program's start messages are adapted to the host under test. Where the recorded
+    /// host sent something, the program waits for it. Requests that only the host under test sends
+    /// are answered as well.
     pub fn replay(recording: impl Into<PathBuf>) -> Self {
-        Self::of(Part::Recording(recording.into()))
+        Self::playing(Part::Recording(recording.into()))
     }
 
-    fn of(plays: Part) -> Self {
+    fn playing(plays: Part) -> Self {
         Self {
             build: Build::default(),
             plays,
@@ -78,7 +78,7 @@ impl FakeScript {
         self
     }
 
-    /// Adds something that goes wrong.
+    /// Adds a fault.
     #[must_use]
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
@@ -89,7 +89,7 @@ impl FakeScript {
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         fs::write(path, serde_json::to_vec_pretty(self)?)
     }
@@ -98,7 +98,7 @@ impl FakeScript {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no script.
+    /// If the file cannot be read, or is not a script.
     pub fn load(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let mut script: Self = serde_json::from_slice(&fs::read(path)?)?;
@@ -109,52 +109,52 @@ impl FakeScript {
     }
 }
 
-/// What goes wrong with a program. A script can have any number of faults.
+/// A fault of a program. A script can have any number of faults.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Fault {
-    /// Every line comes in chunks, with a pause after each.
+    /// Every line is written in chunks, with a pause after each.
     Slow {
-        /// The bytes of a chunk.
+        /// The chunk size in bytes.
         chunk: usize,
         /// The pause, in milliseconds.
         pause_ms: u64,
     },
-    /// It dies before it works on a prompt.
+    /// The program exits before it works on a prompt.
     DiesAtStart {
-        /// Its exit code.
+        /// The exit code.
         code: u8,
-        /// What it writes to its standard error.
+        /// The text on standard error.
         stderr: String,
-        /// When it dies.
+        /// The moment of the exit.
         when: Start,
     },
-    /// It ignores the end of its input, `end_session`, `SIGINT`, `SIGTERM` and `SIGHUP`. Only
-    /// `SIGKILL` ends it.
-    NeverDies,
-    /// It did not start as it was asked to, and says so when it is asked.
-    IsNotAsAsked(Deviation),
-    /// Something happens at one moment. Mishaps of the same moment happen in their order.
+    /// The program ignores the end of its input, `end_session`, `SIGINT`, `SIGTERM` and `SIGHUP`.
+    /// Only `SIGKILL` ends it.
+    IgnoresShutdown,
+    /// The program started with other settings than requested, and reports them on request.
+    Deviates(Deviation),
+    /// A fault at one moment. Faults at the same moment happen in order.
     At {
-        /// When it happens.
+        /// The moment.
         moment: Moment,
-        /// What happens.
-        mishap: Mishap,
+        /// The fault.
+        mishap: TurnFault,
     },
 }
 
-/// A moment in the life of a program.
+/// A moment in the lifetime of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
-    /// After it has written this many lines.
+    /// After this many written lines.
     Lines(usize),
-    /// After the agent has said this many texts.
+    /// After this many texts of the agent.
     Texts(usize),
 }
 
-/// When a program dies that does not start.
+/// The moment at which a failing start exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -162,67 +162,67 @@ pub enum Start {
     AtOnce,
     /// Instead of answering `initialize`.
     AtInitialize,
-    /// After its answer to `initialize`.
+    /// After the answer to `initialize`.
     AfterInitialize,
 }
 
-/// How a program differs from what was asked of it.
+/// A difference between the requested settings and those in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Deviation {
-    /// It dropped all settings, as 2.1.197 does when one field of them is wrong.
+    /// It dropped all settings, as 2.1.197 does when one of their fields is wrong.
     NoSettings,
     /// It is in this permission mode.
     PermissionMode(String),
-    /// It has this tool, too.
-    OneMoreTool(String),
+    /// It has this additional tool.
+    ExtraTool(String),
     /// It lacks this tool.
-    OneToolLess(String),
+    MissingTool(String),
     /// The MCP servers of the host are in this state, for example `failed`.
     Servers(String),
     /// It does not know the MCP servers of the host.
     NoServers,
 }
 
-/// Something that goes wrong at one moment.
+/// A fault at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Mishap {
-    /// It writes these bytes, which are no message, and ends the line.
+pub enum TurnFault {
+    /// Writes these bytes, which are not a message, and ends the line.
     Garbage(Vec<u8>),
-    /// It sends messages, and blocks in messages, of unknown types.
+    /// Sends messages, and blocks in messages, of unknown types.
     UnknownMessages,
-    /// It sends an unknown request to the host, and waits for the answer.
+    /// Sends an unknown request to the host, and waits for the answer.
     UnknownRequest,
-    /// It dies in the middle of its next line.
+    /// Crashes in the middle of its next line.
     CutLine {
-        /// Its exit code.
+        /// The exit code.
         code: u8,
     },
-    /// It dies.
+    /// Crashes.
     Dies {
-        /// Its exit code.
+        /// The exit code.
         code: u8,
-        /// What it writes to its standard error.
+        /// The text on standard error.
         stderr: String,
     },
-    /// It writes and answers nothing any more, and lives.
+    /// Stops writing and answering, but keeps running.
     Silence,
-    /// It sends one message of this many bytes, with the end of the line.
+    /// Sends one message of this many bytes, including the line ending.
     LongLine {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// It says the same short text again and again.
+    /// Sends the same short text repeatedly.
     Flood {
-        /// How often.
+        /// The number of repetitions.
         lines: usize,
     },
-    /// It writes this much to its standard error.
+    /// Writes this much to standard error.
     StderrFlood {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
 }

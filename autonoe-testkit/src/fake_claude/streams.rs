@@ -1,4 +1,4 @@
-//! What comes to the program, and what it writes.
+//! Input and output streams of the program.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -9,23 +9,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A signal that the program gets.
+/// A signal that the program receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
-    /// `SIGINT`: it ends in order.
+    /// `SIGINT`: the program shuts down gracefully.
     Interrupt,
-    /// `SIGTERM`: it ends at once.
+    /// `SIGTERM`: the program exits at once.
     Terminate,
-    /// `SIGHUP`: it ends at once.
+    /// `SIGHUP`: the program exits at once.
     Hangup,
 }
 
-/// Something that came to the program.
+/// An input of the program.
 #[derive(Debug)]
 pub(super) enum Input {
     /// The host wrote a line.
     Line(Value),
-    /// The host wrote a line that is no JSON.
+    /// The host wrote a line that is not JSON.
     Broken(String),
     /// The host closed the input.
     End,
@@ -68,13 +68,13 @@ pub(super) fn listen(
 
 /// Both outputs of the program, and its log.
 ///
-/// The program does not stop when nobody reads: neither does the real one.
+/// Like the real program, it does not stop when its output is not read.
 pub(super) struct Output<'w> {
     stdout: &'w mut dyn Write,
     stderr: &'w mut dyn Write,
     log: Option<File>,
     started: Instant,
-    /// How many bytes are written at once, and the pause after them.
+    /// The number of bytes per write, and the pause after each.
     pub(super) pace: Option<(usize, Duration)>,
 }
 
@@ -109,8 +109,8 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Writes a line to the standard error.
-    pub(super) fn complain(&mut self, text: &str) {
+    /// Writes a line to standard error.
+    pub(super) fn write_stderr(&mut self, text: &str) {
         let _ = writeln!(self.stderr, "{text}");
     }
 
@@ -122,7 +122,7 @@ impl<'w> Output<'w> {
         let _ = writeln!(log, "{entry}");
     }
 
-    /// Logs how the program ended.
+    /// Logs the exit of the program.
     pub(super) fn log_exit(&mut self, code: u8, args: &[String]) {
         if let Some(log) = &mut self.log {
             let entry = json!({"dir": "exit", "code": code, "args": args});

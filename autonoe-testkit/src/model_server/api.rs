@@ -1,4 +1,4 @@
-//! What a vendor's API is to the listener.
+//! Interface between the listener and a vendor's API.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,17 +10,16 @@ use super::Answer;
 
 /// The API of one vendor.
 ///
-/// It decides and does nothing else: the listener writes the log, waits, sends, cuts
-/// and hangs as it is told.
+/// It only makes decisions: the listener writes the log, waits, sends, cuts and hangs accordingly.
 pub(super) trait ModelApi: Send + Sync + 'static {
-    /// What is asked, as types; displayed, it says so in a few words.
+    /// The typed request; its display form is a short summary.
     type Request: fmt::Debug + fmt::Display + Send + Sync + 'static;
 
-    /// Understands a request and decides how to answer it.
+    /// Parses a request and decides how to answer it.
     fn answer(&self, head: Head<'_>, body: &Bytes) -> Decision<Self::Request>;
 }
 
-/// Where a request goes.
+/// Method and target of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head<'a> {
     pub(super) method: &'a str,
@@ -30,46 +29,46 @@ pub(super) struct Head<'a> {
     pub(super) query: &'a str,
 }
 
-/// What was asked and how it is answered.
+/// A request and the decision how to answer it.
 #[derive(Debug)]
 pub(super) struct Decision<R> {
     pub(super) request: R,
     pub(super) answer: Answer,
-    /// How long to wait before anything else.
+    /// The delay before the answer.
     pub(super) delay: Duration,
     pub(super) reply: Reply,
 }
 
-/// What goes over the connection.
+/// The reply to send on the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// An answer in one piece.
+    /// A response in one piece.
     Whole {
         status: StatusCode,
         headers: HeaderMap,
         body: Bytes,
     },
-    /// An answer with status 200, piece by piece.
+    /// A response with status 200, sent in pieces.
     Stream {
         headers: HeaderMap,
         pieces: Vec<Bytes>,
-        /// How long to wait between two pieces.
+        /// The delay between two pieces.
         pace: Duration,
         end: StreamEnd,
     },
-    /// The connection is closed without a word.
+    /// The connection is closed without a response.
     Disconnect,
-    /// Nothing is said until the client leaves.
+    /// Nothing is sent until the client leaves.
     Hang,
 }
 
-/// What comes after the last piece of a stream.
+/// The end of a stream after its last piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamEnd {
-    /// The proper end.
+    /// The regular end.
     Finished,
     /// The connection is closed.
     Cut,
-    /// Nothing, until the client leaves.
+    /// Nothing is sent until the client leaves.
     Hang,
 }

@@ -1,4 +1,4 @@
-//! The requests of one connection.
+//! Serves the requests of one connection.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Decision, Head, ModelApi, Reply};
-use super::cut::{CuttableStream, Scissors};
 use super::headers::without_secrets;
-use super::pieces::Pieces;
-use super::playing::OpenExchange;
+use super::script_state::OpenExchange;
+use super::stream_fault::{CutHandle, CuttableStream};
+use super::streamed_body::Pieces;
 use super::{Ending, Exchange, Headers, RequestLog};
 
-/// What all connections of a server share.
+/// State shared by all connections of a server.
 pub(super) struct Server<A: ModelApi> {
     pub(super) api: A,
     pub(super) log: RequestLog<A::Request>,
@@ -36,7 +36,7 @@ type Answered = Response<Either<Full<Bytes>, Pieces>>;
 
 /// Answers the requests of a connection until either side closes it.
 pub(super) async fn serve<A: ModelApi>(server: Arc<Server<A>>, stream: TcpStream) {
-    let scissors = Scissors::default();
+    let scissors = CutHandle::default();
     let io = TokioIo::new(CuttableStream::new(stream, scissors.clone()));
     let service = service_fn(|request| respond(&server, request, &scissors));
 
@@ -50,7 +50,7 @@ pub(super) async fn serve<A: ModelApi>(server: Arc<Server<A>>, stream: TcpStream
 async fn respond<A: ModelApi>(
     server: &Server<A>,
     request: Request<Incoming>,
-    scissors: &Scissors,
+    scissors: &CutHandle,
 ) -> Result<Answered, NoAnswer> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| NoAnswer)?.to_bytes();
@@ -89,12 +89,12 @@ async fn respond<A: ModelApi>(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    carry_out(reply, scissors, open).await
+    send_reply(reply, scissors, open).await
 }
 
-async fn carry_out(
+async fn send_reply(
     reply: Reply,
-    scissors: &Scissors,
+    scissors: &CutHandle,
     open: OpenExchange,
 ) -> Result<Answered, NoAnswer> {
     match reply {

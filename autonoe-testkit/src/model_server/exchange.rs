@@ -1,4 +1,4 @@
-//! One request and what became of it.
+//! A request and how it was answered.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,60 +6,60 @@ use std::time::Duration;
 
 use super::Headers;
 
-/// One request of a client, and what became of it.
+/// A request of a client, and its answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange<R> {
-    /// Counts the requests from 1, in the order in which they were understood.
+    /// The number of the request, counted from 1 in the order in which requests were parsed.
     pub number: usize,
-    /// When it came, counted from the start of the server.
+    /// The time of arrival since the start of the server.
     pub since_start: Duration,
     /// The HTTP method.
     pub method: String,
-    /// Where it went, parameters included, secrets in them redacted.
+    /// The path with its parameters; secrets in them are redacted.
     pub path: String,
-    /// Its headers, without secrets.
+    /// The headers, without secrets.
     pub headers: Headers,
-    /// What was asked, as the vendor's types.
+    /// The request as types.
     pub request: Arc<R>,
-    /// How the server decided to answer.
+    /// The server's decision how to answer.
     pub answer: Answer,
-    /// How it came to its end, or `None` while it is under way.
+    /// How the exchange ended, or `None` while it is in progress.
     pub ending: Option<Ending>,
 }
 
-/// How a server decided to answer.
+/// A server's decision how to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
     /// With this turn of the script, counted from 1.
     Turn(usize),
-    /// As a side request: it took no turn.
+    /// As a side request, which took no turn.
     Side,
-    /// As the server always answers here, such as a probe whether it is there.
+    /// With a constant answer of the server, for example to a reachability probe.
     Fixed,
-    /// That there is nothing at this path.
+    /// With an error, because nothing exists at this path.
     NotFound,
-    /// With an error, because the script had no answer, for this reason.
+    /// With an error, because the script had no answer for this reason.
     Unanswered(String),
 }
 
-/// How an exchange came to its end.
+/// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// All of the answer was handed to the connection.
+    /// The complete response was passed to the connection.
     Sent,
-    /// The script asked for the connection to be cut, and it was.
+    /// The connection was cut, as the script requested.
     Cut,
-    /// The client left before it had all of the answer.
+    /// The client left before it received the complete response.
     PeerLeft,
     /// The server was stopped before that.
     Stopped,
 }
 
 impl<R> Exchange<R> {
-    /// Returns why the script had no answer, or `None` if it had one.
+    /// Returns the reason why the script had no answer, or `None` if it had one.
     pub fn unanswered(&self) -> Option<&str> {
         match &self.answer {
             Answer::Unanswered(reason) => Some(reason),
@@ -68,7 +68,7 @@ impl<R> Exchange<R> {
     }
 }
 
-// Derived, it would ask for `R: Clone`.
+// Deriving it would require `R: Clone`.
 impl<R> Clone for Exchange<R> {
     fn clone(&self) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl<R> Clone for Exchange<R> {
     }
 }
 
-/// Tells the exchange in one line: `2. POST /v1/messages (what was asked): turn 1, sent`.
+/// Formats the exchange in one line: `2. POST /v1/messages (what was asked): turn 1, sent`.
 impl<R: fmt::Display> fmt::Display for Exchange<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, method, .. } = self;
@@ -98,10 +98,10 @@ impl<R: fmt::Display> fmt::Display for Exchange<R> {
             Answer::Unanswered(reason) => write!(f, "UNANSWERED, {reason}")?,
         }
         f.write_str(match self.ending {
-            None => ", under way",
+            None => ", in progress",
             Some(Ending::Sent) => ", sent",
             Some(Ending::Cut) => ", cut",
-            Some(Ending::PeerLeft) => ", the client left",
+            Some(Ending::PeerLeft) => ", the client disconnected",
             Some(Ending::Stopped) => ", stopped",
         })
     }

@@ -1,12 +1,12 @@
-//! The headers of a request, fit for a log.
+//! Request headers with secrets redacted.
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 
-/// Stands where a secret was.
+/// Replacement for secrets.
 const REDACTED: &str = "[redacted]";
 
-/// A name with one of these in it is taken for the name of a secret.
+/// Words in names that indicate a secret.
 const SECRET_WORDS: [&str; 7] = [
     "auth",
     "cookie",
@@ -19,40 +19,39 @@ const SECRET_WORDS: [&str; 7] = [
 
 /// The headers of a request, without the values of secrets.
 ///
-/// What a client proves itself with becomes `[redacted]`: every header whose name
-/// speaks of keys, tokens and the like. [`credential`](Self::credential) still tells
-/// which kind it was.
+/// Credentials are replaced by `[redacted]`: every header whose name mentions keys, tokens and the
+/// like. [`credential`](Self::credential) still returns the kind of credential.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
     fields: Vec<(String, String)>,
     credential: Option<Credential>,
 }
 
-/// How a client proved who it is.
+/// The kind of a client's credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {
-    /// A key of its own header, such as `x-api-key`.
+    /// A key in its own header, such as `x-api-key`.
     ApiKey,
     /// A token after `Authorization: Bearer`.
     Bearer,
 }
 
 impl Headers {
-    /// Returns the first header of this name, in whatever case it is written.
+    /// Returns the first header of this name, ignoring case.
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut fields = self.fields.iter();
         let (_, value) = fields.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
         Some(value)
     }
 
-    /// Returns all headers, names in lower case.
+    /// Returns all headers, with names in lower case.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let fields = self.fields.iter();
         fields.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Says how the client proved who it is, or `None` if it did not.
+    /// Returns the kind of the client's credential, or `None` if it sent none.
     pub fn credential(&self) -> Option<Credential> {
         self.credential
     }
@@ -66,9 +65,10 @@ impl From<&HeaderMap> for Headers {
             let name = name.as_str();
             let value = String::from_utf8_lossy(value.as_bytes());
             credential = credential.or(credential_in(name, &value));
-            let value = match is_secret(name) {
-                true => REDACTED.to_owned(),
-                false => value.into_owned(),
+            let value = if is_secret(name) {
+                REDACTED.to_owned()
+            } else {
+                value.into_owned()
             };
             fields.push((name.to_owned(), value));
         }
@@ -83,15 +83,16 @@ pub(super) fn without_secrets(path: &str) -> String {
     };
     let parameters = query.split('&').map(|parameter| {
         let name = parameter.split('=').next().unwrap_or(parameter);
-        match is_secret(name) {
-            true => format!("{name}={REDACTED}"),
-            false => parameter.to_owned(),
+        if is_secret(name) {
+            format!("{name}={REDACTED}")
+        } else {
+            parameter.to_owned()
         }
     });
     format!("{path}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
-/// Makes a header that a script asks for, or panics: the script is wrong then.
+/// Creates a header of a script; panics if it is invalid, because the script is wrong then.
 pub(super) fn scripted_header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
     let made = HeaderName::try_from(name).ok();
     let made = made.zip(HeaderValue::try_from(value).ok());

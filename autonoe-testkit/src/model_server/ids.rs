@@ -1,19 +1,19 @@
-//! Ids of what a server sends.
+//! Generator of the ids that a server sends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the servers of this process: a conversation may go on with another server, and a
-/// program takes two messages of one id for the same.
+/// Counts the servers of this process: a conversation may continue with another server, and a
+/// program takes two messages with the same id for one.
 static SERVERS: AtomicUsize = AtomicUsize::new(1);
 
-/// Makes the ids of one answer. They are the same each time the same script is played.
+/// Generates the ids of one answer. They are deterministic for a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ids {
     server: usize,
     answer: usize,
 }
 
-/// Hands out ids, answer by answer.
+/// Allocates ids, answer by answer.
 #[derive(Debug)]
 pub(super) struct IdCounter {
     server: usize,
@@ -21,7 +21,7 @@ pub(super) struct IdCounter {
 }
 
 impl IdCounter {
-    /// Begins to count for another server.
+    /// Starts counting for a new server.
     pub(super) fn for_new_server() -> Self {
         Self {
             server: SERVERS.fetch_add(1, Ordering::Relaxed),
@@ -29,7 +29,7 @@ impl IdCounter {
         }
     }
 
-    /// Returns the ids of another answer.
+    /// Returns the ids of the next answer.
     pub(super) fn next(&self) -> Ids {
         Ids {
             server: self.server,
@@ -47,13 +47,13 @@ impl Ids {
         }
     }
 
-    /// Returns an id of the answer that begins with `kind`, such as `msg`.
-    pub(super) fn of(self, kind: &str) -> String {
+    /// Returns an id of the answer that starts with `kind`, such as `msg`.
+    pub(super) fn answer_id(self, kind: &str) -> String {
         format!("{kind}_scripted_{}_{}", self.server, self.answer)
     }
 
-    /// Returns an id of block `index` that begins with `kind`, such as `toolu`.
-    pub(super) fn of_block(self, kind: &str, index: usize) -> String {
-        format!("{}_{index}", self.of(kind))
+    /// Returns an id of block `index` that starts with `kind`, such as `toolu`.
+    pub(super) fn block_id(self, kind: &str, index: usize) -> String {
+        format!("{}_{index}", self.answer_id(kind))
     }
 }

@@ -1,14 +1,14 @@
-//! What vendors' JSON has in common.
+//! JSON helpers shared by all vendors.
 
 use serde_json::Value;
 
-/// Stands where a vendor signs what its model thought: base64, as all of them do.
+/// Placeholder for a vendor's signature of reasoning: base64, like all real ones.
 pub(super) const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
-/// Reads the body of a request.
+/// Parses the body of a request.
 pub(super) fn body(bytes: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(bytes)
-        .map_err(|error| format!("the body of the request is no JSON: {error}"))
+        .map_err(|error| format!("the body of the request is not JSON: {error}"))
 }
 
 /// Returns the model that a body names.
@@ -17,7 +17,7 @@ pub(super) fn model(raw: &Value) -> Result<String, String> {
     Ok(model.ok_or("the request names no model")?.to_owned())
 }
 
-/// Returns the texts of what may be one string or a list of blocks.
+/// Returns the texts of a value that is a string or a list of blocks.
 pub(super) fn texts(raw: &Value) -> Vec<String> {
     match raw {
         Value::String(text) => vec![text.clone()],
@@ -27,22 +27,22 @@ pub(super) fn texts(raw: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the items of a list; what is no list has none.
+/// Returns the items of a list; empty if the value is not a list.
 pub(super) fn items(raw: &Value) -> impl Iterator<Item = &Value> {
     raw.as_array().into_iter().flatten()
 }
 
-/// Returns a text; what is none is empty.
+/// Returns a string; empty if the value is not a string.
 pub(super) fn text(raw: &Value) -> String {
     raw.as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns a text, if it is one.
+/// Returns a string, if the value is one.
 pub(super) fn some_text(raw: &Value) -> Option<String> {
     raw.as_str().map(str::to_owned)
 }
 
-/// Returns what a tool is called with, from text; what is no JSON stays a text.
+/// Parses the arguments of a tool from text; invalid JSON stays a string.
 pub(super) fn arguments(raw: &Value) -> Value {
     let read = raw.as_str().map(serde_json::from_str);
     match read {

@@ -1,4 +1,4 @@
-//! A server on a thread of its own.
+//! HTTP listener on its own thread.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,8 +14,8 @@ use super::connection::{self, Server};
 
 /// Serves an API on a free port of the loopback address until it is dropped.
 ///
-/// It has a thread and a runtime of its own: a test may block, pause the time of its
-/// runtime, or have no runtime.
+/// It has its own thread and runtime: a test may block, pause the time of its runtime, or have no
+/// runtime.
 #[derive(Debug)]
 pub(super) struct Listener {
     address: SocketAddr,
@@ -24,7 +24,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Starts to serve `api`. Once this returns, clients can connect.
+    /// Starts serving `api`. Once this returns, clients can connect.
     pub(super) fn start<A: ModelApi>(api: A) -> io::Result<(Self, RequestLog<A::Request>)> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -56,16 +56,16 @@ impl Listener {
         Ok((listener, log))
     }
 
-    /// Returns where it listens.
+    /// Returns the listening address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Closes every connection and waits until the thread is gone.
+    /// Closes every connection and waits until the thread has ended.
     pub(super) fn stop(&mut self) {
         self.stopped.cancel();
         if let Some(thread) = self.thread.take() {
-            // A panic in there has been printed, and its exchange says that it was stopped.
+            // A panic of the thread has been printed, and its exchange is recorded as stopped.
             let _ = thread.join();
         }
     }
@@ -83,7 +83,7 @@ async fn accept<A: ModelApi>(server: Arc<Server<A>>, socket: TcpListener) {
         loop {
             match socket.accept().await {
                 Ok((stream, _)) => {
-                    // Pieces of a stream go out as they come.
+                    // Sends the pieces of a stream without delay.
                     let _ = stream.set_nodelay(true);
                     tokio::spawn(connection::serve(server.clone(), stream));
                 }

@@ -1,4 +1,4 @@
-//! What a server was asked, to look at and to wait for.
+//! [`RequestLog`]: the requests of a server, to inspect and to wait for.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use tokio::sync::watch;
 
 use super::{Ending, Exchange};
 
-/// What a server was asked so far.
+/// The requests of a server so far.
 ///
-/// Clones show the same log. It outlives its server.
+/// Clones share the log. It outlives its server.
 pub struct RequestLog<R> {
     shared: Arc<Shared<R>>,
 }
@@ -19,17 +19,17 @@ pub struct RequestLog<R> {
 struct Shared<R> {
     started: Instant,
     exchanges: Mutex<Vec<Exchange<R>>>,
-    /// Counts the changes, so that one who waits misses none.
+    /// Counts the changes, so that no waiter misses one.
     changes: watch::Sender<u64>,
-    /// The runtime of the server: the deadlines of those who wait are kept there, in
-    /// real time, whatever the clock of their own runtime shows.
+    /// The runtime of the server: it keeps the deadlines of waiters in real time, whatever the
+    /// clock of their own runtime shows.
     timer: Handle,
 }
 
-/// Nobody asked in time for what was waited for.
+/// The error of a wait for a request that did not arrive in time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}; the server saw:{seen}")]
-pub struct NotSeen {
+pub struct RequestTimeout {
     why: String,
     seen: String,
 }
@@ -59,7 +59,7 @@ impl<R> RequestLog<R> {
         exchanges
     }
 
-    /// Writes down what came, and returns its number.
+    /// Records a request and returns its number.
     pub(super) fn record(&self, new: impl FnOnce(usize, Duration) -> Exchange<R>) -> usize {
         let number = {
             let mut exchanges = self.lock();
@@ -67,19 +67,19 @@ impl<R> RequestLog<R> {
             exchanges.push(new(number, self.shared.started.elapsed()));
             number
         };
-        self.tell();
+        self.notify();
         number
     }
 
-    /// Writes down how exchange `number` ended, unless that is known already.
+    /// Records how exchange `number` ended, unless it is already known.
     pub(super) fn ended(&self, number: usize, ending: Ending) {
         if let Some(exchange) = self.lock().get_mut(number - 1) {
             exchange.ending.get_or_insert(ending);
         }
-        self.tell();
+        self.notify();
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         self.shared.changes.send_modify(|count| *count += 1);
     }
 
@@ -90,20 +90,20 @@ impl<R> RequestLog<R> {
 }
 
 impl<R: fmt::Display> RequestLog<R> {
-    /// Waits until an exchange is as `wanted`, and returns the first that is.
+    /// Waits until an exchange satisfies `wanted`, and returns the first one that does.
     ///
-    /// Exchanges of the past count. Each is looked at again when it changes, so that one
-    /// can also wait for its end. The time is real time, also where tokio's is paused.
+    /// Earlier exchanges count. Each is checked again when it changes, so that a test can also wait
+    /// for its end. The time is real time, even where tokio's time is paused.
     ///
     /// # Errors
     ///
-    /// There was none `within` that time, or the server was stopped. The error shows
-    /// what came instead.
+    /// If there was none `within` that time, or the server was stopped. The error shows the
+    /// requests that arrived instead.
     pub async fn wait_for(
         &self,
         within: Duration,
         mut wanted: impl FnMut(&Exchange<R>) -> bool,
-    ) -> Result<Exchange<R>, NotSeen> {
+    ) -> Result<Exchange<R>, RequestTimeout> {
         let mut changes = self.shared.changes.subscribe();
         let mut expired = AbortOnDrop(self.shared.timer.spawn(tokio::time::sleep(within)));
         loop {
@@ -114,7 +114,7 @@ impl<R: fmt::Display> RequestLog<R> {
             }
             tokio::select! {
                 biased;
-                // It cannot fail: `self` holds the sender.
+                // Cannot fail, because `self` holds the sender.
                 _ = changes.changed() => {}
                 end = &mut expired.0 => return Err(self.not_seen(within, end.is_ok())),
             }
@@ -130,20 +130,21 @@ impl<R: fmt::Display> RequestLog<R> {
             .collect()
     }
 
-    fn not_seen(&self, within: Duration, server_lives: bool) -> NotSeen {
-        let why = match server_lives {
-            true => format!("nothing of the kind came within {within:?}"),
-            false => "nothing of the kind came before the server was stopped".to_owned(),
+    fn not_seen(&self, within: Duration, server_lives: bool) -> RequestTimeout {
+        let why = if server_lives {
+            format!("no such request came within {within:?}")
+        } else {
+            "no such request came before the server was stopped".to_owned()
         };
         let seen = match self.render() {
             empty if empty.is_empty() => " nothing".to_owned(),
             lines => format!("\n{}", lines.trim_end()),
         };
-        NotSeen { why, seen }
+        RequestTimeout { why, seen }
     }
 }
 
-/// Ends a task when nobody waits for it any more.
+/// Aborts a task when its waiter is dropped.
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::event::Event;
 use super::headers::scripted_header;
-use super::pieces::{Block, Content, ToolInput};
-use super::{Place, StopReason, StreamFault, Usage};
+use super::streamed_body::{Block, Content, ToolInput};
+use super::{FaultPosition, StopReason, StreamFault, Usage};
 
-/// How many characters one event of a stream carries, unless the script says otherwise.
+/// Default number of characters in one event of a stream.
 const PIECE: usize = 40;
 
 /// A message of the scripted model: blocks, and how they are sent.
 ///
-/// It goes out as a stream of events or as one JSON document, as the request asks.
+/// It is sent as a stream of events or as one JSON document, depending on the request.
 ///
 /// ```
 /// use autonoe_testkit::model_server::{Message, Usage};
@@ -36,16 +36,16 @@ pub struct Message {
     pub(super) usage: Usage,
     pub(super) model: Option<String>,
     pub(super) headers: HeaderMap,
-    /// How long to wait between two events.
+    /// The delay between two events.
     pub(super) pace: Duration,
     pub(super) piece: usize,
-    pub(super) fault: Option<(Place, StreamFault)>,
-    /// How many bytes go out at once, whatever they are a part of.
+    pub(super) fault: Option<(FaultPosition, StreamFault)>,
+    /// The number of bytes per packet, regardless of event boundaries.
     packet: Option<usize>,
     comments: Comments,
 }
 
-/// Whether a stream says something that is no event.
+/// Whether a stream contains comments, which are not events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comments {
     None,
@@ -53,7 +53,7 @@ enum Comments {
 }
 
 impl Message {
-    /// Begins an empty message.
+    /// Creates an empty message.
     pub fn new() -> Self {
         Self {
             blocks: Vec::new(),
@@ -69,19 +69,19 @@ impl Message {
         }
     }
 
-    /// Says something.
+    /// Adds a text.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
         self.block(Content::Text(text.into()))
     }
 
-    /// Thinks something.
+    /// Adds reasoning.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
         self.block(Content::Thinking(text.into()))
     }
 
-    /// Calls a tool. Several calls in one message are made at once.
+    /// Adds a tool call. Several calls in one message are parallel.
     #[must_use]
     pub fn uses_tool(self, name: impl Into<String>, input: Value) -> Self {
         self.block(Content::ToolUse {
@@ -91,7 +91,7 @@ impl Message {
         })
     }
 
-    /// Calls a tool under an id of the script's choice.
+    /// Adds a tool call with an id chosen by the script.
     #[must_use]
     pub fn uses_tool_as(
         self,
@@ -106,10 +106,10 @@ impl Message {
         })
     }
 
-    /// Calls a tool with an input that is sent as it stands, even if it is no JSON.
+    /// Adds a tool call whose input is sent verbatim, even if it is not JSON.
     ///
-    /// A request stays unanswered where the vendor cannot send such an input: Anthropic
-    /// without a stream, Gemini never.
+    /// The request stays unanswered if the vendor cannot send such an input: Anthropic without a
+    /// stream, Gemini always.
     #[must_use]
     pub fn uses_tool_with_text(self, name: impl Into<String>, input: impl Into<String>) -> Self {
         self.block(Content::ToolUse {
@@ -119,14 +119,14 @@ impl Message {
         })
     }
 
-    /// Signs the last part, so that a client has to give the signature back with it.
+    /// Signs the last part, so that a client has to return the signature with it.
     ///
-    /// Anthropic signs what was thought, the Responses API encrypts it, Gemini signs whatever
-    /// it likes. What the script does not sign has a signature where the vendor always has one.
+    /// Anthropic signs reasoning, the Responses API encrypts it, and Gemini may sign any part.
+    /// Parts that the script does not sign have a signature where the vendor always sends one.
     ///
     /// # Panics
     ///
-    /// There is no part yet.
+    /// If there is no part yet.
     #[must_use]
     pub fn signed(mut self, signature: impl Into<String>) -> Self {
         let last = self.blocks.last_mut();
@@ -135,40 +135,40 @@ impl Message {
         self
     }
 
-    /// Adds a part of another kind, as the API would send it: a block of the Messages API, an
-    /// output item of the Responses API, a part of Gemini, fields of the message (in a stream:
-    /// of one `delta`) in Chat Completions.
+    /// Adds a part of another kind in the format of the API: a block of the Messages API, an output
+    /// item of the Responses API, a part of Gemini, fields of the message (in a stream: of one
+    /// `delta`) in Chat Completions.
     #[must_use]
     pub fn with_raw_block(self, block: Value) -> Self {
         self.block(Content::Raw(block))
     }
 
-    /// Stops for another reason. By default that is the use of tools, or the end of the turn.
+    /// Sets the stop reason. By default it is the use of tools, or the end of the turn.
     #[must_use]
     pub fn stops(mut self, reason: StopReason) -> Self {
         self.stop = Some(reason);
         self
     }
 
-    /// Tells another usage.
+    /// Sets the reported usage.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Names another model than the one that was asked for.
+    /// Reports another model than the requested one.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Adds a header to the answer.
+    /// Adds a header to the response.
     ///
     /// # Panics
     ///
-    /// HTTP does not allow such a header.
+    /// If HTTP does not allow such a header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         let (name, value) = scripted_header(name, value);
@@ -176,46 +176,47 @@ impl Message {
         self
     }
 
-    /// Waits before each event of the stream but the first.
+    /// Waits before each event of the stream except the first.
     #[must_use]
     pub fn slowly(mut self, between_events: Duration) -> Self {
         self.pace = between_events;
         self
     }
 
-    /// Puts so many characters of a text into one event, at least one.
+    /// Puts this many characters of a text into one event, at least one.
     #[must_use]
     pub fn in_pieces_of(mut self, characters: usize) -> Self {
         self.piece = characters.max(1);
         self
     }
 
-    /// Sends the stream in packets of so many bytes, at least one, wherever that cuts it.
+    /// Sends the stream in packets of this many bytes, at least one, regardless of event
+    /// boundaries.
     ///
-    /// [`slowly`](Self::slowly) waits between two packets then.
+    /// [`slowly`](Self::slowly) then waits between two packets.
     #[must_use]
     pub fn in_packets_of(mut self, bytes: usize) -> Self {
         self.packet = Some(bytes.max(1));
         self
     }
 
-    /// Says a comment before each event of the stream, as services do to keep it alive.
+    /// Sends a comment before each event of the stream, like services do to keep it alive.
     #[must_use]
     pub fn with_comments(mut self) -> Self {
         self.comments = Comments::BeforeEvents;
         self
     }
 
-    /// Lets something go wrong in the stream. A request without a stream gets the whole message.
+    /// Injects a fault into the stream. A request without a stream gets the complete message.
     ///
     /// A place that the message does not have leaves the request unanswered.
     #[must_use]
-    pub fn breaks(mut self, place: Place, fault: StreamFault) -> Self {
+    pub fn breaks(mut self, place: FaultPosition, fault: StreamFault) -> Self {
         self.fault = Some((place, fault));
         self
     }
 
-    /// Returns why it stops.
+    /// Returns the stop reason.
     pub(super) fn stop_reason(&self) -> StopReason {
         let uses_tool = |block: &Block| matches!(block.content, Content::ToolUse { .. });
         match &self.stop {
@@ -225,7 +226,7 @@ impl Message {
         }
     }
 
-    /// Returns the events as they go over the connection.
+    /// Encodes the events for the connection.
     pub(super) fn packets(&self, events: &[Event], line_end: &str) -> Vec<Bytes> {
         let comment = match self.comments {
             Comments::None => String::new(),

@@ -1,26 +1,24 @@
-//! Scripted model servers: the model APIs of vendors, from a script, on the loopback address.
+//! Scripted model servers: the model APIs of vendors, played from a script on the loopback address.
 //!
-//! With one of these in the place of the vendor's, the *real* program of a vendor runs
-//! offline, free of charge and the same way each time, with your hooks and tools in the
-//! loop. The script says what the model answers; the log has what the program sent.
+//! With such a server in place of the vendor's, the *real* program of a vendor runs offline, free
+//! of charge and deterministically, with your hooks and tools in the loop. The script defines the
+//! answers of the model; the log contains the requests of the program.
 //!
-//! A module per vendor: [`anthropic`] has the Messages API, [`openai`] the Responses API and
-//! Chat Completions, [`gemini`] the Gemini API. A [`Script`] of [`Turn`]s is the same for all
-//! of them, and so is the [`Prompt`] in the log: a vendor only puts a turn into its own words,
-//! and reads what was asked in them. A turn that a vendor has no words for leaves its request
-//! unanswered.
+//! There is one module per vendor: [`anthropic`] has the Messages API, [`openai`] the Responses API
+//! and Chat Completions, [`gemini`] the Gemini API. A [`Script`] of [`Turn`]s is the same for all
+//! of them, and so is the [`Prompt`] in the log: a vendor module only encodes a turn in its own
+//! format and decodes requests from it. A turn that a vendor's format cannot express leaves its
+//! request unanswered.
 //!
-//! A server listens on a free port, on a thread of its own, and is gone when it is dropped.
-//! Each request is an [`Exchange`] in its [`RequestLog`], in which a test can look and with
-//! which it can wait.
+//! A server listens on a free port on its own thread, and stops when it is dropped. Each request is
+//! an [`Exchange`] in its [`RequestLog`], which a test can inspect and wait on.
 //!
-//! A server is strict, as scripted agents are: a request for which the script has no answer
-//! gets an error that the program shows, stands as [`Answer::Unanswered`] in the log, and
-//! fails the test in `verify` and on drop. So does a turn that nobody asked for.
+//! A server is as strict as scripted agents: a request for which the script has no answer gets an
+//! error that the program shows, is logged as [`Answer::Unanswered`], and fails the test in
+//! `verify` and on drop. A turn that was never requested does the same.
 
 mod api;
 mod connection;
-mod cut;
 mod event;
 mod exchange;
 mod headers;
@@ -29,16 +27,17 @@ mod json;
 mod listener;
 mod log;
 mod message;
-mod pieces;
-mod playing;
 mod prompt;
 mod refusal;
 mod reply;
 mod request;
 mod script;
+mod script_state;
 mod scripted;
 mod server;
 mod stop;
+mod stream_fault;
+mod streamed_body;
 mod turn;
 mod vendor;
 
@@ -46,10 +45,9 @@ pub mod anthropic;
 pub mod gemini;
 pub mod openai;
 
-pub use cut::{Place, StreamFault};
 pub use exchange::{Answer, Ending, Exchange};
 pub use headers::{Credential, Headers};
-pub use log::{NotSeen, RequestLog};
+pub use log::{RequestLog, RequestTimeout};
 pub use message::Message;
 pub use prompt::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
 pub use refusal::Refusal;
@@ -57,4 +55,5 @@ pub use request::Request;
 pub use script::{MainRequests, Script};
 pub use server::ModelServer;
 pub use stop::{StopReason, Usage};
+pub use stream_fault::{FaultPosition, StreamFault};
 pub use turn::Turn;

@@ -1,4 +1,4 @@
-//! All that a model is told, as types.
+//! [`Prompt`]: the complete input of a model, as types.
 
 mod parts;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 
 pub use parts::{OfferedTool, PromptBlock, PromptMessage, Thinking, ToolResult};
 
-/// A request for the next message of the model: all that the model is told.
+/// A request for the next message of the model: its complete input.
 ///
-/// It is the same for all vendors. What a vendor calls otherwise is found under one name here,
-/// and `raw` has the vendor's own words.
+/// It is the same for all vendors. Fields that vendors name differently have one name here, and
+/// `raw` has the vendor's own format.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// The model that is to answer.
+    /// The requested model.
     pub model: String,
-    /// How many tokens the answer may have.
+    /// The maximum number of tokens in the answer.
     pub max_tokens: Option<u64>,
-    /// Whether the answer is to come as a stream of events.
+    /// Whether the answer is requested as a stream of events.
     pub stream: bool,
     /// The texts of the system prompt.
     pub system: Vec<String>,
@@ -27,17 +27,17 @@ pub struct Prompt {
     pub tools: Vec<OfferedTool>,
     /// The conversation so far.
     pub messages: Vec<PromptMessage>,
-    /// Whether and how long the model is to think, if that is said.
+    /// The reasoning settings, if they are specified.
     pub thinking: Option<Thinking>,
-    /// How much effort is asked for, such as `high`.
+    /// The requested effort, such as `high`.
     pub effort: Option<String>,
-    /// The whole body, for what has no field here.
+    /// The complete body, for everything that has no field here.
     pub raw: Value,
 }
 
 impl Prompt {
-    /// Returns what the program tells the model: the system prompt, then the messages of the
-    /// system or of a developer inside the conversation.
+    /// Returns the instructions of the program: the system prompt, then the system and developer
+    /// messages inside the conversation.
     pub fn system_texts(&self) -> Vec<&str> {
         let prompt = self.system.iter().map(String::as_str);
         let inside = self.texts_of(&["system", "developer"]);
@@ -58,8 +58,8 @@ impl Prompt {
         results.collect()
     }
 
-    /// Returns the signatures of what the model thought, the oldest first: a vendor wants them
-    /// back as they were.
+    /// Returns the signatures of the model's reasoning, oldest first: a vendor requires them back
+    /// unchanged.
     pub fn signatures(&self) -> Vec<&str> {
         let signatures = self.blocks().filter_map(|block| match block {
             PromptBlock::Thinking { signature, .. } | PromptBlock::ToolUse { signature, .. } => {
@@ -91,7 +91,7 @@ impl Prompt {
     }
 }
 
-/// Tells the request in a few words: `claude-x, 24 tools, 3 messages`.
+/// Formats a short summary of the request: `claude-x, 24 tools, 3 messages`.
 impl fmt::Display for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tools, messages) = (self.tools.len(), self.messages.len());

@@ -1,4 +1,4 @@
-//! Answers with an HTTP status that says no.
+//! [`Refusal`]: an error response with an HTTP status.
 
 use hyper::header::RETRY_AFTER;
 use hyper::{HeaderMap, StatusCode};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::headers::scripted_header;
 
-/// An answer with an HTTP status that says no.
+/// An error response with an HTTP status.
 ///
-/// The vendor of a server chooses status and words: [`overloaded`](Self::overloaded) is 529 with
-/// Anthropic and 503 with others. [`new`](Self::new) says all of it.
+/// The vendor of a server chooses status and text: [`overloaded`](Self::overloaded) is 529 with
+/// Anthropic and 503 with others. [`new`](Self::new) specifies all of it.
 ///
 /// ```
 /// use autonoe_testkit::model_server::Refusal;
@@ -26,27 +26,27 @@ use super::headers::scripted_header;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    pub(super) why: Why,
-    /// What it says, if that is not what the vendor says.
+    pub(super) why: RefusalReason,
+    /// The message, if it differs from the vendor's.
     pub(super) message: Option<String>,
-    /// After how many seconds the client may come back.
+    /// The value of `retry-after`, in seconds.
     pub(super) retry_after: Option<u64>,
-    /// What the error has beside its usual fields.
+    /// Additional fields of the error.
     pub(super) fields: Map<String, Value>,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<String>,
 }
 
-/// Why a server says no.
+/// The reason of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Why {
-    /// For a reason that the script tells in the words of the vendor.
-    Told { status: StatusCode, kind: String },
-    /// For a reason that each vendor has its own words for.
+pub(super) enum RefusalReason {
+    /// A reason that the script specifies in the vendor's format.
+    Explicit { status: StatusCode, kind: String },
+    /// A reason that each vendor reports in its own format.
     Known(Cause),
 }
 
-/// A reason to say no that each vendor has its own words for.
+/// A reason that each vendor reports in its own format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     RateLimited,
@@ -62,22 +62,22 @@ pub(super) enum Cause {
     Overloaded,
     /// The script has no answer.
     NoAnswer,
-    /// The server has nothing at such a path.
+    /// The server has no such path.
     NoSuchPath,
 }
 
-/// A refusal in the words of a vendor, before they are put into its JSON.
+/// A refusal in the terms of a vendor, before it is encoded as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ErrorBody {
     pub(super) status: StatusCode,
-    /// What the vendor calls the type of the error.
+    /// The vendor's type of the error.
     pub(super) kind: String,
     pub(super) message: String,
-    /// What the error has beside its usual fields.
+    /// Additional fields of the error.
     pub(super) fields: Map<String, Value>,
 }
 
-impl Words {
+impl ErrorBody {
     pub(super) fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -95,40 +95,40 @@ impl Words {
 }
 
 impl Refusal {
-    /// Refuses with this status, type of error and sentence.
+    /// Refuses with this status, error type and message.
     ///
-    /// The type is what the vendor calls so: `error.type` with Anthropic and OpenAI,
-    /// `error.status` with Gemini.
+    /// The type is the vendor's: `error.type` with Anthropic and OpenAI, `error.status` with
+    /// Gemini.
     ///
     /// # Panics
     ///
-    /// `status` is not that of an error: 400 to 599.
+    /// If `status` is not an error status: 400 to 599.
     pub fn new(status: u16, kind: impl Into<String>, message: impl Into<String>) -> Self {
         let known = StatusCode::from_u16(status).ok();
         let status = known
             .filter(|status| status.is_client_error() || status.is_server_error())
             .unwrap_or_else(|| panic!("{status} is not the HTTP status of an error"));
         let kind = kind.into();
-        Self::because(Why::Told { status, kind }).with_message(message)
+        Self::because(RefusalReason::Explicit { status, kind }).with_message(message)
     }
 
-    /// 429: too many requests, with nothing about a subscription.
+    /// 429: too many requests, without information about a subscription.
     pub fn rate_limited() -> Self {
         Self::known(Cause::RateLimited)
     }
 
-    /// The quota of a longer time is spent: 429 `insufficient_quota` with OpenAI, 429 for the
-    /// quota of a day with Gemini, 400 for the limit of a month with Anthropic.
+    /// A long-term quota is exhausted: 429 `insufficient_quota` with OpenAI, 429 for the daily
+    /// quota with Gemini, 400 for the monthly limit with Anthropic.
     pub fn quota_spent() -> Self {
         Self::known(Cause::QuotaSpent)
     }
 
-    /// 401: the key or the token is not known.
+    /// 401: the key or the token is unknown.
     pub fn unauthorized() -> Self {
         Self::known(Cause::Unauthorized)
     }
 
-    /// The key is not valid: 400 with Gemini, 401 with others.
+    /// The key is invalid: 400 with Gemini, 401 with others.
     pub fn invalid_key() -> Self {
         Self::known(Cause::InvalidKey)
     }
@@ -138,13 +138,13 @@ impl Refusal {
         Self::known(Cause::Forbidden)
     }
 
-    /// Nothing is left of what was paid in advance: 400 with Anthropic, 429 with others.
+    /// The prepaid credit is exhausted: 400 with Anthropic, 429 with others.
     pub fn credit_exhausted() -> Self {
         Self::known(Cause::CreditExhausted)
     }
 
-    /// 402, as services say it that speak as OpenAI or Anthropic do; 403 with Gemini, where
-    /// billing is not enabled.
+    /// 402, as sent by services compatible with OpenAI or Anthropic; 403 with Gemini, where billing
+    /// is not enabled.
     pub fn payment_required() -> Self {
         Self::known(Cause::PaymentRequired)
     }
@@ -154,23 +154,23 @@ impl Refusal {
         Self::known(Cause::ModelNotFound(model.to_owned()))
     }
 
-    /// 400: the prompt is longer than the model can read.
+    /// 400: the prompt is longer than the context of the model.
     pub fn context_too_long() -> Self {
         Self::known(Cause::ContextTooLong)
     }
 
-    /// 500: something went wrong in the service.
+    /// 500: an internal error of the service.
     pub fn server_error() -> Self {
         Self::known(Cause::ServerError)
     }
 
-    /// The service has too much to do: 529 with Anthropic, 503 with others.
+    /// The service is overloaded: 529 with Anthropic, 503 with others.
     pub fn overloaded() -> Self {
         Self::known(Cause::Overloaded)
     }
 
-    /// Refuses in a way that programs show to their users and do not try again. A newer
-    /// Claude Code asks six times where the status is 400, with less in each request.
+    /// Refuses in a way that programs show to their users and do not retry. A newer Claude Code
+    /// retries six times on status 400, with less content in each request.
     pub(super) fn no_answer(reason: &str) -> Self {
         let message = format!("the scripted model server has no answer: {reason}");
         Self::known(Cause::NoAnswer).with_message(message)
@@ -181,15 +181,15 @@ impl Refusal {
         Self::known(Cause::NoSuchPath).with_message(message)
     }
 
-    /// Says something else.
+    /// Sets the message.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Asks the client to come back after so many seconds: in the header `retry-after`, or in
-    /// the details of the error, where Gemini has it.
+    /// Sets the number of seconds until a retry: in the header `retry-after`, or with Gemini in the
+    /// details of the error.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.headers.remove(RETRY_AFTER);
@@ -197,11 +197,11 @@ impl Refusal {
         self
     }
 
-    /// Asks the client to come back at a time, as a date in the header `retry-after`.
+    /// Sets the time of a retry, as a date in the header `retry-after`.
     ///
     /// # Panics
     ///
-    /// HTTP has no date for that time: it is before the year 0.
+    /// If HTTP has no date for that time: it is before the year 0.
     #[must_use]
     pub fn retry_at(self, time: Timestamp) -> Self {
         let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&time);
@@ -209,18 +209,18 @@ impl Refusal {
         self.with_header("retry-after", &date)
     }
 
-    /// Adds a field to the JSON of the error, or says it otherwise.
+    /// Adds a field to the JSON of the error, or replaces it.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, value: Value) -> Self {
         self.fields.insert(name.into(), value);
         self
     }
 
-    /// Adds a header to the answer.
+    /// Adds a header to the response.
     ///
     /// # Panics
     ///
-    /// HTTP does not allow such a header.
+    /// If HTTP does not allow such a header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         let (name, value) = scripted_header(name, value);
@@ -228,18 +228,18 @@ impl Refusal {
         self
     }
 
-    /// Sends this text instead of the JSON of an error, as a proxy on the way might.
+    /// Sends this text instead of the JSON of an error, as a proxy might.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<String>) -> Self {
         self.body = Some(body.into());
         self
     }
 
-    /// Puts it into words: those of the script, and those of the vendor for the rest.
-    pub(super) fn words(&self, of_vendor: impl FnOnce(&Cause) -> Words) -> Words {
+    /// Returns the terms of the refusal: those of the script, and those of the vendor for the rest.
+    pub(super) fn error_body(&self, of_vendor: impl FnOnce(&Cause) -> ErrorBody) -> ErrorBody {
         let mut words = match &self.why {
-            Why::Told { status, kind } => Words::new(*status, kind, ""),
-            Why::Known(cause) => of_vendor(cause),
+            RefusalReason::Explicit { status, kind } => ErrorBody::new(*status, kind, ""),
+            RefusalReason::Known(cause) => of_vendor(cause),
         };
         words.message = self.message.clone().unwrap_or(words.message);
         words.fields.extend(self.fields.clone());
@@ -247,10 +247,10 @@ impl Refusal {
     }
 
     fn known(cause: Cause) -> Self {
-        Self::because(Why::Known(cause))
+        Self::because(RefusalReason::Known(cause))
     }
 
-    fn because(why: Why) -> Self {
+    fn because(why: RefusalReason) -> Self {
         Self {
             why,
             message: None,

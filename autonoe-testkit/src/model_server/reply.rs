@@ -1,4 +1,4 @@
-//! A turn as what goes over the connection.
+//! Encodes a turn as the HTTP reply of a vendor.
 
 use bytes::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -10,9 +10,9 @@ use super::event::{Event, events_before};
 use super::ids::Ids;
 use super::turn::Kind;
 use super::vendor::{Failure, Vendor, Wire};
-use super::{Message, Place, Prompt, Refusal, StreamFault, Turn};
+use super::{FaultPosition, Message, Prompt, Refusal, StreamFault, Turn};
 
-/// Makes the answers to one request.
+/// Builds the replies to one request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replies<'a> {
     vendor: &'a dyn Vendor,
@@ -24,7 +24,7 @@ impl<'a> Replies<'a> {
         Self { vendor, ids }
     }
 
-    /// Returns what answers `prompt`, or says why the turn cannot.
+    /// Returns the reply to `prompt`, or the reason why the turn cannot answer it.
     pub(super) fn turn(
         self,
         turn: &Turn,
@@ -47,7 +47,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Returns a refusal as what goes over the connection.
+    /// Encodes a refusal as a reply.
     pub(super) fn refuse(self, refusal: &Refusal) -> Reply {
         let refused = self.vendor.refuse(refusal, self.ids);
         let mut headers = HeaderMap::new();
@@ -59,7 +59,7 @@ impl<'a> Replies<'a> {
         self.with_body(refused.status, headers, body)
     }
 
-    /// Returns a JSON document as what goes over the connection.
+    /// Encodes a JSON document as a reply.
     pub(super) fn json(self, status: StatusCode, headers: HeaderMap, body: &Value) -> Reply {
         self.with_body(status, headers, body.to_string().into())
     }
@@ -91,7 +91,7 @@ impl<'a> Replies<'a> {
         })
     }
 
-    /// Lets `fault` happen after `before` events, and returns how the stream ends then.
+    /// Injects `fault` after `before` events, and returns how the stream then ends.
     fn break_off(
         self,
         events: &mut Vec<Event>,
@@ -120,7 +120,7 @@ impl<'a> Replies<'a> {
         StreamEnd::Finished
     }
 
-    /// Adds what every answer has, unless the script has said something else.
+    /// Adds the common headers, unless the script has set them.
     fn with_common(self, mut headers: HeaderMap, content_type: &'static str) -> HeaderMap {
         let content_type = HeaderValue::from_static(content_type);
         headers.entry(CONTENT_TYPE).or_insert(content_type);
@@ -133,6 +133,6 @@ impl<'a> Replies<'a> {
     }
 }
 
-fn no_such_place(place: Place, events: usize, blocks: usize) -> String {
+fn no_such_place(place: FaultPosition, events: usize, blocks: usize) -> String {
     format!("the message breaks at {place:?}, and has {blocks} blocks in {events} events")
 }

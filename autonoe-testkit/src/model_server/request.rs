@@ -1,23 +1,23 @@
-//! What a program asks, as types.
+//! Requests of a program, as types.
 
 use std::fmt;
 
 use super::{Answer, Prompt, RequestLog};
 
-/// What a program asked.
+/// A request of a program.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Request {
-    /// The next message of the model.
+    /// A request for the next message of the model.
     Messages(Prompt),
-    /// How many tokens such a request has.
+    /// A request for the number of tokens of such a request.
     CountTokens(Prompt),
-    /// Something else; this is its body, as text.
+    /// Any other request, with its body as text.
     Other(String),
 }
 
 impl Request {
-    /// Returns the request for a message, or `None` if it is another.
+    /// Returns the request for a message, or `None` if it is another request.
     pub fn messages(&self) -> Option<&Prompt> {
         match self {
             Self::Messages(prompt) => Some(prompt),
@@ -37,7 +37,7 @@ impl fmt::Display for Request {
 }
 
 impl RequestLog<Request> {
-    /// Returns the requests that took a turn of the script, or would have taken one.
+    /// Returns the requests that took a turn of the script, or should have taken one.
     pub fn main_requests(&self) -> Vec<Prompt> {
         let exchanges = self.exchanges();
         let main = exchanges

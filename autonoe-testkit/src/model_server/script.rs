@@ -1,4 +1,4 @@
-//! What a scripted model answers.
+//! [`Script`]: the answers of a scripted model.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use super::{Prompt, Turn};
 
-/// Answers by what the model was told.
+/// Chooses an answer by the prompt.
 pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
 
-/// What a scripted model answers, request by request.
+/// The answers of a scripted model, request by request.
 ///
-/// Each *main* request takes the next turn; a request that is sent again after a fault
-/// takes another. What a program asks on the side, such as a title for the conversation,
-/// takes none. Functions run on the thread of the server: they must not wait for it.
+/// Each *main* request takes the next turn; a retry after a fault takes another. Side requests of a
+/// program, such as the one for a title of the conversation, take none. Functions run on the thread
+/// of the server and must not wait for it.
 ///
 /// ```
 /// use autonoe_testkit::model_server::{Script, Turn};
 /// use serde_json::json;
 ///
-/// // One turn after the other; then what a function makes of the request.
+/// // One turn after the other; then a function answers by the request.
 /// let script = Script::new([Turn::tool("Bash", json!({"command": "cargo test"}))])
 ///     .then_by(|request| {
 ///         let results = request.tool_results();
@@ -30,7 +30,7 @@ pub(super) type Responder = Arc<dyn Fn(&Prompt) -> Turn + Send + Sync>;
 ///     })
 ///     .then(Turn::text("Done."));
 ///
-/// // Everything by a function.
+/// // A function answers every request.
 /// let echo = Script::by(|request| Turn::text(request.user_texts().concat()));
 /// ```
 #[derive(Clone)]
@@ -41,21 +41,21 @@ pub struct Script {
     pub(super) main: MainRequests,
 }
 
-/// An answer, or how to find it.
+/// An answer, or a function that chooses it.
 #[derive(Clone)]
 pub(super) enum Step {
     Turn(Box<Turn>),
     By(Responder),
 }
 
-/// Which requests take turns of the script.
+/// The requests that take turns of the script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MainRequests {
-    /// Those that offer tools to the model. A program asks for titles and the like without.
+    /// Requests that offer tools to the model. Programs request titles and the like without tools.
     #[default]
     WithTools,
-    /// All of them: for programs that are told to offer no tools.
+    /// All requests, for programs that are configured to offer no tools.
     All,
 }
 
@@ -71,7 +71,7 @@ impl Script {
         turns.into_iter().fold(script, Self::then)
     }
 
-    /// Answers every request with what `answer` makes of it.
+    /// Answers every request with the result of `answer`.
     pub fn by(answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         Self::new::<Turn>([]).rest_by(answer)
     }
@@ -83,28 +83,28 @@ impl Script {
         self
     }
 
-    /// Then answers one request with what `answer` makes of it.
+    /// Then answers one request with the result of `answer`.
     #[must_use]
     pub fn then_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         self.steps.push_back(Step::By(Arc::new(answer)));
         self
     }
 
-    /// Answers all requests after the last turn with what `answer` makes of them.
+    /// Answers all requests after the last turn with the result of `answer`.
     #[must_use]
     pub fn rest_by(mut self, answer: impl Fn(&Prompt) -> Turn + Send + Sync + 'static) -> Self {
         self.rest = Some(Arc::new(answer));
         self
     }
 
-    /// Answers side requests with this turn; without it, a text comes back.
+    /// Answers side requests with this turn; by default with a text.
     #[must_use]
     pub fn with_side_answer(mut self, turn: impl Into<Turn>) -> Self {
         self.side = turn.into();
         self
     }
 
-    /// Says which requests take turns.
+    /// Sets which requests take turns.
     #[must_use]
     pub fn with_main_requests(mut self, main: MainRequests) -> Self {
         self.main = main;
@@ -113,7 +113,7 @@ impl Script {
 }
 
 impl MainRequests {
-    /// Says whether `request` takes a turn.
+    /// Returns whether `request` takes a turn.
     pub(super) fn include(self, request: &Prompt) -> bool {
         match self {
             Self::WithTools => !request.tools.is_empty(),

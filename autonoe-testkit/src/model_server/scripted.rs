@@ -1,4 +1,4 @@
-//! The API of a vendor, played from a script.
+//! The API of a vendor, answered from a script.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use hyper::{HeaderMap, StatusCode};
 
 use super::api::{Decision, Head, ModelApi, Reply};
 use super::ids::IdCounter;
-use super::playing::{Playing, Taken};
 use super::reply::Replies;
-use super::vendor::{Asked, Vendor, Wire};
+use super::script_state::{NextAnswer, ScriptState};
+use super::vendor::{ClassifiedRequest, Vendor, Wire};
 use super::{Answer, Prompt, Refusal, Request};
 
 /// The API of a vendor, played from a script.
 #[derive(Debug)]
 pub(super) struct ScriptedApi<V> {
     vendor: V,
-    playing: Arc<Playing>,
+    playing: Arc<ScriptState>,
     ids: IdCounter,
 }
 
 impl<V: Vendor> ScriptedApi<V> {
-    pub(super) fn new(vendor: V, playing: Arc<Playing>) -> Self {
+    pub(super) fn new(vendor: V, playing: Arc<ScriptState>) -> Self {
         Self {
             vendor,
             playing,
@@ -36,9 +36,9 @@ impl<V: Vendor> ScriptedApi<V> {
 
     fn next_message(&self, wire: &dyn Wire, prompt: &Prompt) -> (Answer, Duration, Reply) {
         let replies = self.replies();
-        let (answer, turn) = match self.playing.take(prompt) {
-            Taken::Turn(answer, turn) => (answer, turn),
-            Taken::Nothing(reason) => return self.unanswered(reason),
+        let (answer, turn) = match self.playing.next_answer(prompt) {
+            NextAnswer::Turn(answer, turn) => (answer, turn),
+            NextAnswer::Nothing(reason) => return self.unanswered(reason),
         };
         match replies.turn(&turn, wire, prompt) {
             Ok(reply) => (answer, turn.delay, reply),
@@ -63,15 +63,17 @@ impl<V: Vendor> ModelApi for ScriptedApi<V> {
                 .json(StatusCode::OK, HeaderMap::new(), &answer);
             (Answer::Fixed, Duration::ZERO, reply)
         };
-        let (request, (answer, delay, reply)) = match self.vendor.asked(head, body) {
-            Asked::Message(wire, prompt) => {
+        let (request, (answer, delay, reply)) = match self.vendor.classify(head, body) {
+            ClassifiedRequest::Message(wire, prompt) => {
                 let answer = self.next_message(wire, &prompt);
                 (Request::Messages(*prompt), answer)
             }
-            Asked::Count(prompt, answer) => (Request::CountTokens(*prompt), fixed(answer)),
-            Asked::Fixed(answer) => (other(), fixed(answer)),
-            Asked::Unreadable(reason) => (other(), self.unanswered(reason)),
-            Asked::Nothing => {
+            ClassifiedRequest::Count(prompt, answer) => {
+                (Request::CountTokens(*prompt), fixed(answer))
+            }
+            ClassifiedRequest::Fixed(answer) => (other(), fixed(answer)),
+            ClassifiedRequest::Unreadable(reason) => (other(), self.unanswered(reason)),
+            ClassifiedRequest::Nothing => {
                 let refusal = Refusal::no_such_path(head.method, head.path);
                 let reply = self.replies().refuse(&refusal);
                 (other(), (Answer::NotFound, Duration::ZERO, reply))

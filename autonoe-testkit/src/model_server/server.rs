@@ -1,20 +1,19 @@
-//! A server that plays a script.
+//! Server that plays a script.
 
 use std::sync::Arc;
 
 use super::listener::Listener;
-use super::playing::Playing;
+use super::script_state::ScriptState;
 use super::scripted::ScriptedApi;
 use super::vendor::Vendor;
 use super::{Request, RequestLog, Script};
 
 /// A server that plays a [`Script`], on a free port of the loopback address.
 ///
-/// It is what the servers of all vendors have in common; each of them is one:
+/// The common part of the servers of all vendors:
 /// [`AnthropicServer`](super::anthropic::AnthropicServer),
-/// [`OpenAiServer`](super::openai::OpenAiServer),
-/// [`GeminiServer`](super::gemini::GeminiServer). It answers on a thread of its own, with and
-/// without a stream, and it is gone when it is dropped.
+/// [`OpenAiServer`](super::openai::OpenAiServer), [`GeminiServer`](super::gemini::GeminiServer). It
+/// answers on its own thread, with and without a stream, and stops when it is dropped.
 ///
 /// ```
 /// use autonoe_testkit::model_server::anthropic::AnthropicServer;
@@ -29,14 +28,14 @@ use super::{Request, RequestLog, Script};
 ///
 /// let servers: [&ModelServer; 3] = [&anthropic, &openai, &gemini];
 /// for server in servers {
-///     assert_eq!(server.problems(), ["nobody asked for the last 2 of 2 turns"]);
+///     assert_eq!(server.problems(), ["the last 2 of 2 turns were not requested"]);
 /// }
 /// ```
 #[derive(Debug)]
 pub struct ModelServer {
     listener: Listener,
     log: RequestLog<Request>,
-    playing: Arc<Playing>,
+    playing: Arc<ScriptState>,
     on_drop: OnDrop,
 }
 
@@ -47,9 +46,9 @@ enum OnDrop {
 }
 
 impl ModelServer {
-    /// Starts a server of this vendor, or panics: a test cannot go on then.
+    /// Starts a server of this vendor; panics on failure, because the test cannot continue then.
     pub(super) fn start(vendor: impl Vendor, script: Script) -> Self {
-        let playing = Arc::new(Playing::new(script));
+        let playing = Arc::new(ScriptState::new(script));
         let (listener, log) = Listener::start(ScriptedApi::new(vendor, playing.clone()))
             .expect("a server can be started on the loopback address");
         Self {
@@ -65,42 +64,42 @@ impl ModelServer {
         self.on_drop = OnDrop::Ignore;
     }
 
-    /// Returns where to reach it, such as `http://127.0.0.1:40123`.
+    /// Returns the URL of the server, such as `http://127.0.0.1:40123`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address())
     }
 
-    /// Returns the address on which it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> std::net::SocketAddr {
         self.listener.address()
     }
 
-    /// Returns what it was asked so far.
+    /// Returns the log of requests so far.
     pub fn log(&self) -> &RequestLog<Request> {
         &self.log
     }
 
-    /// Returns what went wrong so far: requests without an answer, turns that are left over.
+    /// Returns the problems so far: unanswered requests and unused turns.
     pub fn problems(&self) -> Vec<String> {
         let unanswered = self.log.unanswered();
         let mut problems: Vec<String> = unanswered.iter().map(ToString::to_string).collect();
-        let (left, all) = self.playing.left_over();
+        let (left, all) = self.playing.unused_turns();
         if left > 0 {
-            problems.push(format!("nobody asked for the last {left} of {all} turns"));
+            problems.push(format!("the last {left} of {all} turns were not requested"));
         }
         problems
     }
 
-    /// Fails the test if anything went wrong or was left over.
+    /// Fails the test if there was a problem or a turn is unused.
     ///
     /// # Panics
     ///
-    /// There are [`problems`](Self::problems).
+    /// If there are [`problems`](Self::problems).
     pub fn verify(&self) {
         let problems = self.problems();
         assert!(
             problems.is_empty(),
-            "the script of the model server was not played as written:\n- {}\nIt was asked:\n{}",
+            "the script of the model server was not played as written:\n- {}\nIt received:\n{}",
             problems.join("\n- "),
             self.log.render(),
         );

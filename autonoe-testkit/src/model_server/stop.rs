@@ -1,27 +1,27 @@
-//! Why a message ends and what it used.
+//! Stop reasons and token usage of messages.
 
-/// Why the model stopped.
+/// The reason why the model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// It has said everything: `end_turn`.
+    /// The answer is complete: `end_turn`.
     EndTurn,
-    /// It waits for the results of tools: `tool_use`.
+    /// The model waits for the results of tools: `tool_use`.
     ToolUse,
-    /// It reached the limit of the request: `max_tokens`.
+    /// The answer reached the limit of the request: `max_tokens`.
     MaxTokens,
-    /// It came to a sequence of the request: `stop_sequence`.
+    /// The answer reached a stop sequence of the request: `stop_sequence`.
     StopSequence,
-    /// It asks to go on in another request: `pause_turn`.
+    /// The model wants to continue in another request: `pause_turn`.
     PauseTurn,
-    /// It will not answer: `refusal`.
+    /// The model refuses to answer: `refusal`.
     Refusal,
-    /// Any other word.
+    /// Any other reason.
     Other(String),
 }
 
 impl StopReason {
-    /// Returns the word of the Messages API.
+    /// Returns the value in the Messages API.
     pub fn as_str(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -35,10 +35,10 @@ impl StopReason {
     }
 }
 
-/// How many tokens a message used. Costs are computed from it.
+/// The token usage of a message, from which costs are computed.
 ///
-/// What is read from a cache or written to it comes on top of the input. Vendors that count
-/// it as a part of their input are told the sum.
+/// Tokens read from or written to a cache are not included in the input. Vendors that include them
+/// in their input report the sum.
 ///
 /// ```
 /// use autonoe_testkit::model_server::Usage;
@@ -58,7 +58,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Uses tokens without any cache.
+    /// Creates a usage without a cache.
     pub const fn new(input: u64, output: u64) -> Self {
         Self {
             input,
@@ -69,34 +69,34 @@ impl Usage {
         }
     }
 
-    /// Writes so many tokens to the cache as well.
+    /// Adds tokens written to the cache.
     #[must_use]
     pub const fn with_cache_creation(mut self, tokens: u64) -> Self {
         self.cache_creation = tokens;
         self
     }
 
-    /// Reads so many tokens from the cache as well.
+    /// Adds tokens read from the cache.
     #[must_use]
     pub const fn with_cache_read(mut self, tokens: u64) -> Self {
         self.cache_read = tokens;
         self
     }
 
-    /// Thinks with so many tokens of the output.
+    /// Sets how many of the output tokens are reasoning.
     #[must_use]
     pub const fn with_reasoning(mut self, tokens: u64) -> Self {
         self.reasoning = tokens;
         self
     }
 
-    /// Returns the tokens of the input, those of a cache among them.
+    /// Returns the input tokens, including those of the cache.
     pub(super) const fn whole_input(self) -> u64 {
         self.input + self.cache_creation + self.cache_read
     }
 }
 
-/// A hundred tokens in, twenty out.
+/// A hundred input tokens, twenty output tokens.
 impl Default for Usage {
     fn default() -> Self {
         Self::new(100, 20)

@@ -1,4 +1,4 @@
-//! One answer of the scripted model.
+//! [`Turn`]: one answer of the scripted model.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::headers::scripted_header;
 use super::{Message, Refusal};
 
-/// One answer of the scripted model: a message, a refusal, any text, a closed
-/// connection or silence.
+/// One answer of the scripted model: a message, a refusal, any text, a closed connection or
+/// silence.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) enum Kind {
 }
 
 impl Turn {
-    /// Says something and ends the turn.
+    /// Sends a text and ends the turn.
     pub fn text(text: impl Into<String>) -> Self {
         Message::new().says(text).into()
     }
@@ -52,18 +52,18 @@ impl Turn {
         Message::new().uses_tool(name, input).into()
     }
 
-    /// Answers with status 200 and this text, whatever was asked.
+    /// Answers with status 200 and this text, whatever the request is.
     ///
     /// # Panics
     ///
-    /// HTTP does not allow such a type of content.
+    /// If HTTP does not allow such a content type.
     pub fn raw(content_type: &str, body: impl Into<String>) -> Self {
         let headers = HeaderMap::from_iter([scripted_header("content-type", content_type)]);
         let body = body.into();
         Self::at_once(Kind::Raw { headers, body })
     }
 
-    /// Answers with status 200 and a page, as a proxy on the way might.
+    /// Answers with status 200 and an HTML page, as a proxy might.
     pub fn html(page: impl Into<String>) -> Self {
         Self::raw("text/html; charset=utf-8", page)
     }
@@ -73,12 +73,12 @@ impl Turn {
         Self::at_once(Kind::Disconnect)
     }
 
-    /// Says nothing at all until the client leaves.
+    /// Sends nothing until the client leaves.
     pub fn hang() -> Self {
         Self::at_once(Kind::Hang)
     }
 
-    /// Waits before anything is answered, in real time.
+    /// Delays the answer, in real time.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;

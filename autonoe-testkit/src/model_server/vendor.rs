@@ -1,4 +1,4 @@
-//! What a vendor adds to a scripted server: its words.
+//! [`Vendor`]: the wire formats that a vendor adds to a scripted server.
 
 use std::fmt;
 
@@ -12,70 +12,70 @@ use super::event::Event;
 use super::ids::Ids;
 use super::{Message, Prompt, Refusal};
 
-/// The API of a vendor: what is asked where, and how it says no.
+/// The API of a vendor: its paths and its error format.
 pub(super) trait Vendor: fmt::Debug + Send + Sync + 'static {
-    /// Says what a request is about.
-    fn asked(&self, head: Head<'_>, body: &Bytes) -> Asked;
+    /// Classifies a request.
+    fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest;
 
-    /// Puts a refusal into words.
-    fn refuse(&self, refusal: &Refusal, ids: Ids) -> Refused;
+    /// Encodes a refusal.
+    fn refuse(&self, refusal: &Refusal, ids: Ids) -> EncodedRefusal;
 
-    /// Returns the header that names a request, and its name, where the vendor has one.
+    /// Returns the header for the id of a request and its value, if the vendor has one.
     fn request_id(&self, ids: Ids) -> Option<(HeaderName, String)>;
 }
 
-/// What a request is about.
+/// The classification of a request.
 #[derive(Debug)]
-pub(super) enum Asked {
-    /// The next message of the model, in this shape.
+pub(super) enum ClassifiedRequest {
+    /// A request for the next message of the model, in this wire format.
     Message(&'static dyn Wire, Box<Prompt>),
-    /// How many tokens a prompt has, and the answer.
+    /// A request for the number of tokens of a prompt, and the answer.
     Count(Box<Prompt>, Value),
-    /// Something that always has the same answer.
+    /// A request with a constant answer.
     Fixed(Value),
-    /// Something that should have been understood, and why it was not.
+    /// A malformed request, with the reason.
     Unreadable(String),
-    /// Nothing that the vendor has.
+    /// A path that the vendor does not have.
     Nothing,
 }
 
-/// A refusal in the words of a vendor.
+/// An encoded refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct EncodedRefusal {
     pub(super) status: StatusCode,
-    /// How many seconds the client is asked to wait by a header.
+    /// The value of the header `retry-after`, in seconds.
     pub(super) retry_after: Option<u64>,
     pub(super) body: Bytes,
 }
 
-/// The shape in which an API tells a message.
+/// The wire format of an API for messages.
 ///
-/// Where it has no words for a message, it says why instead.
+/// Encoding a message that the format cannot express returns the reason.
 pub(super) trait Wire: fmt::Debug + Send + Sync {
-    /// Returns the message in one piece.
+    /// Returns the message as one document.
     fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String>;
 
     /// Returns the events of the message.
     fn stream(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String>;
 
-    /// Returns an event whose data is no JSON.
+    /// Returns an event whose data is not JSON.
     fn malformed(&self) -> Event;
 
-    /// Returns the event that says after `told` others that something is wrong.
+    /// Returns the event that reports an error after `told` other events.
     fn error(&self, kind: &str, message: &str, told: usize) -> Event;
 
-    /// Returns the event that says after `told` others that the answer has failed.
+    /// Returns the event that reports a failed response after `told` other events.
     fn failed(&self, failure: Failure<'_>, _prompt: &Prompt, _ids: Ids, told: usize) -> Event {
         self.error(failure.code, failure.message, told)
     }
 
-    /// Returns what ends a line of a stream.
+    /// Returns the line ending of a stream.
     fn line_end(&self) -> &'static str {
         "\n"
     }
 }
 
-/// How an answer failed.
+/// The failure of a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure<'a> {
     pub(super) code: &'a str,

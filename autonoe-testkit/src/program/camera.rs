@@ -1,9 +1,10 @@
-//! A tool that returns a picture.
+//! Tool that returns a picture.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::{Attachment, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput};
+use autonoe_core::tool::{Attachment, ToolDefinition};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Value, json};
 
 /// A PNG image of one pixel.
@@ -23,7 +24,7 @@ impl Camera {
     /// The picture in base64.
     pub const BASE64: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-    /// Makes the tool.
+    /// Creates the tool.
     pub fn new() -> Arc<Self> {
         let schema = json!({"type": "object", "properties": {"fails": {"type": "boolean"}}});
         Arc::new(Self {
@@ -54,11 +55,12 @@ impl Tool for Camera {
             name: Some("photo.png".to_owned()),
             data: PICTURE.into(),
         };
-        let output = match input["fails"] == true {
-            true => ToolOutput::new("the film is full after this photo")
+        let output = if input["fails"] == true {
+            ToolOutput::new("the film is full after this photo")
                 .with_title("Took the last photo")
-                .with_metadata(ToolOutput::ERROR, "FILM_FULL"),
-            false => ToolOutput::new("the photo is attached").with_title("Took a photo"),
+                .with_metadata(ToolOutput::ERROR, "FILM_FULL")
+        } else {
+            ToolOutput::new("the photo is attached").with_title("Took a photo")
         };
         Ok(output.with_attachment(picture))
     }

@@ -1,16 +1,16 @@
-//! What is in folders.
+//! Contents of folders: files, sessions, processes and git repositories.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use autonoe_core::ProjectPaths;
+use autonoe_core::gate::ProjectPaths;
 
 /// Returns the names in `folder`, in order.
 ///
 /// # Panics
 ///
-/// It cannot be read.
+/// If the folder cannot be read.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("it is there").flatten();
     let mut names: Vec<_> = entries
@@ -20,12 +20,12 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the names of the sessions that have a folder of their own or temporary files in
-/// `temporary`, in order. The parent of their folders does not count.
+/// Returns the names of the sessions that have their own folder or temporary files in `temporary`,
+/// in order. The parent of their folders is not included.
 ///
 /// # Panics
 ///
-/// It cannot be read.
+/// If the folder cannot be read.
 pub fn sessions_in(temporary: &Path) -> Vec<String> {
     let (parents, mut names): (Vec<_>, Vec<_>) = names_in(temporary)
         .into_iter()
@@ -38,8 +38,8 @@ pub fn sessions_in(temporary: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the IDs and names of the running processes whose working directory is `folder`. Only on
-/// Linux; elsewhere it returns none.
+/// Returns the ids and names of the running processes whose working directory is `folder`. Only on
+/// Linux; on other systems it returns none.
 pub fn processes_in(folder: &Path) -> Vec<(u32, String)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -53,11 +53,11 @@ pub fn processes_in(folder: &Path) -> Vec<(u32, String)> {
 
 /// Returns the files of a project, in order, without those of Autonoe.
 ///
-/// Folders do not count: the sandbox of a program may leave an empty one.
+/// Folders are not included: the sandbox of a program may leave an empty one.
 ///
 /// # Panics
 ///
-/// It cannot be read.
+/// If the project cannot be read.
 pub fn files_in(project: &Path) -> Vec<String> {
     let (ours, mut files) = (project.join(".autonoe"), Vec::new());
     let mut folders = vec![project.to_owned()];
@@ -78,11 +78,12 @@ pub fn files_in(project: &Path) -> Vec<String> {
     names
 }
 
-/// Runs git in `folder`, as Ada and without the settings of this machine, and returns what it said.
+/// Runs git in `folder`, as the user Ada and without the settings of this machine, and returns its
+/// output.
 ///
 /// # Panics
 ///
-/// It cannot be run, or it fails.
+/// If git cannot be run, or fails.
 pub fn git(folder: &Path, arguments: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])

@@ -1,23 +1,23 @@
-//! A host that is killed.
+//! Host process that a test starts and kills.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A test in a process of its own, which plays the host of a session; killed at the latest when it
-/// is dropped.
+/// A test in a child process that acts as the host of a session; it is killed on drop at the
+/// latest.
 ///
-/// The test finds its role by the variables that it was started with.
+/// The test finds its role in its environment variables.
 #[derive(Debug)]
 pub struct Host(Child);
 
 impl Host {
-    /// Starts the test `name` of this program, with `variables`. What it says is in `log`.
+    /// Starts the test `name` of this program, with `variables`. Its output is written to `log`.
     ///
     /// # Panics
     ///
-    /// It cannot be started.
+    /// If the process cannot be started.
     pub fn start<'v>(
         name: &str,
         variables: impl IntoIterator<Item = (&'v str, &'v OsStr)>,
@@ -35,20 +35,20 @@ impl Host {
         Self(child.expect("it starts"))
     }
 
-    /// Tells whether it has ended.
+    /// Returns whether the process has ended.
     ///
     /// # Panics
     ///
-    /// The system does not say.
+    /// If the system does not report its status.
     pub fn has_ended(&mut self) -> bool {
         self.0.try_wait().expect("ours").is_some()
     }
 
-    /// Kills it.
+    /// Kills the process.
     ///
     /// # Panics
     ///
-    /// It cannot be killed.
+    /// If the process cannot be killed.
     pub fn kill(&mut self) {
         self.0.kill().expect("ours");
         self.0.wait().expect("ours");
@@ -57,7 +57,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,5 +1,5 @@
-//! What tests of backends need that drive a real program: patience, folders, git, hosts that are
-//! killed, and runs that are watched.
+//! Support for tests of backends that drive a real program: timeouts, folders, git, hosts to kill,
+//! and observed runs.
 //!
 //! ```
 //! use autonoe_testkit::program::files_in;
@@ -14,11 +14,11 @@
 mod camera;
 mod folders;
 mod host;
-mod waiting;
+mod timeout;
 mod watched_run;
 
 pub use camera::Camera;
 pub use folders::{files_in, git, names_in, processes_in, sessions_in};
 pub use host::Host;
-pub use waiting::{PATIENCE, events_of, eventually, within};
+pub use timeout::{TIMEOUT, collect_events, eventually, within};
 pub use watched_run::{WatchedRun, status_on_disk};

@@ -1,19 +1,18 @@
-//! A whole run, and all that its observers are told.
+//! A complete run with all events that its observers receive.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentClientFactory, Project, ProjectRun, RunControl, RunReport, SessionRunnerBuilder,
-};
+use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::{AgentClientFactory, Project, ProjectRun, RunControl, RunReport};
 use serde_json::{Value, json};
 
 use super::within;
 use crate::EventLog;
 
-/// A whole run, and all that its observers are told.
+/// A complete run with all events that its observers receive.
 #[derive(Debug)]
 pub struct WatchedRun {
     run: ProjectRun,
@@ -21,14 +20,14 @@ pub struct WatchedRun {
 }
 
 impl WatchedRun {
-    /// Makes a run of a greeting in a fresh project at `folder`.
+    /// Creates a run of a greeting in a fresh project at `folder`.
     ///
     /// # Panics
     ///
-    /// The project cannot be made.
+    /// If the project cannot be created.
     pub fn in_project(folder: &Path, agents: impl AgentClientFactory + 'static) -> Self {
         fs::write(folder.join("SPEC.md"), "# A greeting\n").expect("writable");
-        // No browser: it would be fetched from the network.
+        // No browser, because it would be downloaded.
         fs::create_dir(folder.join(".autonoe")).expect("it can be made");
         let config = json!({"mcpServers": {}}).to_string();
         fs::write(folder.join(".autonoe/agent.json"), config).expect("writable");
@@ -43,12 +42,12 @@ impl WatchedRun {
         Self { run, log }
     }
 
-    /// Makes a run of a greeting in a project at `folder` that is planned: its ledger has the pending
+    /// Creates a run of a greeting in a planned project at `folder`: its ledger has the pending
     /// deliverable `DL-001`, and its first session is a coding session.
     ///
     /// # Panics
     ///
-    /// The project cannot be made.
+    /// If the project cannot be created.
     pub fn in_planned_project(folder: &Path, agents: impl AgentClientFactory + 'static) -> Self {
         let run = Self::in_project(folder, agents);
         let ledger = json!({"deliverables": [{
@@ -61,19 +60,19 @@ impl WatchedRun {
         run
     }
 
-    /// Returns what its observers are told.
+    /// Returns the log of observed events.
     pub fn log(&self) -> Arc<EventLog> {
         self.log.clone()
     }
 
-    /// Changes the run.
+    /// Modifies the run.
     #[must_use]
     pub fn with(self, change: impl FnOnce(ProjectRun) -> ProjectRun) -> Self {
         let run = change(self.run);
         Self { run, ..self }
     }
 
-    /// Changes how its sessions are run.
+    /// Configures the session runner.
     #[must_use]
     pub fn configure(
         self,
@@ -82,21 +81,21 @@ impl WatchedRun {
         self.with(|run| run.configure(configure))
     }
 
-    /// Runs to the end, and returns the report and how each session ended.
+    /// Runs to the end, and returns the report and the end of each session.
     ///
     /// # Panics
     ///
-    /// It does not start, or takes too long.
-    pub async fn until_it_ends(self) -> (RunReport, Vec<Value>) {
-        self.controlled_by(&RunControl::new()).await
+    /// If the run does not start, or takes too long.
+    pub async fn run(self) -> (RunReport, Vec<Value>) {
+        self.run_with_control(&RunControl::new()).await
     }
 
-    /// Runs to the end under `control`, and returns the report and how each session ended.
+    /// Runs to the end under `control`, and returns the report and the end of each session.
     ///
     /// # Panics
     ///
-    /// It does not start, or takes too long.
-    pub async fn controlled_by(self, control: &RunControl) -> (RunReport, Vec<Value>) {
+    /// If the run does not start, or takes too long.
+    pub async fn run_with_control(self, control: &RunControl) -> (RunReport, Vec<Value>) {
         let report = within(self.run.run(control)).await.expect("it starts");
         let ended = self.log.json().into_iter();
         let ended = ended.filter(|event| event["event"] == "session_ended");
@@ -104,11 +103,11 @@ impl WatchedRun {
     }
 }
 
-/// Returns the status of the only deliverable, as the ledger of the project on disk has it.
+/// Returns the status of the only deliverable in the project's ledger on disk.
 ///
 /// # Panics
 ///
-/// There is no ledger.
+/// If there is no ledger.
 pub fn status_on_disk(project: &Path) -> Value {
     let text = fs::read_to_string(project.join(".autonoe/status.json")).expect("a ledger");
     let ledger: Value = serde_json::from_str(&text).expect("JSON");

@@ -1,21 +1,21 @@
-//! What goes wrong with a host.
+//! Faults of a simulated host, and the random numbers that choose them.
 
 use super::{Driver, World};
 
-/// Something that happens in a world.
+/// An event in a world.
 #[derive(Debug)]
 pub(super) enum Event<E> {
     Crash,
     Restart,
     Sleep,
     CutOff,
-    /// What the driver has planned.
+    /// An event that the driver has planned.
     Driven(E),
 }
 
 impl<D: Driver> World<D> {
-    /// Lets `event` happen to `host`, as far as it is there to see it.
-    pub(super) fn happen(&mut self, host: usize, event: Event<D::Event>) {
+    /// Applies `event` to `host`, if the host can still receive it.
+    pub(super) fn apply_event(&mut self, host: usize, event: Event<D::Event>) {
         let it = &mut self.hosts[host];
         let event = match event {
             Event::Crash => return self.crash(host),
@@ -34,19 +34,19 @@ impl<D: Driver> World<D> {
             }
             Event::Driven(event) => event,
         };
-        if !D::sees(it, &event) {
+        if !D::receives(it, &event) {
             return;
         }
-        // Whatever comes while it sleeps comes when it wakes, in any order.
+        // Events during sleep arrive when the host wakes up, in any order.
         if self.now < it.asleep_until {
             let at = it.asleep_until + self.random.between(0, 500);
             return self.plan(at, host, event);
         }
-        if self.now < it.cut_off_until && !D::needs_no_touch(&event) {
+        if self.now < it.cut_off_until && !D::reaches_isolated_host(&event) {
             let at = self.now + self.random.between(1000, 8000);
             return self.plan(at, host, event);
         }
-        D::happen(self, host, event);
+        D::apply(self, host, event);
     }
 
     fn crash(&mut self, host: usize) {
@@ -54,9 +54,9 @@ impl<D: Driver> World<D> {
         if it.down {
             return;
         }
-        // The agent may live on. Then it keeps the lock.
+        // The agent may survive. Then it keeps the lock.
         it.orphan = self.random.next().is_multiple_of(3).then_some(it.life);
-        D::crash(&mut it.hands, it.orphan, &mut self.store);
+        D::crash(&mut it.state, it.orphan, &mut self.store);
         it.life += 1;
         it.down = true;
         let at = self.now + self.random.between(500, 40_000);
@@ -69,12 +69,12 @@ impl<D: Driver> World<D> {
 pub struct Random(u64);
 
 impl Random {
-    /// Begins with a seed.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Draws any number.
+    /// Returns a random number.
     #[allow(clippy::should_implement_trait)] // It never ends.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -84,12 +84,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Draws from `low` to `high`, both included.
+    /// Returns a random number from `low` to `high`, both included.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low + 1)
     }
 
-    /// Tells whether something happens that does so in `percent` of all cases.
+    /// Returns true in `percent` of all cases.
     pub fn happens(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }

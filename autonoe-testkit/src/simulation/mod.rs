@@ -1,14 +1,14 @@
-//! A run on several hosts that crash, sleep and lose touch, played from a seed.
+//! Seeded simulation of a run on several hosts that crash, sleep and lose their connection.
 //!
-//! The project, its hosts, its clock and what goes wrong are a model. Who decides what the hosts do
-//! is real, and is given as a [`Driver`]: the runs of one machine and those of a cluster are played
-//! in the same world and must come to the same. A seed gives the same schedule each time.
+//! The project, its hosts, its clock and the faults are a model. The code that decides what the
+//! hosts do is real and is passed as a [`Driver`]: runs on one machine and runs on a cluster are
+//! played in the same world and must reach the same result. A seed reproduces its schedule.
 //!
 //! [`simulate`] plays one schedule. Whatever went wrong, every session took effect exactly once,
-//! the run ended after the faults did, and it came to what a run without faults comes to; or it is
-//! said which [`Violation`] there was. One that somebody cancels ends as interrupted, begins nothing
-//! after who decides took note of that, and counts what was done until then once. [`Rules`] can be switched off, to see that the simulation
-//! finds what they are for.
+//! the run ended after the faults stopped, and it reached the result of a run without faults;
+//! otherwise a [`Violation`] is returned. A cancelled run ends as interrupted, starts nothing after
+//! the driver has noticed the cancellation, and counts the work until then once. [`Rules`] can be
+//! switched off to verify that the simulation finds the faults that they prevent.
 
 mod faults;
 mod script;
@@ -19,5 +19,5 @@ mod world;
 pub use faults::Random;
 pub use script::Script;
 pub use store::{Fenced, Rules, Store};
-pub use verdict::{Tally, Violation};
+pub use verdict::{Stats, Violation};
 pub use world::{Driver, FAULTS_END, HOSTS, Host, World, simulate};

@@ -1,17 +1,16 @@
-//! What the sessions of a run do, and what the run comes to when nothing goes wrong.
+//! Scripted sessions of a run, and the result of the run without faults.
 
 use std::time::Duration;
 
-use autonoe_core::{
-    CostTotal, CostUsd, ExitReason, LedgerCounts, LedgerView, Mode, OnQuota, ReportedCounts,
-    RunAction, RunFact, RunId, RunLimits, RunMachine, RunReport, SessionEnd, SessionOutcome,
-    SessionPlan, SessionResult,
-};
+use autonoe_core::agent::{CostTotal, SessionEnd, SessionOutcome, SessionReport};
+use autonoe_core::ledger::{LedgerCounts, LedgerView};
+use autonoe_core::run::{ReportedCounts, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+use autonoe_core::{CostUsd, ExitReason, Mode, OnQuota, RunId, RunReport};
 use jiff::Timestamp;
 
 use super::Random;
 
-/// What the sessions of one run do. The same session does the same whenever it is run.
+/// The work of a run's sessions. A session does the same whenever it is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Script {
     seed: u64,
@@ -19,7 +18,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Makes the script of a seed.
+    /// Creates the script of a seed.
     pub fn new(seed: u64) -> Self {
         let deliverables = Random::new(seed).between(2, 5) as usize;
         Self { seed, deliverables }
@@ -39,20 +38,20 @@ impl Script {
         }
     }
 
-    /// Returns how long session `number` takes, in milliseconds.
-    pub fn takes(self, number: u32) -> u64 {
+    /// Returns the duration of session `number`, in milliseconds.
+    pub fn duration(self, number: u32) -> u64 {
         self.random(number).between(500, 25_000)
     }
 
-    /// Carries out session `number`, which ends at `at`, on a ledger that is as `before`.
+    /// Performs session `number`, which ends at `at`, on the ledger `before`.
     ///
-    /// The work is not idempotent: who does it twice makes two steps.
+    /// The work is not idempotent: performing it twice makes two steps.
     pub fn perform(
         self,
         number: u32,
         at: Timestamp,
         before: LedgerView,
-    ) -> (SessionResult, LedgerView) {
+    ) -> (SessionReport, LedgerView) {
         let mut after = before;
         let outcome = match self.random(number).next() % 8 {
             0 => SessionOutcome::ExecutionError {
@@ -67,20 +66,20 @@ impl Script {
                 SessionOutcome::Completed
             }
         };
-        let mut result = SessionResult::completed();
+        let mut result = SessionReport::completed();
         result.end = SessionEnd::Outcome(outcome);
         result.cost = CostTotal::known(CostUsd::from_cents(u64::from(number)));
         result.tokens.output = u64::from(number) * 10;
         (result, after)
     }
 
-    /// Runs without any fault.
+    /// Runs without faults.
     pub(super) fn undisturbed(self) -> RunReport {
         self.run_until(None)
     }
 
-    /// Runs without any fault, until it is cancelled: `sessions` have begun, and `told` of them came
-    /// to their own end before that was heeded.
+    /// Runs without faults until it is cancelled: `sessions` have started, and `told` of them ended
+    /// by themselves before the cancellation took effect.
     pub(super) fn cancelled(self, sessions: u32, told: u32) -> RunReport {
         self.run_until(Some((sessions, told)))
     }
@@ -102,7 +101,7 @@ impl Script {
                     }
                     let (result, after) = match cancelled {
                         Some((_, told)) if number > told => {
-                            (SessionResult::new(SessionEnd::Cancelled), ledger)
+                            (SessionReport::new(SessionEnd::Cancelled), ledger)
                         }
                         _ => self.perform(number, at, ledger),
                     };
@@ -122,7 +121,7 @@ impl Script {
                     })
                 }
                 RunAction::Finish { exit } => return machine.report(&Self::run(), exit, at),
-                other => panic!("nobody asked for {other:?}"),
+                other => panic!("{other:?} was not requested"),
             };
         }
     }
@@ -142,7 +141,7 @@ fn work(deliverables: usize, kind: u64, counts: &mut LedgerCounts) {
     }
 }
 
-/// What must be the same whatever happened in between: all but times and unknown costs.
+/// The results that must not depend on faults: everything except times and unknown costs.
 pub(super) fn counts(
     report: &RunReport,
 ) -> (
@@ -151,7 +150,7 @@ pub(super) fn counts(
     u32,
     u32,
     CostUsd,
-    autonoe_core::TokenUsage,
+    autonoe_core::agent::TokenUsage,
 ) {
     let RunReport {
         exit,
@@ -164,7 +163,7 @@ pub(super) fn counts(
     } = report;
     (
         exit,
-        // One run is cancelled before it reads the ledger, another one right after it.
+        // One run may be cancelled before it reads the ledger, another one right after it.
         deliverables.unwrap_or_default(),
         *iterations,
         *sessions,

@@ -1,41 +1,44 @@
-//! The project as a model: lock, epoch, ledger, outcome records, journal, each write atomic.
+//! Model of a project: lock, epoch, ledger, outcome records and journal, with atomic writes.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{Epoch, JournalLine, LedgerView, RunFact, RunReport};
+use autonoe_core::RunReport;
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::run::{JournalLine, RunFact};
+use autonoe_core::time::Epoch;
 
-/// Which of the rules are in force.
+/// The rules that are in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// All of them.
+    /// All rules.
     All,
-    /// Writes with an old epoch are taken.
+    /// Writes with an old epoch are accepted.
     NoFence,
-    /// Nobody writes down that a session is over before it is reported.
+    /// The end of a session is not recorded before it is reported.
     NoOutcomeRecord,
 }
 
-/// Somebody else has taken over.
+/// Another host has taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fenced;
 
-/// The one project that all hosts share.
+/// The project that all hosts share.
 ///
-/// A session's step in the ledger and its outcome record are one write. With
-/// two, a crash between them would repeat the step; no rule could mend that.
+/// A session's step in the ledger and its outcome record are one write. With two writes, a crash
+/// between them would repeat the step, and no rule could repair that.
 #[derive(Debug)]
 pub struct Store {
     rules: Rules,
     epoch: Epoch,
-    /// Until when the lock is taken, in milliseconds.
+    /// The time until which the lock is held, in milliseconds.
     locked_until: u64,
     ledger: LedgerView,
     /// The numbers of the sessions that took effect, in order.
     pub(super) effects: Vec<u32>,
     outcomes: BTreeMap<u32, RunFact>,
-    /// What hosts have written down, in order.
+    /// The journal lines of all hosts, in order.
     pub journal: Vec<JournalLine>,
-    /// What the run came to.
+    /// The report of the finished run.
     pub ended: Option<RunReport>,
     pub(super) refused: u64,
 }
@@ -60,7 +63,7 @@ impl Store {
         self.ledger
     }
 
-    /// Takes the lock and raises the epoch, unless the lock is taken or the run over.
+    /// Acquires the lock and raises the epoch, unless the lock is held or the run has ended.
     pub fn take_over(&mut self, now: u64, until: u64) -> Option<Epoch> {
         if now < self.locked_until || self.ended.is_some() {
             return None;
@@ -70,28 +73,29 @@ impl Store {
         Some(self.epoch)
     }
 
-    /// Returns the epoch of who takes over next. Nothing is changed.
+    /// Returns the epoch of the next takeover, without changing anything.
     pub fn next_epoch(&self) -> Epoch {
         Epoch(self.epoch.0 + 1)
     }
 
-    /// Keeps off all before `epoch`.
+    /// Fences off all epochs before `epoch`.
     ///
     /// # Errors
     ///
-    /// Somebody else has taken over.
+    /// If another host has taken over.
     pub fn raise(&mut self, epoch: Epoch) -> Result<(), Fenced> {
         self.fence(epoch)?;
         self.epoch = self.epoch.max(epoch);
         Ok(())
     }
 
-    /// Keeps the lock. Who has lost it learns so, whatever the rules: the fence is about writes.
+    /// Renews the lock. A host that has lost it gets an error whatever the rules are: the fence
+    /// only concerns writes.
     ///
     /// # Errors
     ///
-    /// Somebody else has taken over.
-    pub fn keep_lock(&mut self, epoch: Epoch, until: u64) -> Result<(), Fenced> {
+    /// If another host has taken over.
+    pub fn renew_lock(&mut self, epoch: Epoch, until: u64) -> Result<(), Fenced> {
         if epoch < self.epoch {
             return Err(Fenced);
         }
@@ -99,18 +103,18 @@ impl Store {
         Ok(())
     }
 
-    /// Frees the lock of a host that is gone, as the system does.
-    pub fn free_lock(&mut self, epoch: Epoch) {
+    /// Releases the lock of a crashed host, as the system does.
+    pub fn release_lock(&mut self, epoch: Epoch) {
         if epoch == self.epoch {
             self.locked_until = 0;
         }
     }
 
-    /// Writes what session `number` did, and its outcome record.
+    /// Writes the effect of session `number`, and its outcome record.
     ///
     /// # Errors
     ///
-    /// Somebody else has taken over.
+    /// If another host has taken over.
     pub fn end_session(
         &mut self,
         epoch: Epoch,
@@ -132,11 +136,11 @@ impl Store {
         self.outcomes.get(&number)
     }
 
-    /// Writes down a line.
+    /// Appends a line to the journal.
     ///
     /// # Errors
     ///
-    /// Somebody else has taken over.
+    /// If another host has taken over.
     pub fn append(&mut self, epoch: Epoch, line: JournalLine) -> Result<(), Fenced> {
         self.fence(epoch)?;
         if let JournalLine::RunEnded { report } = &line {

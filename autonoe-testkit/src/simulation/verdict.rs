@@ -1,84 +1,84 @@
-//! Whether a simulation came to the end that it must.
+//! Verdict of a simulation: its statistics and the violations found.
 
 use autonoe_core::ExitReason;
 
 use super::script::counts;
 use super::{Driver, Store, World};
 
-/// What must never be.
+/// A violated guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
     /// A session took effect more than once.
     Repeated {
-        /// Its number.
+        /// The number of the session.
         number: u32,
     },
-    /// A session that the run counts took no effect.
+    /// A session that the run counts had no effect.
     Missing {
-        /// Its number.
+        /// The number of the session.
         number: u32,
     },
-    /// The run does not end although nothing hinders it any more.
+    /// The run does not end although no fault prevents it any more.
     NoEnd,
-    /// The run comes to something else than one without faults.
-    OtherCounts {
-        /// What it comes to.
+    /// The result of the run differs from that of a run without faults.
+    WrongCounts {
+        /// The result.
         found: String,
-        /// What it must come to.
+        /// The expected result.
         expected: String,
     },
-    /// The unknown costs are not those of the sessions that were lost.
-    OtherUnknownCosts {
-        /// How many there are.
+    /// The unknown costs are not those of the lost sessions.
+    WrongUnknownCosts {
+        /// The number of unknown costs.
         found: u32,
-        /// How many sessions were lost.
+        /// The number of lost sessions.
         lost: usize,
     },
-    /// What was written down does not give the decisions again that it holds.
+    /// Replaying the journal does not reproduce its decisions.
     Diverged,
-    /// A run that is cancelled ended as something else.
+    /// A cancelled run ended with another reason.
     NotInterrupted {
-        /// How it ended.
+        /// The reason.
         exit: ExitReason,
     },
-    /// A session began although who decides had taken note that the run is cancelled.
-    BegunAfterCancel {
-        /// Its number.
+    /// A session started although the driver had noticed the cancellation.
+    StartedAfterCancel {
+        /// The number of the session.
         number: u32,
     },
-    /// An epoch was not higher than one before it.
-    EpochFell {
-        /// The one before.
+    /// An epoch was not higher than its predecessor.
+    EpochDecreased {
+        /// The predecessor.
         from: u64,
-        /// The one after it.
+        /// The epoch.
         to: u64,
     },
 }
 
-/// What happened in a simulation that went well.
+/// Statistics of a simulation without violations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How often a host took over.
+pub struct Stats {
+    /// The number of takeovers.
     pub takeovers: u64,
-    /// How many writes were refused.
+    /// The number of refused writes.
     pub refused: u64,
     /// How often an outcome record was found.
     pub records_used: u64,
-    /// How many sessions were given up as lost.
+    /// The number of sessions given up as lost.
     pub lost: u64,
-    /// How many things came twice.
+    /// The number of duplicated events.
     pub duplicates: u64,
-    /// How often the run went on under other limits.
+    /// How often the run continued with other limits.
     pub limits_changed: u64,
-    /// How many runs were cancelled.
+    /// The number of cancelled runs.
     pub cancelled: u64,
-    /// When nothing was left to happen.
+    /// The time of the last event.
     pub ended_at: u64,
 }
 
 impl<D: Driver> World<D> {
-    /// Compares what happened with a run without faults, which is cancelled if this one was.
-    pub(super) fn verdict(self) -> Result<(Tally, D), Violation> {
+    /// Compares the simulation with a run without faults, which is cancelled if this one was.
+    pub(super) fn verdict(self) -> Result<(Stats, D), Violation> {
         let Store {
             effects,
             ended,
@@ -94,21 +94,23 @@ impl<D: Driver> World<D> {
             let exit = report.exit.clone();
             return Err(Violation::NotInterrupted { exit });
         }
-        // Of a cancelled run the last session may have come to no end of its own.
-        let told = match self.cancelled {
-            true => self.told.last().copied().unwrap_or_default(),
-            false => report.sessions,
+        // The last session of a cancelled run may not have ended by itself.
+        let told = if self.cancelled {
+            self.told.last().copied().unwrap_or_default()
+        } else {
+            report.sessions
         };
         let is_missing = |number: &u32| times(*number) == 0 || !self.told.contains(number);
         if let Some(number) = (1..=told).find(is_missing) {
             return Err(Violation::Missing { number });
         }
-        let expected = match self.cancelled {
-            true => self.script.cancelled(report.sessions, told),
-            false => self.script.undisturbed(),
+        let expected = if self.cancelled {
+            self.script.cancelled(report.sessions, told)
+        } else {
+            self.script.undisturbed()
         };
         if counts(report) != counts(&expected) {
-            return Err(Violation::OtherCounts {
+            return Err(Violation::WrongCounts {
                 found: format!("{report:?}"),
                 expected: format!("{expected:?}"),
             });
@@ -116,12 +118,12 @@ impl<D: Driver> World<D> {
         let lost = self.driver.lost(&self.store);
         if usize::try_from(report.cost.unknown_parts) != Ok(lost) {
             let found = report.cost.unknown_parts;
-            return Err(Violation::OtherUnknownCosts { found, lost });
+            return Err(Violation::WrongUnknownCosts { found, lost });
         }
         if let Some(violation) = self.driver.violation() {
             return Err(violation);
         }
-        let tally = Tally {
+        let tally = Stats {
             refused: *refused,
             cancelled: u64::from(self.cancelled),
             ended_at: self.now,

@@ -1,4 +1,4 @@
-//! Several hosts, one project and everything that can go wrong between them.
+//! [`World`]: several hosts, one project and the faults between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -6,27 +6,28 @@ use std::fmt::Debug;
 use jiff::Timestamp;
 
 use super::faults::Event;
-use super::{Random, Rules, Script, Store, Tally, Violation};
+use super::{Random, Rules, Script, Stats, Store, Violation};
 
-/// How many hosts there are.
+/// The number of hosts.
 pub const HOSTS: usize = 3;
 
-/// When nothing goes wrong any more. All times are in milliseconds.
+/// The time after which no fault occurs. All times are in milliseconds.
 pub const FAULTS_END: u64 = 150_000;
 
 const GIVE_UP: u64 = FAULTS_END + 3_600_000;
 
-/// Plays the schedule of `seed` to its end. `begin` may plan more than hosts and their faults.
+/// Plays the schedule of `seed` to its end. `begin` may plan additional events besides those of
+/// hosts and their faults.
 ///
 /// # Errors
 ///
-/// Something was that must never be.
+/// If a guarantee was violated.
 pub fn simulate<D: Driver>(
     seed: u64,
     rules: Rules,
     driver: D,
     begin: impl FnOnce(&mut World<D>),
-) -> Result<(Tally, D), Violation> {
+) -> Result<(Stats, D), Violation> {
     let mut world = World::new(seed, rules, driver);
     begin(&mut world);
     while let Some(((now, _), (host, event))) = world.events.pop_first() {
@@ -35,39 +36,39 @@ pub fn simulate<D: Driver>(
         }
         world.now = now;
         match (host, event) {
-            (Some(host), event) => world.happen(host, event),
-            (None, Event::Driven(event)) => D::happen_elsewhere(&mut world, event),
+            (Some(host), event) => world.apply_event(host, event),
+            (None, Event::Driven(event)) => D::apply_global(&mut world, event),
             (None, fault) => unreachable!("{fault:?} happens to a host"),
         }
     }
     world.verdict()
 }
 
-/// To whom something happens, and what.
+/// A planned event and its host, if it concerns one.
 type Planned<E> = (Option<usize>, Event<E>);
 
-/// The hosts, their project, and what is to come.
+/// The hosts, their project, and the planned events.
 #[derive(Debug)]
 pub struct World<D: Driver> {
-    /// What decides.
+    /// The code that decides what hosts do.
     pub driver: D,
     /// The time, in milliseconds from the start.
     pub now: u64,
-    /// What chance decides.
+    /// The source of randomness.
     pub random: Random,
-    /// What the sessions do.
+    /// The work of the sessions.
     pub script: Script,
     /// The project.
     pub store: Store,
     /// The hosts.
-    pub hosts: [Host<D::Hands>; HOSTS],
-    /// Whether who decides has taken note that the run is cancelled, and has to keep to that.
+    pub hosts: [Host<D::HostState>; HOSTS],
+    /// Whether the driver has noticed the cancellation of the run and must respect it.
     pub cancelled: bool,
-    /// The sessions of which who decides was told how they came to their own end.
+    /// The sessions whose own end was reported to the driver.
     pub told: BTreeSet<u32>,
-    /// What happened that is worth counting.
-    pub tally: Tally,
-    /// What is to come, by time and then in the order in which it was planned.
+    /// The statistics.
+    pub tally: Stats,
+    /// The planned events, by time and then in the order in which they were planned.
     events: BTreeMap<(u64, u64), Planned<D::Event>>,
     planned: u64,
 }
@@ -83,7 +84,7 @@ impl<D: Driver> World<D> {
             hosts: Default::default(),
             cancelled: false,
             told: BTreeSet::new(),
-            tally: Tally::default(),
+            tally: Stats::default(),
             events: BTreeMap::new(),
             planned: 0,
         };
@@ -103,19 +104,19 @@ impl<D: Driver> World<D> {
         world
     }
 
-    /// Plans what happens to a host.
+    /// Plans an event of a host.
     pub fn plan(&mut self, at: u64, host: usize, event: D::Event) {
         self.put(at, Some(host), Event::Driven(event));
     }
 
-    /// Plans what happens to a host within the next `within` milliseconds.
+    /// Plans an event of a host within the next `within` milliseconds.
     pub fn soon(&mut self, host: usize, within: u64, event: D::Event) {
         let at = self.now + self.random.between(0, within);
         self.plan(at, host, event);
     }
 
-    /// Plans what happens elsewhere.
-    pub fn plan_elsewhere(&mut self, at: u64, event: D::Event) {
+    /// Plans an event that does not concern a host.
+    pub fn plan_global(&mut self, at: u64, event: D::Event) {
         self.put(at, None, Event::Driven(event));
     }
 
@@ -128,81 +129,81 @@ impl<D: Driver> World<D> {
         self.events.insert((at, self.planned), (host, event));
     }
 
-    /// Tells whether a host cannot reach the project now.
+    /// Returns whether a host cannot reach the project now.
     pub fn is_cut_off(&self, host: usize) -> bool {
         self.now < self.hosts[host].cut_off_until
     }
 
-    /// Returns the time.
+    /// Returns the current time.
     pub fn at(&self) -> Timestamp {
         let millis = i64::try_from(self.now).unwrap_or(i64::MAX);
         Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX)
     }
 }
 
-/// Decides what the hosts of a [`World`] do, as the code under test does.
+/// Decides what the hosts of a [`World`] do, with the code under test.
 pub trait Driver: Sized {
-    /// Something that happens beside faults.
+    /// An event other than a fault.
     type Event: Debug;
 
-    /// What a host has in its hands.
-    type Hands: Debug + Default;
+    /// The in-memory state of a host.
+    type HostState: Debug + Default;
 
-    /// Returns what a host does first in each of its lives.
+    /// Returns the first event of a host in each of its lives.
     fn first(life: u32) -> Self::Event;
 
-    /// Tells whether a host is still there to see an event.
-    fn sees(host: &Host<Self::Hands>, event: &Self::Event) -> bool;
+    /// Returns whether a host can still receive an event.
+    fn receives(host: &Host<Self::HostState>, event: &Self::Event) -> bool;
 
-    /// Tells whether an event happens also to a host that is cut off. All others come later then.
-    fn needs_no_touch(event: &Self::Event) -> bool;
+    /// Returns whether an event also reaches a host that is cut off. All others are then delayed.
+    fn reaches_isolated_host(event: &Self::Event) -> bool;
 
-    /// Lets an event happen to a host that is awake.
-    fn happen(world: &mut World<Self>, host: usize, event: Self::Event);
+    /// Applies an event to a host that is awake.
+    fn apply(world: &mut World<Self>, host: usize, event: Self::Event);
 
-    /// Lets an event happen that is nobody's in particular; there is none by default.
-    fn happen_elsewhere(_world: &mut World<Self>, event: Self::Event) {
+    /// Applies an event that does not concern a host; there is none by default.
+    fn apply_global(_world: &mut World<Self>, event: Self::Event) {
         unreachable!("{event:?} happens to a host");
     }
 
-    /// Empties the hands of a host that crashes. Its agent may live on, as an orphan.
-    fn crash(hands: &mut Self::Hands, orphan: Option<u32>, store: &mut Store);
+    /// Clears the state of a crashing host. Its agent may survive as an orphan.
+    fn crash(hands: &mut Self::HostState, orphan: Option<u32>, store: &mut Store);
 
-    /// Returns how many sessions it gave up as lost.
+    /// Returns the number of sessions given up as lost.
     fn lost(&self, store: &Store) -> usize;
 
-    /// Returns what it found that must never be, of its own.
+    /// Returns a violation that the driver itself has found.
     fn violation(&self) -> Option<Violation>;
 }
 
-/// One of the machines that may work on the run.
+/// A machine that may work on the run.
 #[derive(Debug, Default)]
 pub struct Host<H> {
-    /// Counts the starts; what an earlier life had in mind is gone.
+    /// The number of starts; the state of an earlier life is lost.
     pub life: u32,
-    /// An earlier life whose agent lives on after the crash.
+    /// An earlier life whose agent survived the crash.
     pub orphan: Option<u32>,
     pub(super) down: bool,
     pub(super) asleep_until: u64,
-    /// Until when it cannot reach the store.
+    /// The time until which it cannot reach the store.
     pub(super) cut_off_until: u64,
-    /// What it has in its hands.
-    pub hands: H,
+    /// The in-memory state.
+    pub state: H,
 }
 
 impl<H> Host<H> {
-    /// Tells whether it is not down.
+    /// Returns whether the host is up.
     pub fn is_up(&self) -> bool {
         !self.down
     }
 
-    /// Tells whether what `life` began is still there.
-    pub fn lives(&self, life: u32) -> bool {
+    /// Returns whether the work that `life` started still exists.
+    pub fn is_current_life(&self, life: u32) -> bool {
         !self.down && self.life == life
     }
 
-    /// Tells whether the agent that `life` started is still there.
-    pub fn agent_lives(&self, life: u32) -> bool {
-        self.lives(life) || self.orphan == Some(life)
+    /// Returns whether the agent that `life` started is still running.
+    pub fn is_agent_running(&self, life: u32) -> bool {
+        self.is_current_life(life) || self.orphan == Some(life)
     }
 }

@@ -1,11 +1,11 @@
-//! Replayed and recorded sessions do what every agent client must do.
+//! Replayed and recorded sessions pass the conformance suite of agent clients.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::AgentClientFactory;
 use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
-use autonoe_testkit::{Recorder, Replayer, ScriptedAgents};
+use autonoe_testkit::{Recorder, Replayer, ScriptedBackend};
 use serde_json::{Value, json};
 
 /// Plays the scenarios of the conformance suite from cassettes.
@@ -53,7 +53,7 @@ impl AgentHarness for Replays {
                 session
             })
             .collect();
-        let backend = ScriptedAgents::new([]).capabilities().clone();
+        let backend = ScriptedBackend::new([]).capabilities().clone();
         let cassette = json!({"version": 1, "backend": backend, "sessions": sessions});
         let cassette = serde_json::from_value(cassette).expect("it is a cassette");
         // The suite interrupts many sessions on purpose.
@@ -61,7 +61,7 @@ impl AgentHarness for Replays {
     }
 }
 
-/// Makes the events of calls that were all made at once.
+/// Returns the events of calls that were all made at once.
 fn calls(all: impl IntoIterator<Item = (String, Value)>) -> Vec<Value> {
     let (mut asked, mut answered) = (Vec::new(), Vec::new());
     for (number, (name, input)) in all.into_iter().enumerate() {
@@ -82,12 +82,12 @@ async fn replayed_sessions_conform() {
 
     report.assert();
     let skipped: Vec<_> = report.skipped().iter().map(|it| &*it.check).collect();
-    // Nothing on a cassette happens, so that there is nothing to keep in.
+    // A replay executes nothing, so a sandbox has nothing to confine.
     let enclosed = "an agent in the outer sandbox writes to its project alone";
     assert_eq!(skipped, [enclosed]);
 }
 
-/// Records what a replay plays.
+/// Records the sessions of a replay.
 struct RecordsReplays;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! What differs from the recording is told.
+//! Differences from the recording are reported.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ async fn a_drop_tells_of_mismatches_that_nobody_looked_at() {
     let message = dropped.expect_err("a session was not played");
     let message = message.downcast_ref::<String>().expect("it says why");
     assert!(
-        message.starts_with("the replay is not what was recorded:\nsession 3 "),
+        message.starts_with("the replay differs from the recording:\nsession 3 "),
         "{message}"
     );
 }

@@ -1,4 +1,4 @@
-//! What was recorded once is played again, and fails when we decide differently.
+//! Cassette replays succeed on equal decisions and fail on different ones.
 
 mod conformance;
 mod file;

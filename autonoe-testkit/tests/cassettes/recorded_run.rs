@@ -1,14 +1,18 @@
-//! A run with everything in it, recorded.
+//! A recorded run that covers every feature of a cassette.
 
 use std::sync::Arc;
 
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{LedgerState, MemoryRepository};
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SeededIds;
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, CostUsd, DeliverableRepository, FixedInstructions,
-    HookDecision, InstructionName, LedgerState, MemoryRepository, PreToolUseHook, RunControl,
-    RunReport, SeededIds, SessionRunner, hook_fn,
+    AgentClientFactory, CostUsd, DeliverableRepository, HookDecision, PreToolUseHook, RunControl,
+    RunReport, SessionRunner, hook_fn,
 };
 use autonoe_testkit::{
-    Cassette, EventLog, Recorder, ScriptedAgents, SessionScript, ToolUse, VirtualClock,
+    Cassette, EventLog, Recorder, ScriptedBackend, SessionScript, ToolUse, VirtualClock,
 };
 use serde_json::json;
 
@@ -41,9 +45,9 @@ pub(crate) fn scripts() -> [SessionScript; 3] {
     ]
 }
 
-/// What a run leaves behind.
+/// Results of a run.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct RunResults {
     pub(crate) report: RunReport,
     pub(crate) ledger: Option<LedgerState>,
     pub(crate) log: String,
@@ -52,7 +56,7 @@ pub(crate) struct Left {
 pub(crate) async fn run_with(
     agents: Arc<dyn AgentClientFactory>,
     hook: Arc<dyn PreToolUseHook>,
-) -> Left {
+) -> RunResults {
     let repository = Arc::new(MemoryRepository::new());
     let texts = InstructionName::BUILT_IN.map(|name| (name, format!("Do it with {SECRET}.")));
     let log = Arc::new(EventLog::new());
@@ -72,19 +76,19 @@ pub(crate) async fn run_with(
         .run(&RunControl::new())
         .await;
     let saved = repository.load().await.expect("it is in memory");
-    Left {
+    RunResults {
         report,
         ledger: saved.map(|saved| saved.state),
         log: log.render(),
     }
 }
 
-pub(crate) async fn run(agents: Arc<dyn AgentClientFactory>) -> Left {
+pub(crate) async fn run(agents: Arc<dyn AgentClientFactory>) -> RunResults {
     run_with(agents, hook_fn("nothing", |_, _| HookDecision::Pass)).await
 }
 
-pub(crate) async fn recorded() -> (Cassette, Left) {
-    let agents = Arc::new(ScriptedAgents::new(scripts()));
+pub(crate) async fn recorded() -> (Cassette, RunResults) {
+    let agents = Arc::new(ScriptedBackend::new(scripts()));
     let recorder = Arc::new(Recorder::new(agents).with_secrets([SECRET]));
     let left = run(recorder.clone()).await;
     (recorder.cassette(), left)

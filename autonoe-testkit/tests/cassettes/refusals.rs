@@ -1,4 +1,4 @@
-//! Files that are no cassettes are refused by name, and kept.
+//! Invalid cassette files are rejected with their name and left unchanged.
 
 use std::error::Error as _;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use autonoe_testkit::{Cassette, CassetteError};
 
-/// Loads `text` as a cassette and returns what is said about it.
+/// Loads `text` as a cassette and returns the error and its message.
 fn refusal(text: &str) -> (CassetteError, String) {
     let dir = tempfile::tempdir().expect("there is room");
     let path = dir.path().join("run.json");
@@ -28,7 +28,7 @@ fn another_version_is_refused_and_kept() {
     assert!(matches!(error, CassetteError::Version { found: 9, .. }));
     assert_eq!(
         message,
-        "the cassette ../run.json has version 9, and only version 1 is understood; record it again"
+        "the cassette ../run.json has version 9, and this program reads version 1; record it again"
     );
 }
 
@@ -43,10 +43,7 @@ fn what_is_no_cassette_is_refused_and_kept() {
     ] {
         let (error, message) = refusal(text);
 
-        assert_eq!(
-            message, "../run.json does not hold a valid cassette",
-            "{text}"
-        );
+        assert_eq!(message, "../run.json is not a valid cassette", "{text}");
         assert!(error.source().is_some(), "{text}");
     }
 }
@@ -57,6 +54,6 @@ fn a_missing_file_is_named() {
 
     assert_eq!(
         error.to_string(),
-        "the cassette /nowhere/run.json cannot be read"
+        "cannot read the cassette /nowhere/run.json"
     );
 }

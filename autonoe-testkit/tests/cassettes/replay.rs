@@ -1,20 +1,21 @@
-//! A replay does what was recorded, also what went wrong.
+//! Replays reproduce the recording, including its errors.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentClientFactory, ExitReason, FixedInstructions, InstructionName, MemoryRepository,
-    RunControl, SeededIds, SessionRunner,
-};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SeededIds;
+use autonoe_core::{AgentClientFactory, ExitReason, RunControl, SessionRunner};
 use autonoe_testkit::{
-    Fault, FaultyAgents, Recorder, Replayer, ScriptedAgents, SessionScript, VirtualClock,
+    Fault, FaultyAgents, Recorder, Replayer, ScriptedBackend, SessionScript, VirtualClock,
 };
 use serde_json::json;
 
 use crate::cassettes::recorded_run::{SECRET, TOKEN, recorded, run, scripts};
 
-/// Returns the lines of a log without the secrets, sorted: calls that were made
-/// at once are replayed one after the other.
+/// Returns the lines of a log without secrets, sorted: calls that were made at once are replayed
+/// one after the other.
 fn lines(log: &str) -> Vec<String> {
     let [token, hidden] =
         [TOKEN, "[redacted]"].map(|text| format!("{:?}", json!({"token": text}).to_string()));
@@ -40,7 +41,7 @@ async fn a_replay_leaves_what_the_recorded_run_left() {
 #[tokio::test(start_paused = true)]
 async fn what_a_backend_did_wrong_is_replayed() {
     for seed in 0..40 {
-        let scripted = ScriptedAgents::new(scripts()).unverified();
+        let scripted = ScriptedBackend::new(scripts()).unverified();
         let faults = [Fault::MissingEnd, Fault::ErrorAfterEnd, Fault::WrongCost];
         let faulty = FaultyAgents::new(scripted, seed).with_faults(faults);
         let recorder = Arc::new(Recorder::new(faulty));
@@ -56,7 +57,7 @@ async fn what_a_backend_did_wrong_is_replayed() {
 #[tokio::test(start_paused = true)]
 async fn a_silence_is_replayed_as_a_silence() {
     let scripts = [SessionScript::new("sleeps").says("wait").hangs()];
-    let recorder = Arc::new(Recorder::new(ScriptedAgents::new(scripts).unverified()));
+    let recorder = Arc::new(Recorder::new(ScriptedBackend::new(scripts).unverified()));
     let run_once = async |agents: Arc<dyn AgentClientFactory>| {
         let texts = FixedInstructions::new([(InstructionName::Initializer, "Plan.")]);
         let runner = SessionRunner::builder("/srv/project")

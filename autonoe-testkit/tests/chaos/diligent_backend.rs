@@ -1,31 +1,36 @@
-//! A backend that works on whatever it finds.
+//! Backend that works on every deliverable it finds.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, SessionControl, SessionOutcome, Support,
+};
+use autonoe_core::event::InstructionName;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, CostUsd,
-    HookCoverage, InstructionName, MessageStream, NoControl, Prompt, SessionControl,
-    SessionOutcome, SessionSpec, StreamEvent, Support, ToolContext, ToolStatus, Toolbox,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, MessageStream, SessionSpec,
+    StreamEvent, ToolContext,
 };
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedSender};
 
-/// A backend that works on whatever it finds, and never minds.
+/// A backend that works on every deliverable it finds and ignores errors.
 #[derive(Clone, Default)]
 pub(crate) struct Diligent {
     pub(crate) notes: Arc<Notes>,
 }
 
-/// What the backend has done.
+/// A record of the backend's work.
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) created: AtomicUsize,
     pub(crate) disposed: AtomicUsize,
-    /// The deliverables that some call asked to pass.
+    /// The deliverables that some call tried to set to passed.
     pub(crate) passed: Mutex<BTreeSet<String>>,
 }
 

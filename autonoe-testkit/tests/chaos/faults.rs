@@ -1,12 +1,13 @@
-//! Each fault shows in a session as it says.
+//! Each fault has its documented effect on a session.
 
 use std::time::Duration;
 
-use autonoe_core::{
-    AgentClientFactory, CostUsd, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionOutcome,
-    SessionSpec, StreamEvent, Toolbox,
-};
-use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents, SessionScript};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClientFactory, CostUsd, RunId, SessionSpec, StreamEvent};
+use autonoe_testkit::{Fault, FaultyAgents, ScriptedBackend, SessionScript};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
@@ -22,7 +23,7 @@ fn spec(number: u32) -> SessionSpec {
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 
-/// Lets `fault` into a session that talks, calls a tool and ends.
+/// Injects `fault` into a session that sends a text, calls a tool and ends.
 async fn disturbed(fault: Fault) -> (FaultyAgents, Vec<String>) {
     let script = SessionScript::new("works")
         .uses_tool("Task", json!({}))
@@ -30,7 +31,7 @@ async fn disturbed(fault: Fault) -> (FaultyAgents, Vec<String>) {
         .costs(CostUsd::from_cents(5))
         .ends();
     let agents =
-        FaultyAgents::new(ScriptedAgents::new([script]).unverified(), 5).with_fault_in(1, fault);
+        FaultyAgents::new(ScriptedBackend::new([script]).unverified(), 5).with_fault_in(1, fault);
     let mut client = agents.create(spec(1)).expect("there is a script");
     let mut lines = Vec::new();
     let mut stream = client.query("go".into());
@@ -152,7 +153,7 @@ async fn a_slow_drip_takes_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_cost_is_told_at_the_end() {
+async fn a_wrong_cost_is_reported_at_the_end() {
     let (agents, lines) = disturbed(Fault::WrongCost).await;
 
     assert_eq!(agents.hits()[0].to_string(), "session 1: wrong cost");
@@ -166,7 +167,7 @@ async fn a_wrong_cost_is_told_at_the_end() {
 async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
     for seed in 0..20 {
         let scripts = [(); 3].map(|()| SessionScript::new("works").ends());
-        let agents = ScriptedAgents::new(scripts).unverified();
+        let agents = ScriptedBackend::new(scripts).unverified();
         let agents = FaultyAgents::new(agents, seed).with_fault_in(2, Fault::MissingEnd);
 
         for number in 1..=3 {
@@ -183,7 +184,7 @@ async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
 
 #[test]
 fn other_sessions_are_hit_as_well_where_a_rate_is_set() {
-    let agents = FaultyAgents::new(ScriptedAgents::new([]), 1)
+    let agents = FaultyAgents::new(ScriptedBackend::new([]), 1)
         .with_faults([Fault::Panic])
         .with_rate_percent(100)
         .with_fault_in(2, Fault::Silence);

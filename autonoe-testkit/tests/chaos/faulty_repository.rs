@@ -1,14 +1,15 @@
-//! A repository whose nth call fails.
+//! Repository whose nth call fails.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, FixedInstructions, InstructionName, LedgerState,
-    MemoryRepository, RepositoryErrorKind, RunControl, RunReport, SessionRunner,
-};
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{Fence, LedgerState, MemoryRepository, RepositoryErrorKind};
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::Epoch;
+use autonoe_core::{DeliverableRepository, RunControl, RunReport, SessionRunner};
 use autonoe_testkit::conformance::deliverable_repository;
 use autonoe_testkit::{
-    Expectation, FaultyRepository, RepositoryCall, ScriptedAgents, SessionScript, ToolUse,
+    Expectation, FaultyRepository, RepositoryCall, ScriptedBackend, SessionScript, ToolUse,
     VirtualClock,
 };
 use jiff::civil::date;
@@ -58,13 +59,13 @@ async fn without_faults_it_conforms_as_the_wrapped_one_does() {
 }
 
 /// Runs an agent that plans one deliverable, on `repository`.
-async fn run(repository: &Arc<FaultyRepository>) -> (RunReport, Arc<ScriptedAgents>) {
+async fn run(repository: &Arc<FaultyRepository>) -> (RunReport, Arc<ScriptedBackend>) {
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
     ]});
     let call = ToolUse::new("mcp__autonoe__create", plan).expecting(Expectation::Anything);
     let script = SessionScript::new("plans").calls(call).ends();
-    let agents = Arc::new(ScriptedAgents::new([script]).unverified());
+    let agents = Arc::new(ScriptedBackend::new([script]).unverified());
     let texts = [(InstructionName::Initializer, "Plan.")];
     let runner = SessionRunner::builder("/srv/project")
         .agents(agents.clone())
@@ -78,7 +79,7 @@ async fn run(repository: &Arc<FaultyRepository>) -> (RunReport, Arc<ScriptedAgen
     (runner.run(&RunControl::new()).await, agents)
 }
 
-/// Returns how many deliverables are in the ledger.
+/// Returns the number of deliverables in the ledger.
 async fn deliverables(repository: &FaultyRepository) -> usize {
     let ledger = repository.load().await.expect("readable").expect("saved");
     ledger.state.ledger.deliverables().len()
@@ -109,7 +110,7 @@ async fn a_ledger_that_cannot_be_read_ends_the_run_before_its_first_session() {
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_that_cannot_be_saved_is_not_in_the_ledger() {
-    // The first save takes the ledger over; the second is the one of the agent's plan.
+    // The first save takes over the ledger; the second one saves the agent's plan.
     let repository = Arc::new(faulty(RepositoryCall::Save, 2));
 
     let (report, _) = run(&repository).await;

@@ -1,4 +1,4 @@
-//! Whatever goes wrong with a backend: a run ends with a report, and the ledger tells no lies.
+//! Runs on a faulty backend: each ends with a report, and the ledger is correct.
 
 mod diligent_backend;
 mod faults;

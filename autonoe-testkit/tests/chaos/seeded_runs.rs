@@ -1,12 +1,15 @@
-//! Whole runs with faults: each ends with a report, and the ledger tells no lies.
+//! Complete runs with seeded faults: each ends with a report, and the ledger is correct.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::SeededIds;
 use autonoe_core::{
-    DeliverableRepository, DeliverableStatus, FixedInstructions, InstructionName, MemoryRepository,
-    OnQuota, RunControl, RunReport, SeededIds, SessionRunner,
+    DeliverableRepository, DeliverableStatus, OnQuota, RunControl, RunReport, SessionRunner,
 };
 use autonoe_testkit::{Fault, FaultHit, FaultyAgents, VirtualClock};
 
@@ -14,7 +17,7 @@ use crate::chaos::diligent_backend::Diligent;
 
 const MAX_ITERATIONS: u32 = 12;
 
-/// What is left after a run.
+/// State after a run.
 struct Aftermath {
     report: RunReport,
     hits: Vec<FaultHit>,

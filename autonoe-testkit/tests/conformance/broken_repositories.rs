@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    DeliverableRepository, Fence, LedgerState, MemoryRepository, RepositoryError, Revision,
-    Snapshot,
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{
+    Fence, LedgerState, MemoryRepository, RepositoryError, Revision, Snapshot,
 };
 use autonoe_testkit::conformance::{
     Conformance, corrupt_repository, deliverable_repository, reopened_repository,
@@ -20,7 +20,7 @@ async fn checked<R: DeliverableRepository + Default + 'static>() -> Conformance 
     deliverable_repository(async || Arc::new(R::default()) as Arc<_>).await
 }
 
-/// Never gets to its end once something is saved.
+/// Hangs once something has been saved.
 #[derive(Default)]
 struct Hangs(MemoryRepository);
 
@@ -43,9 +43,9 @@ async fn a_repository_that_hangs_is_found_and_does_not_hang_the_suite() {
     let report = checked::<Hangs>().await;
 
     let fine = [
-        "a new repository loads as nothing",
-        "each save gives a new revision",
-        "a base is refused when nothing is saved",
+        "a new repository loads nothing",
+        "each save returns a new revision",
+        "a base is refused if there is no saved data",
     ];
     assert_eq!(report.passed(), fine, "{report}");
     assert!(
@@ -58,19 +58,19 @@ async fn a_repository_that_hangs_is_found_and_does_not_hang_the_suite() {
 
 #[tokio::test(start_paused = true)]
 async fn a_repository_that_loads_garbage_as_nothing_is_found() {
-    // Whatever was there, this one knows nothing of it.
+    // This repository does not know the stored content.
     let report = corrupt_repository(async || Arc::new(MemoryRepository::new()) as Arc<_>).await;
 
     assert_fails(
         &report,
         &[
-            "what cannot be read is an error and never nothing",
-            "a save does not replace what cannot be read",
+            "unreadable data is an error and never nothing",
+            "a save does not replace unreadable data",
         ],
     );
 }
 
-/// Panics when it is asked to save.
+/// Panics on save.
 #[derive(Default)]
 struct Panics;
 
@@ -91,7 +91,7 @@ async fn a_panic_is_a_failure_and_not_the_end_of_the_suite() {
 
     assert_eq!(
         report.passed(),
-        ["a new repository loads as nothing"],
+        ["a new repository loads nothing"],
         "{report}"
     );
     assert_eq!(report.failures().len(), 15);
@@ -105,7 +105,7 @@ async fn handles_that_know_nothing_of_each_other_are_found() {
     assert_fails(
         &report,
         &[
-            "what one handle saved another loads",
+            "one handle loads the saves of another",
             "one handle's save makes the other's base stale",
             "changes through several handles at the same time are all kept",
         ],

@@ -1,12 +1,13 @@
-//! Our own implementations pass.
+//! Autonoe's own implementations pass the suites.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{
-    AutonoeGuard, BashGuard, Capabilities, Denial, DenyAll, FileScope, HookCoverage, HookDecision,
-    Layer, MemoryRepository, PreToolUseHook, ProjectPaths, Support, ToolKind, Verdict, hook_fn,
-};
+use autonoe_core::agent::{HookCoverage, Support};
+use autonoe_core::gate::policy::{Denial, DenyAll, Layer, Verdict};
+use autonoe_core::gate::{AutonoeGuard, BashGuard, FileScope, ProjectPaths};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::{Capabilities, HookDecision, PreToolUseHook, ToolKind, hook_fn};
 use autonoe_testkit::conformance::{
     self, BashCase, Conformance, agent_client, bash_contract, bash_security_cases,
     deliverable_repository, reopened_repository, stateless_pre_tool_use_hook,
@@ -41,7 +42,7 @@ async fn the_repository_in_memory_conforms_when_it_is_shared() {
     assert_eq!(report.passed().len(), 4);
 }
 
-/// Nothing that scripted agents do happens, so that there is nothing to keep in.
+/// Scripted agents execute nothing, so a sandbox has nothing to confine.
 const ENCLOSED: &str = "an agent in the outer sandbox writes to its project alone";
 
 fn skipped(report: &Conformance) -> Vec<&str> {
@@ -61,7 +62,7 @@ async fn scripted_agents_conform() {
 // Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
 async fn scripted_agents_conform_when_they_tell_of_models() {
-    let report = agent_client(&ScriptedHarness::default().asking_models()).await;
+    let report = agent_client(&ScriptedHarness::default().calling_models()).await;
 
     report.assert();
     assert_eq!(skipped(&report), [ENCLOSED]);
@@ -80,7 +81,7 @@ async fn scripted_agents_conform_when_they_can_be_steered() {
 #[tokio::test(start_paused = true)]
 async fn what_a_backend_cannot_do_is_skipped_and_listed() {
     let nothing =
-        |_: Capabilities| Capabilities::new("scripted agents").with_hooks(HookCoverage::AskedOnly);
+        |_: Capabilities| Capabilities::new("scripted agents").with_hooks(HookCoverage::Partial);
 
     let report = agent_client(&ScriptedHarness::claiming(nothing)).await;
 
@@ -88,22 +89,22 @@ async fn what_a_backend_cannot_do_is_skipped_and_listed() {
     assert_eq!(
         skipped(&report),
         [
-            "a spent quota is told with its reset",
-            "the gate is asked once about every call, before its answer",
-            "the gate is told name, input, session, directory and mode",
-            "a shell command is put to the gate as one",
+            "a spent quota is reported with its reset",
+            "the gate decides once about every call, before its answer",
+            "the gate receives name, input, session, directory and mode",
+            "a shell command reaches the gate as one",
             "a denied call is answered as denied",
             "the reason of a denial reaches the agent",
             "a denied command does not run",
             "a denied tool of ours does not run",
-            "our tool runs once and gets its input whole",
-            "what our tool says reaches the agent",
+            "our tool runs once and receives its whole input",
+            "the output of our tool reaches the agent",
             "an error of our tool reaches the agent as one",
             "tools that are called at once get each their own answer",
-            "tokens are told where the backend claims it",
+            "tokens are reported where the backend claims it",
             ENCLOSED,
-            "gate and tools go on when nobody polls the stream",
-            "a tool runs although nobody polls while the gate thinks",
+            "gate and tools continue when the stream is not polled",
+            "a tool runs although the stream is not polled during the decision",
             "a dropped stream ends the tool that runs",
         ]
     );

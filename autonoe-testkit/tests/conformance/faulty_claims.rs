@@ -1,26 +1,27 @@
-//! Backends that accept a field of a session that they do not claim.
+//! Backends that accept session options that they do not claim to support.
 
 use std::collections::BTreeMap;
 use std::future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, Capabilities, HookCoverage, MessageStream, Prompt,
-    Sandbox, SessionControl, SessionField, SessionSpec, Support, TokenReports,
+use autonoe_core::agent::{
+    AgentErrorKind, HookCoverage, Prompt, Sandbox, SessionControl, SessionField, Support,
+    TokenReports,
 };
+use autonoe_core::{AgentClient, AgentError, Capabilities, MessageStream, SessionSpec};
 use autonoe_testkit::conformance::agent_client;
 use futures::{StreamExt, stream};
 
 use crate::conformance::assert_fails;
 use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
-/// Claims no field of a session, and still ignores one.
+/// Claims no session option, and ignores one silently.
 struct Ignores {
     unset: Unset,
 }
 
-/// Takes back what a field of a session asks for.
+/// Resets a session option.
 type Unset = fn(&mut SessionSpec);
 
 fn claims_no_field(capabilities: &Capabilities) -> Capabilities {
@@ -38,7 +39,7 @@ impl Fault for Ignores {
         claims_no_field(&capabilities)
     }
 
-    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+    fn change_spec(&self, mut spec: SessionSpec) -> SessionSpec {
         (self.unset)(&mut spec);
         spec
     }
@@ -78,16 +79,20 @@ async fn a_backend_that_refuses_every_field_that_it_does_not_claim_conforms() {
     assert_eq!(refused.count(), 9, "{report}");
 }
 
-/// Accepts `resume` at first, and fails as the first event of the session.
+/// Accepts `resume` at first, and fails with the first event of the session.
 struct FailsWith(AgentErrorKind);
 
 impl Fault for FailsWith {
-    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+    fn change_spec(&self, mut spec: SessionSpec) -> SessionSpec {
         spec.resume = None;
         spec
     }
 
-    fn wraps(&self, client: Box<dyn AgentClient>, spec: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(
+        &self,
+        client: Box<dyn AgentClient>,
+        spec: &SessionSpec,
+    ) -> Box<dyn AgentClient> {
         match spec.resume {
             Some(_) => Box::new(Failing(client, self.0)),
             None => client,
@@ -126,7 +131,7 @@ async fn a_refusal_can_be_the_first_event_of_the_session() {
 async fn another_error_than_the_refusal_of_the_field_is_found() {
     for (kind, code) in [
         (AgentErrorKind::Crashed, "crashed"),
-        // Runs do not retry these either, but they are not about the field.
+        // Runs do not retry these either, but these errors do not concern the option.
         (AgentErrorKind::NotAvailable, "backend_not_available"),
         (AgentErrorKind::Configuration, "configuration"),
         (AgentErrorKind::Unsupported, "unsupported"),

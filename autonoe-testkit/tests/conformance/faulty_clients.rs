@@ -1,13 +1,13 @@
-//! Backends whose clients begin or end in one wrong way each.
+//! Backends whose clients start or stop incorrectly, in one way each.
 
 use std::future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, MessageStream,
-    Prompt, SessionControl, SessionSpec,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, SessionSpec,
 };
 use autonoe_testkit::conformance::{AgentHarness, Scenario, agent_client};
 use futures::{FutureExt, StreamExt, stream};
@@ -16,11 +16,11 @@ use tokio::sync::Semaphore;
 use crate::conformance::assert_fails;
 use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
-/// Never gets to the end of its disposal.
+/// Hangs during disposal.
 struct HangsInDispose;
 
 impl Fault for HangsInDispose {
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Undisposable(inner))
     }
 }
@@ -52,16 +52,16 @@ async fn a_client_that_hangs_in_dispose_is_found() {
             "dispose returns after a finished turn",
             "dispose returns after an error",
             "dispose returns after a stream dropped in the middle",
-            "dispose returns when nothing was asked",
+            "dispose returns when no prompt was sent",
         ],
     );
 }
 
-/// Lets a session begin only when the one before is over.
+/// Starts a session only when the previous one has ended.
 struct OneAtATime(Arc<Semaphore>);
 
 impl Fault for OneAtATime {
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(InLine {
             inner,
             turn: self.0.clone(),
@@ -103,11 +103,11 @@ async fn sessions_that_wait_for_each_other_are_found() {
     assert_fails(&report, &["two sessions run side by side"]);
 }
 
-/// Has room for two sessions, and makes it again only when one is disposed of.
+/// Has room for two sessions, and releases it only when a session is disposed.
 struct NeverTidiesUp(Arc<Semaphore>);
 
 impl Fault for NeverTidiesUp {
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Untidy {
             inner,
             room: self.0.clone(),
@@ -153,21 +153,21 @@ async fn clients_that_leave_something_behind_are_found() {
     ))))
     .await;
 
-    // There is no room for anybody after that.
+    // After that there is no room for another session.
     assert_fails(
         &report,
         &[
-            "a client dropped in the middle is in nobody's way",
+            "a client dropped in the middle has no effect on others",
             "a dropped stream ends the tool that runs",
             "two sessions run side by side",
             "an interruption ends the turn as interrupted",
-            "a word in between is delivered or refused",
+            "a steering message is delivered or refused",
             "a control can be used after its session",
         ],
     );
 }
 
-/// Tells another version each time.
+/// Reports another version each time.
 #[derive(Default)]
 struct ChangesItsVersion(AtomicUsize);
 
@@ -184,7 +184,7 @@ async fn a_probe_that_changes_is_found() {
     assert_fails(&report, &["a probe answers, and twice the same"]);
 }
 
-/// Panics when it is asked what it can do.
+/// Panics when its capabilities are queried.
 struct Unprobed;
 
 #[async_trait]

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, MessageStream, Prompt, SessionControl, SessionSpec,
-};
+use autonoe_core::agent::{AgentErrorKind, Prompt, SessionControl};
+use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec};
 use autonoe_testkit::conformance::agent_client;
 
 use crate::conformance::assert_fails;
 use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
-/// Has a control of its own.
+/// Replaces the session control.
 struct WithControl<C>(C);
 
 impl<C: SessionControl + Clone + 'static> Fault for WithControl<C> {
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Controlled {
             inner,
             control: self.0.clone(),
@@ -65,13 +64,13 @@ async fn a_control_that_panics_is_found() {
         &report,
         &[
             "an interruption ends the turn as interrupted",
-            "a word in between is delivered or refused",
+            "a steering message is delivered or refused",
             "a control can be used after its session",
         ],
     );
 }
 
-/// Says that it interrupted, and did not; says that it cannot be told anything.
+/// Reports an interruption without interrupting, and rejects every steering message.
 #[derive(Clone)]
 struct Deaf;
 
@@ -96,7 +95,7 @@ async fn a_control_that_does_not_interrupt_is_found() {
     assert_fails(&report, &["an interruption ends the turn as interrupted"]);
 }
 
-/// Cannot interrupt, and says that everything it is told was delivered.
+/// Cannot interrupt, and reports every steering message as delivered.
 #[derive(Clone)]
 struct Boasts;
 
@@ -118,7 +117,7 @@ impl SessionControl for Boasts {
 async fn a_control_that_claims_a_delivery_is_found_and_one_that_cannot_interrupt_is_not() {
     let report = agent_client(&ScriptedHarness::with(WithControl(Boasts))).await;
 
-    assert_fails(&report, &["a word in between is delivered or refused"]);
+    assert_fails(&report, &["a steering message is delivered or refused"]);
     let skipped: Vec<_> = report
         .skipped()
         .iter()
@@ -127,7 +126,7 @@ async fn a_control_that_claims_a_delivery_is_found_and_one_that_cannot_interrupt
     assert_eq!(
         skipped,
         [
-            "the backend makes no outer sandbox",
+            "the backend creates no outer sandbox",
             "the backend says: it cannot be interrupted"
         ]
     );

@@ -1,16 +1,17 @@
-//! An engine with a fault.
+//! Engine with an injected fault.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Engine, EngineError, JobRunner, LocalEngine, Placement, RunControl, RunDesk, RunEnding, RunId,
-    RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec, RunView,
+use autonoe_core::engine::{
+    Engine, EngineError, JobContext, JobRunner, LocalEngine, Placement, RunEnding, RunInstruction,
+    RunOutcome, RunPhase, RunProgress, RunSpec, RunView,
 };
+use autonoe_core::{RunControl, RunId};
 use serde_json::json;
 
-/// What is wrong with an engine.
+/// The fault of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Nothing,
@@ -34,7 +35,7 @@ pub(super) enum Fault {
     CancelsWithTheWaiter,
 }
 
-/// An engine that does what it must but for its fault.
+/// An engine that conforms except for its fault.
 pub(super) struct FaultyEngine {
     fault: Fault,
     runner: Arc<dyn JobRunner>,
@@ -79,8 +80,8 @@ impl Engine for FaultyEngine {
         if is_known && self.is(Fault::StartsAgain) {
             let (runner, run) = (self.runner.clone(), run.clone());
             tokio::spawn(async move {
-                let desk = RunDesk::new(RunControl::new(), |_| {});
-                runner.run(&run, &desk).await
+                let context = JobContext::new(RunControl::new(), |_| {});
+                runner.run(&run, &context).await
             });
             tokio::task::yield_now().await;
         }
@@ -146,7 +147,7 @@ impl Engine for FaultyEngine {
         };
         match self.fault {
             Fault::HidesPauses if view.phase == RunPhase::Paused => view.phase = RunPhase::Running,
-            Fault::HidesProgress => view.at = Some(RunProgress::default()),
+            Fault::HidesProgress => view.progress = Some(RunProgress::default()),
             Fault::HidesOutcomes => view.outcome = None,
             Fault::CancelsWhatHasEnded if self.was_cancelled(run) => {
                 view.outcome = Some(RunOutcome::cancelled("too late"));
@@ -187,7 +188,7 @@ impl Engine for FaultyEngine {
     }
 }
 
-/// Ends a run when nobody waits for it any more.
+/// Cancels a run when its last waiter is dropped.
 struct CancelOnDrop {
     engine: Arc<LocalEngine>,
     run: RunId,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use autonoe_core::LocalEngine;
+use autonoe_core::engine::LocalEngine;
 use autonoe_testkit::conformance::engine;
 
 use crate::conformance::faulty_engine::{Fault, FaultyEngine};
@@ -18,25 +18,25 @@ async fn the_engine_in_this_process_conforms() {
 
 #[tokio::test(start_paused = true)]
 async fn every_fault_is_found() {
-    let same = "the same run again is the same run";
+    let same = "submitting the same run again has no effect";
     let stays = "an outcome stays";
     let ends = "a cancelled run ends with all that it started";
     let at_once = "a run that is cancelled at once ends as cancelled";
     let keeps = "a run that has ended keeps its outcome";
-    let others = "the end of one run is not that of others";
-    let order = "instructions are told in their order, each once";
-    let pause = "pause and resume reach the run and show";
+    let others = "cancelling one run does not affect others";
+    let order = "instructions are delivered in their order, each once";
+    let pause = "pause and resume reach the run and are visible";
     let shows = "a run has an outcome once it has ended";
-    let unknown = "a run that nobody submitted is unknown";
+    let unknown = "a run that was not submitted is unknown";
     let panics = "a run whose work panics has failed";
-    let fails = "a failure is told as it is";
-    let told = "a run is carried out and what it gave is told";
-    let many = "submitted by many at once, it is one run";
+    let fails = "a failure is reported unchanged";
+    let told = "a run is executed and its output is reported";
+    let many = "concurrent submissions of a run start it once";
     let another = "another run under the same id is refused";
     let ids = "the id of a run that has ended is not used again";
-    let dropped = "a dropped submission happens or not, never half";
+    let dropped = "a dropped submission takes effect completely or not at all";
     let twice = "a run may be cancelled twice";
-    let waiters = "all who wait are told the same";
+    let waiters = "all waiting callers receive the same outcome";
     for (fault, checks) in [
         (Fault::StartsAgain, &[same, many, another, ids, dropped][..]),
         (Fault::TakesAnotherRun, &[another, ids]),
@@ -55,15 +55,15 @@ async fn every_fault_is_found() {
         (Fault::TellsTheLastFirst, &[order, pause]),
         (
             Fault::TakesInstructionsAfterTheEnd,
-            &["an instruction that nobody will read is refused"],
+            &["an instruction that no agent will read is refused"],
         ),
         (Fault::HidesPauses, &[pause]),
-        (Fault::HidesProgress, &["how far a run is shows"]),
+        (Fault::HidesProgress, &["the progress of a run is visible"]),
         (Fault::HidesOutcomes, &[keeps, shows]),
         (Fault::KnowsEverybody, &[unknown]),
         (
             Fault::CancelsWithTheWaiter,
-            &["who stops waiting changes nothing"],
+            &["a caller that stops waiting changes nothing"],
         ),
         (Fault::Nothing, &[]),
     ] {

@@ -1,12 +1,14 @@
-//! Backends that ask the gate in one wrong way each.
+//! Backends that call the gate incorrectly, in one way each.
 
 use std::sync::Arc;
 use std::task::Poll;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{Prompt, SessionControl};
+use autonoe_core::gate::{Gate, GateDecision, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
 use autonoe_core::{
-    AgentClient, AgentError, Gate, GateDecision, Grants, HookDecision, MessageStream, Mode,
-    PreToolUseHook, ProjectPaths, Prompt, RunId, SessionControl, SessionKey, SessionSpec,
+    AgentClient, AgentError, HookDecision, MessageStream, Mode, PreToolUseHook, RunId, SessionSpec,
     StreamEvent, ToolCall, ToolKind, hook_fn,
 };
 use autonoe_testkit::conformance::{Conformance, agent_client};
@@ -25,11 +27,11 @@ fn gate_with(hook: Arc<dyn PreToolUseHook>) -> Gate {
     Gate::new(ProjectPaths::new("/"), Grants::none()).with_hook(hook)
 }
 
-/// Lets everything through.
-struct NeverAsksTheGate;
+/// Allows every call without the gate.
+struct BypassesGate;
 
-impl Fault for NeverAsksTheGate {
-    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+impl Fault for BypassesGate {
+    fn change_spec(&self, mut spec: SessionSpec) -> SessionSpec {
         spec.gate = gate_with(hook_fn("anything goes", |_, _| HookDecision::Approve));
         spec
     }
@@ -38,9 +40,9 @@ impl Fault for NeverAsksTheGate {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_never_asks_the_gate_is_found() {
     assert_fails(
-        &checked(NeverAsksTheGate).await,
+        &checked(BypassesGate).await,
         &[
-            "the gate is asked once about every call, before its answer",
+            "the gate decides once about every call, before its answer",
             "a denied call is answered as denied",
             "the reason of a denial reaches the agent",
             "a denied tool of ours does not run",
@@ -48,16 +50,16 @@ async fn a_backend_that_never_asks_the_gate_is_found() {
     );
 }
 
-/// Asks the gate in a way of its own.
-struct AsksLike<F>(F);
+/// Calls the gate in a custom way.
+struct CallsGateWith<F>(F);
 
-impl<F, A> Fault for AsksLike<F>
+impl<F, A> Fault for CallsGateWith<F>
 where
     F: Fn(Gate, ToolCall) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = GateDecision> + Send + 'static,
 {
-    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
-        spec.gate = gate_with(Arc::new(Asks {
+    fn change_spec(&self, mut spec: SessionSpec) -> SessionSpec {
+        spec.gate = gate_with(Arc::new(GateCaller {
             gate: spec.gate,
             ask: self.0.clone(),
         }));
@@ -65,13 +67,13 @@ where
     }
 }
 
-struct Asks<F> {
+struct GateCaller<F> {
     gate: Gate,
     ask: F,
 }
 
 #[async_trait]
-impl<F, A> PreToolUseHook for Asks<F>
+impl<F, A> PreToolUseHook for GateCaller<F>
 where
     F: Fn(Gate, ToolCall) -> A + Send + Sync,
     A: Future<Output = GateDecision> + Send,
@@ -90,7 +92,7 @@ where
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_asks_the_gate_twice_is_found() {
-    let report = checked(AsksLike(|gate: Gate, call| async move {
+    let report = checked(CallsGateWith(|gate: Gate, call| async move {
         let _ = gate.decide(&call).await;
         gate.decide(&call).await
     }))
@@ -98,26 +100,26 @@ async fn a_backend_that_asks_the_gate_twice_is_found() {
 
     assert_fails(
         &report,
-        &["the gate is asked once about every call, before its answer"],
+        &["the gate decides once about every call, before its answer"],
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_asks_under_another_id_is_found() {
-    let report = checked(AsksLike(|gate: Gate, call: ToolCall| async move {
+    let report = checked(CallsGateWith(|gate: Gate, call: ToolCall| async move {
         gate.decide(&call.with_id("0")).await
     }))
     .await;
 
     assert_fails(
         &report,
-        &["the gate is asked once about every call, before its answer"],
+        &["the gate decides once about every call, before its answer"],
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_describes_a_call_wrongly_is_found() {
-    let told = "the gate is told name, input, session, directory and mode";
+    let told = "the gate receives name, input, session, directory and mode";
     type Change = fn(ToolCall) -> ToolCall;
     let wrong: [(Change, &[&str]); 6] = [
         (|call| call.in_mode(Mode::Run), &[told]),
@@ -147,12 +149,12 @@ async fn a_backend_that_describes_a_call_wrongly_is_found() {
         ),
         (
             |call| call.with_kind(ToolKind::Other),
-            &["a shell command is put to the gate as one"],
+            &["a shell command reaches the gate as one"],
         ),
     ];
 
     for (change, checks) in wrong {
-        let report = checked(AsksLike(move |gate: Gate, call| async move {
+        let report = checked(CallsGateWith(move |gate: Gate, call| async move {
             gate.decide(&change(call)).await
         }))
         .await;
@@ -161,23 +163,23 @@ async fn a_backend_that_describes_a_call_wrongly_is_found() {
     }
 }
 
-/// Asks the gate only when the stream is polled again after the call.
+/// Calls the gate only when the stream is polled again after the call.
 struct NeedsPolling(Arc<Semaphore>);
 
 impl Fault for NeedsPolling {
-    fn spoils(&self, spec: SessionSpec) -> SessionSpec {
+    fn change_spec(&self, spec: SessionSpec) -> SessionSpec {
         let polled = self.0.clone();
-        AsksLike(move |gate: Gate, call| {
+        CallsGateWith(move |gate: Gate, call| {
             let polled = polled.clone();
             async move {
                 polled.acquire().await.expect("it stays open").forget();
                 gate.decide(&call).await
             }
         })
-        .spoils(spec)
+        .change_spec(spec)
     }
 
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Lazy {
             inner,
             polled: self.0.clone(),
@@ -222,6 +224,6 @@ async fn a_backend_that_needs_polling_is_found() {
 
     assert_fails(
         &report,
-        &["gate and tools go on when nobody polls the stream"],
+        &["gate and tools continue when the stream is not polled"],
     );
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind, hook_fn};
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind, hook_fn};
 use autonoe_testkit::conformance::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 
 use crate::conformance::assert_fails;
@@ -25,7 +26,7 @@ async fn a_hook_that_panics_is_found() {
     );
 }
 
-/// Panics where it should only say whether it is concerned.
+/// Panics in `matches`.
 struct PanicsInMatches;
 
 #[async_trait]
@@ -51,7 +52,7 @@ async fn a_hook_that_panics_in_matches_is_found() {
     assert_fails(&report, &["no call makes it panic"]);
 }
 
-/// Waits for somebody who never comes.
+/// Waits forever.
 struct Hangs;
 
 #[async_trait]
@@ -97,7 +98,7 @@ async fn a_hook_that_changes_its_mind_is_found() {
     );
 }
 
-/// Lets everything pass while it is busy with another call.
+/// Passes every call while it handles another one.
 #[derive(Default)]
 struct OneAtATime(AtomicBool);
 

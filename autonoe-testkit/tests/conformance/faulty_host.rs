@@ -1,22 +1,27 @@
-//! A session host with a fault.
+//! Session host with an injected fault.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Epoch, Failure, HostedOutcome, HostedSession, InstructionName, Journal, JournalLine,
-    LedgerView, Project, ProjectSessionHost, RunId, RunLock, RunProgress, RunReport, SessionEnd,
-    SessionHost, SessionHostError, SessionKey,
+use autonoe_core::agent::SessionEnd;
+use autonoe_core::engine::{
+    HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError,
 };
+use autonoe_core::event::{Failure, InstructionName};
+use autonoe_core::ledger::LedgerView;
+use autonoe_core::project::{Journal, ProjectSessionHost, RunLock};
+use autonoe_core::run::JournalLine;
+use autonoe_core::time::{Epoch, SessionKey};
+use autonoe_core::{Project, RunId, RunReport};
 use autonoe_testkit::VirtualClock;
-use autonoe_testkit::conformance::HostGround;
+use autonoe_testkit::conformance::HostProject;
 use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// What is wrong with a host.
+/// The fault of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Nothing,
@@ -44,7 +49,7 @@ pub(super) enum Fault {
     DoesNotWaitToEnd,
 }
 
-/// A host that does what it must but for its fault.
+/// A host that conforms except for its fault.
 pub(super) struct FaultyHost {
     fault: Fault,
     project: Project,
@@ -54,7 +59,7 @@ pub(super) struct FaultyHost {
 type Attached = Result<HostedOutcome, SessionHostError>;
 
 impl FaultyHost {
-    pub(super) fn around(fault: Fault, ground: &HostGround) -> Arc<dyn SessionHost> {
+    pub(super) fn around(fault: Fault, ground: &HostProject) -> Arc<dyn SessionHost> {
         static HOSTS: AtomicUsize = AtomicUsize::new(0);
         let mut folder = ground.project().to_owned();
         if fault == Fault::RecordsElsewhere {
@@ -83,7 +88,7 @@ impl FaultyHost {
             .any(|line| matches!(line, JournalLine::RunEnded { .. }))
     }
 
-    /// Raises the epoch, and begins nothing.
+    /// Raises the epoch without starting a session.
     async fn take_over(&self, run: &RunId, epoch: Epoch) {
         let key = SessionKey {
             run: run.clone(),
@@ -98,7 +103,7 @@ impl FaultyHost {
         let _ = taken.await;
     }
 
-    /// Attaches in a task of its own, which is not dropped with who asked.
+    /// Attaches in a separate task, which survives dropping the caller.
     async fn apart(
         &self,
         key: &SessionKey,
@@ -135,7 +140,7 @@ impl SessionHost for FaultyHost {
         Ok(epoch)
     }
 
-    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
+    async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
         while self.is(Fault::WaitsToLook)
             && RunLock::acquire(&self.project, Timestamp::UNIX_EPOCH).is_err()
         {
@@ -143,7 +148,7 @@ impl SessionHost for FaultyHost {
         }
         match self.fault {
             Fault::HidesTheLedger => Ok(LedgerView::default()),
-            _ => self.inner.look(run).await,
+            _ => self.inner.ledger_view(run).await,
         }
     }
 

@@ -5,24 +5,24 @@ use autonoe_testkit::conformance::session_host;
 use crate::conformance::faulty_host::{Fault, FaultyHost};
 
 const AGAIN: &str = "a session with an outcome is not run again";
-const RECORDED: &str = "an outcome that is told is recorded";
-const TWO: &str = "two who ask at once get one outcome";
-const LEDGER: &str = "what a session did to the ledger is told";
-const OLDER: &str = "who comes with an older epoch is refused";
-const NO_RECORD: &str = "who was overtaken records nothing";
-const NO_WRITING: &str = "who was overtaken does not change the ledger";
-const NO_CHANGE: &str = "to look and to claim change nothing";
-const NO_WAIT: &str = "to look and to claim wait for no session";
-const WAITS: &str = "a host tells that it waits";
+const RECORDED: &str = "a returned outcome is recorded";
+const TWO: &str = "two concurrent requests get one outcome";
+const LEDGER: &str = "the changes of a session to the ledger are reported";
+const OLDER: &str = "a caller with an older epoch is refused";
+const NO_RECORD: &str = "a session of an older epoch records nothing";
+const NO_WRITING: &str = "a session of an older epoch does not change the ledger";
+const NO_CHANGE: &str = "reading and claiming change nothing";
+const NO_WAIT: &str = "reading and claiming wait for no session";
+const WAITS: &str = "a host reports that it waits";
 const CANCELLED: &str = "a cancelled session ends and stays cancelled";
-const BEFORE: &str = "a session that is cancelled before it began has no outcome";
-const LET_GO: &str = "a session that is let go leaves no record and is run again";
-const END_TWICE: &str = "the end of a run can be told twice";
-const AFTER_END: &str = "a session with an outcome is told after the end";
-const NOTHING_BEGINS: &str = "no session begins after the end";
-const NO_END: &str = "who was overtaken does not end the run";
-const NEEDS_NONE: &str = "a run that has not begun needs no end";
-const END_WAITS: &str = "the end waits for a session that is at work";
+const BEFORE: &str = "a session that is cancelled before its start has no outcome";
+const LET_GO: &str = "a released session leaves no record and runs again";
+const END_TWICE: &str = "the end of a run can be reported twice";
+const AFTER_END: &str = "a session with an outcome returns it after the end";
+const NOTHING_BEGINS: &str = "no session starts after the end";
+const NO_END: &str = "a caller with an older epoch does not end the run";
+const NEEDS_NONE: &str = "a run that has not started needs no end";
+const END_WAITS: &str = "the end waits for a running session";
 
 /// Asserts that hosts with a fault fail exactly these checks.
 async fn finds(fault: Fault, checks: &[&str]) {
@@ -96,9 +96,9 @@ async fn faults_of_the_end_of_a_run_are_found() {
 
 #[tokio::test(start_paused = true)]
 async fn faults_of_telling_are_found() {
-    let works = "a host tells that it works";
+    let works = "a host reports that it works";
     finds(Fault::SaysNothing, &[works, WAITS]).await;
-    let messages = "what persons say reaches the agent";
+    let messages = "messages of operators reach the agent";
     finds(Fault::ForgetsMessages, &[messages]).await;
     finds(Fault::HidesTheLedger, &[LEDGER]).await;
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, LedgerState, MemoryRepository, RepositoryError,
-    RepositoryErrorKind, Revision, Snapshot, VerificationTracker,
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{
+    Fence, LedgerState, MemoryRepository, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
+    VerificationTracker,
 };
+use autonoe_core::time::Epoch;
 use autonoe_testkit::conformance::{Conformance, deliverable_repository};
 use tokio::sync::Mutex;
 
@@ -29,7 +31,7 @@ async fn on_top(repository: &MemoryRepository, fence: Fence) -> Fence {
     }
 }
 
-/// Writes over whatever is there.
+/// Overwrites the stored ledger unconditionally.
 #[derive(Default)]
 struct IgnoresBase(MemoryRepository);
 
@@ -49,16 +51,16 @@ async fn a_repository_that_ignores_the_base_is_found() {
     assert_fails(
         &checked::<IgnoresBase>().await,
         &[
-            "a first save is refused when something is saved",
+            "a first save is refused if there is saved data",
             "a stale base is refused and changes nothing",
-            "a base is refused when nothing is saved",
+            "a base is refused if there is no saved data",
             "a refused save does not raise the epoch",
             "changes at the same time are all kept",
         ],
     );
 }
 
-/// Lets everybody write.
+/// Allows every writer.
 #[derive(Default)]
 struct IgnoresEpoch(MemoryRepository, AtomicU64);
 
@@ -97,7 +99,7 @@ async fn a_repository_that_ignores_the_epoch_is_found() {
     assert_fails(&report, &["a lower epoch is refused and changes nothing"]);
 }
 
-/// Takes the epoch of a writer whom it then refuses.
+/// Adopts the epoch of a writer that it then refuses.
 #[derive(Default)]
 struct RaisesEpochOnRefusal(MemoryRepository, AtomicU64);
 
@@ -125,7 +127,7 @@ async fn a_repository_that_raises_the_epoch_on_refusal_is_found() {
     assert_fails(&report, &["a refused save does not raise the epoch"]);
 }
 
-/// Tells a writer who was taken over only that there was a change.
+/// Reports a conflict to a fenced writer.
 #[derive(Default)]
 struct NamesTheConflictFirst(MemoryRepository);
 
@@ -152,7 +154,7 @@ async fn a_repository_that_names_the_conflict_before_the_takeover_is_found() {
     assert_fails(&report, &["a lower epoch is refused and changes nothing"]);
 }
 
-/// Names a version by its content, so that a name comes back with it.
+/// Derives a revision from the content, so that equal content repeats a revision.
 #[derive(Default)]
 struct ReusesRevisions(Mutex<Option<Snapshot>>);
 
@@ -189,10 +191,10 @@ impl DeliverableRepository for ReusesRevisions {
 async fn a_repository_that_reuses_revisions_is_found() {
     let report = checked::<ReusesRevisions>().await;
 
-    assert_fails(&report, &["each save gives a new revision"]);
+    assert_fails(&report, &["each save returns a new revision"]);
 }
 
-/// Looks at the base, takes its time, and then writes over whatever is there.
+/// Checks the base, waits, and then overwrites the stored ledger.
 #[derive(Default)]
 struct LosesUpdates(MemoryRepository);
 
@@ -205,7 +207,7 @@ impl DeliverableRepository for LosesUpdates {
     async fn save(&self, state: &LedgerState, fence: Fence) -> Saved {
         let latest = self.0.load().await?.map(|latest| latest.revision);
         if latest != fence.base {
-            // Refuses as it should, also a fenced writer.
+            // Refuses correctly, including a fenced writer.
             return self.0.save(state, fence).await;
         }
         tokio::task::yield_now().await;

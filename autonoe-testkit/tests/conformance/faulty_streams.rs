@@ -4,10 +4,9 @@ use std::future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentError, MessageStream, Prompt, SessionControl, SessionOutcome, SessionSpec,
-    StreamEvent, ToolStatus,
-};
+use autonoe_core::agent::{Prompt, SessionControl, SessionOutcome};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{AgentClient, AgentError, MessageStream, SessionSpec, StreamEvent};
 use autonoe_testkit::conformance::agent_client;
 use futures::{StreamExt, stream};
 
@@ -20,7 +19,7 @@ struct InStream(Change);
 type Change = for<'a> fn(MessageStream<'a>) -> MessageStream<'a>;
 
 impl Fault for InStream {
-    fn wraps(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, _: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Changed {
             inner,
             change: self.0,
@@ -109,7 +108,7 @@ async fn every_fault_of_a_stream_is_found() {
             &[
                 "a turn ends with End or an error, and nothing comes after",
                 "a turn that is finished ends as completed",
-                "a spent quota is told with its reset",
+                "a spent quota is reported with its reset",
                 "two sessions run side by side",
                 "an interruption ends the turn as interrupted",
             ],
@@ -118,8 +117,8 @@ async fn every_fault_of_a_stream_is_found() {
             "is never over",
             |it| it.chain(stream::pending()).boxed(),
             &[
-                "every turn comes to an end",
-                "gate and tools go on when nobody polls the stream",
+                "every turn ends",
+                "gate and tools continue when the stream is not polled",
                 "two sessions run side by side",
                 "an interruption ends the turn as interrupted",
                 "a control can be used after its session",
@@ -132,7 +131,7 @@ async fn every_fault_of_a_stream_is_found() {
                     .boxed()
             },
             &[
-                "every turn comes to an end",
+                "every turn ends",
                 "an interruption ends the turn as interrupted",
                 "a control can be used after its session",
             ],
@@ -188,7 +187,7 @@ async fn every_fault_of_a_stream_is_found() {
             },
             &[
                 "an allowed call is not answered as denied",
-                "what our tool says reaches the agent",
+                "the output of our tool reaches the agent",
                 "tools that are called at once get each their own answer",
             ],
         ),
@@ -210,7 +209,7 @@ async fn every_fault_of_a_stream_is_found() {
                 })
                 .boxed()
             },
-            &["an agent that breaks does not complete"],
+            &["an agent that fails does not complete"],
         ),
     ];
 

@@ -1,4 +1,4 @@
-//! Servers of tools with one fault each.
+//! Tool servers with one fault each.
 
 use autonoe_testkit::conformance::tool_server;
 
@@ -15,11 +15,11 @@ async fn a_server_without_a_fault_passes() {
 
 #[tokio::test(start_paused = true)]
 async fn every_fault_is_found() {
-    let told = "every tool is told with its name and schema";
-    let strangers = "nobody gets in without the secret";
+    let told = "every tool is listed with its name and schema";
+    let strangers = "no client gets access without the secret";
     let other_secret = "the secret of one session opens no other";
-    let gone = "it is gone with the tools that it served";
-    let others = "the end of one session is not that of others";
+    let gone = "it ends with the tools that it served";
+    let others = "the end of one session does not affect others";
     for (fault, checks) in [
         (Fault::ForgetsToRead, &[told][..]),
         (Fault::HidesATool, &[told]),
@@ -27,17 +27,20 @@ async fn every_fault_is_found() {
             Fault::MendsArguments,
             &["arguments that do not fit reach no tool"],
         ),
-        (Fault::KeepsReasonsToItself, &["why a tool failed is told"]),
         (
-            Fault::TakesAnotherTool,
-            &["a tool that is not there is not called"],
+            Fault::KeepsReasonsToItself,
+            &["the reason of a failed tool is reported"],
         ),
+        (Fault::TakesAnotherTool, &["an unknown tool is not called"]),
         (Fault::MistakesTheSession, &["a tool knows its session"]),
         (
             Fault::DoesOneThingAtATime,
             &["calls are carried out side by side"],
         ),
-        (Fault::IsOpenToTheWorld, &["it is on this machine only"]),
+        (
+            Fault::IsOpenToTheWorld,
+            &["it is reachable from this machine only"],
+        ),
         (Fault::AsksForNoSecret, &[strangers, other_secret]),
         (Fault::ComparesHalfTheSecret, &[strangers]),
         (Fault::TakesAnySecret, &[other_secret]),
@@ -52,7 +55,7 @@ async fn every_fault_is_found() {
         (Fault::GoesOn, &[gone]),
         (
             Fault::LetsCallsGoOn,
-            &["a call under way is cancelled at the end"],
+            &["a running call is cancelled at the end"],
         ),
         (Fault::EndsThemAll, &[others]),
     ] {

@@ -1,11 +1,13 @@
-//! Backends that call our tools in one wrong way each.
+//! Backends that call tools incorrectly, in one way each.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::agent::{Prompt, SessionControl};
+use autonoe_core::tool::{ToolDefinition, ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentError, MessageStream, Prompt, SessionControl, SessionSpec, StreamEvent, Tool,
-    ToolContext, ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
+    AgentClient, AgentError, MessageStream, SessionSpec, StreamEvent, Tool, ToolContext, ToolError,
+    ToolOutput,
 };
 use autonoe_testkit::conformance::{Conformance, agent_client};
 use futures::StreamExt;
@@ -18,7 +20,7 @@ async fn checked(fault: impl Fault) -> Conformance {
     agent_client(&ScriptedHarness::with(fault)).await
 }
 
-/// Calls our tools in a way of its own.
+/// Calls tools in a custom way.
 struct CallsLike<F>(F);
 
 impl<F, A> Fault for CallsLike<F>
@@ -26,7 +28,7 @@ where
     F: Fn(Toolbox, ToolContext, String, Value) -> A + Clone + Send + Sync + 'static,
     A: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
 {
-    fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
+    fn change_spec(&self, mut spec: SessionSpec) -> SessionSpec {
         let tools: Vec<_> = spec.tools.definitions().cloned().collect();
         let tools = tools.into_iter().map(|definition| {
             let (toolbox, call) = (spec.tools.clone(), self.0.clone());
@@ -76,7 +78,7 @@ async fn a_backend_that_calls_a_tool_twice_is_found() {
     assert_fails(
         &report,
         &[
-            "our tool runs once and gets its input whole",
+            "our tool runs once and receives its whole input",
             "tools that are called at once get each their own answer",
         ],
     );
@@ -94,7 +96,10 @@ async fn a_backend_that_damages_the_input_is_found() {
     ))
     .await;
 
-    assert_fails(&report, &["our tool runs once and gets its input whole"]);
+    assert_fails(
+        &report,
+        &["our tool runs once and receives its whole input"],
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,11 +138,11 @@ async fn a_backend_that_lets_tools_run_on_is_found() {
     assert_fails(&report, &["a dropped stream ends the tool that runs"]);
 }
 
-/// Runs our tools although the gate said no.
+/// Runs tools although the gate denied the call.
 struct RunsDeniedTools;
 
 impl Fault for RunsDeniedTools {
-    fn wraps(&self, inner: Box<dyn AgentClient>, spec: &SessionSpec) -> Box<dyn AgentClient> {
+    fn wrap_client(&self, inner: Box<dyn AgentClient>, spec: &SessionSpec) -> Box<dyn AgentClient> {
         Box::new(Disobeys {
             inner,
             spec: spec.clone(),

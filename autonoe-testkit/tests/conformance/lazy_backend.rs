@@ -1,12 +1,17 @@
-//! A backend that does all its work where its stream is polled.
+//! Backend that works only while its stream is polled.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, SessionControl, SessionOutcome, Support,
+};
+use autonoe_core::gate::GateDecision;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, GateDecision,
-    HookCoverage, MessageStream, NoControl, Prompt, SessionControl, SessionOutcome, SessionSpec,
-    StreamEvent, Support, ToolContext, ToolStatus, Toolbox,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, MessageStream, SessionSpec,
+    StreamEvent, ToolContext,
 };
 use autonoe_testkit::conformance::{AgentHarness, ProbeCall, Scenario, agent_client};
 use futures::{StreamExt, stream};
@@ -89,7 +94,7 @@ impl AgentClient for LazyClient {
     }
 }
 
-/// Asks the gate and runs the tool before it shows anything.
+/// Calls the gate and runs the tool before it emits any event.
 async fn works(spec: &SessionSpec, number: usize, probe: &ProbeCall) -> [StreamEvent; 2] {
     let id = format!("call-{number}");
     let name = probe.qualified_name();
@@ -123,7 +128,7 @@ async fn a_backend_that_works_only_where_it_is_polled_is_found() {
         .collect();
     assert_eq!(
         failed,
-        ["a tool runs although nobody polls while the gate thinks"],
+        ["a tool runs although the stream is not polled during the decision"],
         "{report}"
     );
 }

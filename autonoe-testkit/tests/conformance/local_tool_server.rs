@@ -1,21 +1,22 @@
-//! A server of tools without a network, which can have one fault.
+//! In-process tool server with an optional fault.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    McpServer, RemoteTransport, RunId, ServedTools, SessionKey, ToolContext, ToolServer,
-    ToolServerError, Toolbox,
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{
+    McpServer, RemoteTransport, ServedTools, ToolServer, ToolServerError, Toolbox,
 };
+use autonoe_core::{RunId, ToolContext};
 use autonoe_testkit::conformance::{CallAnswer, ToolServerHarness, ToolsClient};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 const SECRET: &str = "X-Secret";
 
-/// What is wrong with a server.
+/// The fault of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Nothing,
@@ -39,7 +40,7 @@ pub(crate) enum Fault {
     Panics,
 }
 
-/// A server of tools without a network.
+/// A tool server without a network.
 pub(crate) struct LocalServer {
     fault: Fault,
     sessions: Arc<Mutex<BTreeMap<u32, Session>>>,
@@ -168,7 +169,7 @@ impl ToolServerHarness for Harness {
 
     async fn connect(&self, at: &McpServer) -> Result<Arc<dyn ToolsClient>, String> {
         let McpServer::Remote { url, headers, .. } = at else {
-            return Err("it is named by a command".to_owned());
+            return Err("it is configured as a command".to_owned());
         };
         let number = url.rsplit('/').next().and_then(|end| end.parse().ok());
         let number = number.ok_or("there is no such address")?;

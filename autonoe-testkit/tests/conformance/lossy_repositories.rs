@@ -1,11 +1,11 @@
-//! Repositories that lose a part of what they are given.
+//! Repositories that lose part of the saved data.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    DeliverableRepository, Fence, LedgerState, MemoryRepository, RepositoryError, Revision,
-    Snapshot, VerificationTracker,
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{
+    Fence, LedgerState, MemoryRepository, RepositoryError, Revision, Snapshot, VerificationTracker,
 };
 use autonoe_testkit::conformance::{Conformance, deliverable_repository};
 use serde_json::Value;
@@ -19,7 +19,7 @@ async fn checked<R: DeliverableRepository + Default + 'static>() -> Conformance 
     deliverable_repository(async || Arc::new(R::default()) as Arc<_>).await
 }
 
-/// Keeps only the fields that it knows.
+/// Keeps only the fields it knows.
 #[derive(Default)]
 struct LosesUnknownFields(MemoryRepository);
 
@@ -69,7 +69,7 @@ async fn a_repository_that_loses_unknown_fields_is_found() {
 
     assert_fails(
         &report,
-        &["fields that this version does not know come back"],
+        &["fields that this version does not know are kept"],
     );
 }
 
@@ -98,13 +98,13 @@ async fn a_repository_that_loses_verification_is_found() {
     assert_fails(
         &checked::<LosesVerification>().await,
         &[
-            "verification progress comes back",
+            "verification progress is kept",
             "a load during saves sees the old or the new ledger",
         ],
     );
 }
 
-/// Tidies up what people wrote.
+/// Trims the whitespace of texts.
 #[derive(Default)]
 struct TrimsTexts(MemoryRepository);
 
@@ -136,5 +136,5 @@ impl DeliverableRepository for TrimsTexts {
 async fn a_repository_that_trims_texts_is_found() {
     let report = checked::<TrimsTexts>().await;
 
-    assert_fails(&report, &["deliverables come back as they were"]);
+    assert_fails(&report, &["deliverables are loaded as they were saved"]);
 }

@@ -1,4 +1,4 @@
-//! The suites find nothing in what is right, and every fault in what is not.
+//! Conformance suites pass correct implementations and detect every fault of the others.
 
 mod broken_repositories;
 mod conforming;
@@ -8,20 +8,20 @@ mod faulty_clients;
 mod faulty_controls;
 mod faulty_engine;
 mod faulty_engines;
+mod faulty_events;
 mod faulty_gates;
 mod faulty_hooks;
 mod faulty_host;
 mod faulty_hosts;
 mod faulty_repositories;
+mod faulty_sandboxes;
 mod faulty_streams;
-mod faulty_telling;
 mod faulty_tool_servers;
 mod faulty_tools;
-mod faulty_walls;
 mod lazy_backend;
+mod leftover_processes;
 mod local_tool_server;
 mod lossy_repositories;
-mod processes_left;
 mod scripted_harness;
 
 use autonoe_testkit::conformance::Conformance;

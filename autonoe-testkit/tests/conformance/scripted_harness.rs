@@ -1,31 +1,33 @@
-//! Scripted agents for the suite, and a way to spoil them.
+//! Scripted agents for the suite, with optional faults.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, SessionSpec,
-    TokenUsage,
-};
+use autonoe_core::agent::{AgentErrorKind, TokenUsage};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_testkit::conformance::{AgentHarness, Scenario};
-use autonoe_testkit::{Expectation, ModelUse, ScriptedAgents, SessionScript, ToolUse};
+use autonoe_testkit::{Expectation, ModelUse, ScriptedBackend, SessionScript, ToolUse};
 use serde_json::json;
 
-/// What is wrong with a backend. By default nothing is.
+/// A fault of a backend. The default methods change nothing.
 pub(crate) trait Fault: Send + Sync + 'static {
-    /// Changes what the backend says that it can do, each time it is asked.
+    /// Changes the claimed capabilities on every query.
     fn claims(&self, capabilities: Capabilities) -> Capabilities {
         capabilities
     }
 
-    /// Changes what a session is given.
-    fn spoils(&self, spec: SessionSpec) -> SessionSpec {
+    /// Changes the spec of a session.
+    fn change_spec(&self, spec: SessionSpec) -> SessionSpec {
         spec
     }
 
-    /// Changes what a client does; `spec` is what the session was given.
-    fn wraps(&self, client: Box<dyn AgentClient>, spec: &SessionSpec) -> Box<dyn AgentClient> {
+    /// Wraps the client; `spec` is the original spec of the session.
+    fn wrap_client(
+        &self,
+        client: Box<dyn AgentClient>,
+        spec: &SessionSpec,
+    ) -> Box<dyn AgentClient> {
         let _ = spec;
         client
     }
@@ -49,13 +51,13 @@ pub(crate) struct ScriptedHarness {
     mind: Mind,
 }
 
-/// Where what the agents say comes from.
+/// The source of the agent's output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mind {
     Script,
-    /// A model, whose calls are told.
+    /// A model whose calls are reported to observers.
     Model,
-    /// The script, and nothing is told of what it used.
+    /// The script, without any usage reports.
     Silent,
 }
 
@@ -81,14 +83,14 @@ impl ScriptedHarness {
 }
 
 impl ScriptedHarness {
-    /// Makes agents that ask a model before everything that they do.
-    pub(crate) fn asking_models(mut self) -> Self {
+    /// Makes the agents call a model before every step.
+    pub(crate) fn calling_models(mut self) -> Self {
         self.mind = Mind::Model;
         self
     }
 
-    /// Makes agents that do not say what they used.
-    pub(crate) fn telling_no_tokens(mut self) -> Self {
+    /// Makes the agents report no token usage.
+    pub(crate) fn without_token_reports(mut self) -> Self {
         self.mind = Mind::Silent;
         self
     }
@@ -103,7 +105,7 @@ impl ScriptedHarness {
         match self.mind {
             Mind::Model => script
                 .shows("asking the model", Duration::from_millis(1))
-                .asks_model(ModelUse::new("a-model", answer).using(used, None)),
+                .calls_model(ModelUse::new("a-model", answer).using(used, None)),
             Mind::Silent if answer.is_empty() => script,
             Mind::Silent => script.says(answer),
             Mind::Script if answer.is_empty() => script.uses_tokens(used, None),
@@ -139,11 +141,11 @@ impl AgentHarness for ScriptedHarness {
             Scenario::HitsQuota { resets_at } => script.hits_quota(Some(*resets_at)),
             _ => return None,
         };
-        let agents = ScriptedAgents::new(std::iter::repeat_n(script, 3));
+        let agents = ScriptedBackend::new(std::iter::repeat_n(script, 3));
         let capabilities = self.fault.claims(agents.capabilities().clone());
         // The suite interrupts many scripts on purpose.
         let agents = agents.with_capabilities(capabilities).unverified();
-        Some(Arc::new(Spoiled {
+        Some(Arc::new(FaultyAgents {
             agents,
             fault: self.fault.clone(),
         }))
@@ -151,19 +153,19 @@ impl AgentHarness for ScriptedHarness {
 }
 
 /// Scripted agents with a fault.
-struct Spoiled {
-    agents: ScriptedAgents,
+struct FaultyAgents {
+    agents: ScriptedBackend,
     fault: Arc<dyn Fault>,
 }
 
 #[async_trait]
-impl AgentClientFactory for Spoiled {
+impl AgentClientFactory for FaultyAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         Ok(self.fault.claims(self.agents.probe().await?))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        let client = self.agents.create(self.fault.spoils(spec.clone()))?;
-        Ok(self.fault.wraps(client, &spec))
+        let client = self.agents.create(self.fault.change_spec(spec.clone()))?;
+        Ok(self.fault.wrap_client(client, &spec))
     }
 }

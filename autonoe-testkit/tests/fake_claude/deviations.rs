@@ -1,13 +1,13 @@
-//! Programs that did not get what they were asked to start with.
+//! Programs that start with other settings than requested.
 
-use autonoe_core::Sandbox;
+use autonoe_core::agent::Sandbox;
 use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, Fault};
 
-use crate::fake_claude::setting::{SetStatus, Setting, on_both_builds, recorded};
+use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
-/// A session whose agent asks to run a command.
+/// A session whose agent requests to run a command.
 fn script(build: Build, deviation: Deviation) -> FakeScript {
-    recorded(build, "b01_hook_allow").with_fault(Fault::IsNotAsAsked(deviation))
+    recorded(build, "b01_hook_allow").with_fault(Fault::Deviates(deviation))
 }
 
 async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
@@ -17,36 +17,39 @@ async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
             Deviation::PermissionMode("bypassPermissions".into()),
             "\"bypassPermissions\" mode",
         ),
-        (Deviation::OneMoreTool("WebFetch".into()), "\"WebFetch\""),
+        (Deviation::ExtraTool("WebFetch".into()), "\"WebFetch\""),
         (
-            Deviation::OneToolLess("Grep".into()),
+            Deviation::MissingTool("Grep".into()),
             "it has no tool \"Grep\"",
         ),
         (
-            Deviation::OneToolLess("mcp__autonoe__set_status".into()),
+            Deviation::MissingTool("mcp__autonoe__set_status".into()),
             "it has no tool \"mcp__autonoe__set_status\"",
         ),
         (
             Deviation::Servers("failed".into()),
-            "the server of our tools is failed",
+            "the MCP server of Autonoe's tools is failed",
         ),
-        (Deviation::NoServers, "the server of our tools is not there"),
+        (
+            Deviation::NoServers,
+            "the MCP server of Autonoe's tools is not there",
+        ),
     ] {
-        let setting = Setting::new(&script(build, deviation));
+        let setting = Fixture::new(&script(build, deviation));
         let mut spec = setting.spec([SetStatus::tool()]);
         spec.sandbox = Sandbox::Required;
 
         let played = setting.played_with(setting.options(), spec).await;
 
-        let parts = ["did not start as it was asked to", blamed];
+        let parts = ["did not start as requested", blamed];
         played.assert_failed("configuration", &parts);
         assert_eq!(played.events, []);
     }
 }
 
 async fn a_sandbox_that_was_switched_off_is_not_a_sandbox_that_is_not_there(build: Build) {
-    // Without any settings, the program would let commands out of the sandbox.
-    let setting = Setting::new(&script(build, Deviation::NoSettings));
+    // Without settings, the program would run commands outside the sandbox.
+    let setting = Fixture::new(&script(build, Deviation::NoSettings));
     let spec = setting.spec([]);
     assert_eq!(spec.sandbox, Sandbox::Off);
 

@@ -1,25 +1,26 @@
-//! How sessions end that do not end by themselves.
+//! Sessions that are interrupted, disposed or dropped.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentClient, SessionOutcome, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::{AgentClient, StreamEvent};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::fake_claude::setting::{PATIENCE, Setting, eventually, on_both_builds, query, recorded};
+use crate::fake_claude::fixture::{Fixture, TIMEOUT, eventually, on_both_builds, query, recorded};
 
-/// Falls silent after this many lines.
+/// Stops responding after this many lines.
 fn silence(lines: usize) -> Fault {
     Fault::At {
         moment: Moment::Lines(lines),
-        mishap: Mishap::Silence,
+        mishap: TurnFault::Silence,
     }
 }
 
-/// Interrupts a query as soon as `is_time`, and returns how it ended and what was answered.
+/// Interrupts a query once `is_time`, and returns its outcome and the events.
 async fn interrupted(
     client: &mut dyn AgentClient,
     is_time: impl Fn() -> bool,
@@ -48,7 +49,7 @@ async fn interrupted(
 }
 
 async fn a_session_continues_after_an_interruption(build: Build) {
-    let setting = Setting::new(&recorded(build, "f03_interrupt_then_new_prompt"));
+    let setting = Fixture::new(&recorded(build, "f03_interrupt_then_new_prompt"));
     let mut client = setting.client();
 
     let is_time = || {
@@ -65,7 +66,7 @@ async fn a_session_continues_after_an_interruption(build: Build) {
 }
 
 async fn an_interruption_while_a_hook_decides_withdraws_the_question(build: Build) {
-    let setting = Setting::new(&recorded(build, "f05_interrupt_during_hook"));
+    let setting = Fixture::new(&recorded(build, "f05_interrupt_during_hook"));
     let (asked, is_asked) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
     spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
@@ -79,8 +80,8 @@ async fn an_interruption_while_a_hook_decides_withdraws_the_question(build: Buil
     setting.assert_nothing_left();
 }
 
-/// Returns what the host answered to hook questions.
-fn hook_answers(setting: &Setting) -> Vec<Value> {
+/// Returns the host's answers to hook requests.
+fn hook_answers(setting: &Fixture) -> Vec<Value> {
     let log = setting.log().into_iter();
     log.filter(|entry| entry["dir"] == "in")
         .map(|entry| entry["line"]["response"]["response"]["hookSpecificOutput"].clone())
@@ -100,7 +101,7 @@ impl autonoe_core::PreToolUseHook for Thinker {
     async fn check(
         &self,
         _: &autonoe_core::ToolCall,
-        _: &autonoe_core::ProjectPaths,
+        _: &autonoe_core::gate::ProjectPaths,
     ) -> autonoe_core::HookDecision {
         self.0.send_replace(true);
         std::future::pending().await
@@ -108,9 +109,9 @@ impl autonoe_core::PreToolUseHook for Thinker {
 }
 
 async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
-    let setting = Setting::new(&recorded(build, "b02_hook_deny"));
+    let setting = Fixture::new(&recorded(build, "b02_hook_deny"));
     let mut options = setting.options();
-    options.answer_limit = Duration::from_millis(300);
+    options.program.answer_limit = Duration::from_millis(300);
     let (asked, _is_asked) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
     spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
@@ -124,10 +125,10 @@ async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
 }
 
 async fn a_dropped_stream_leaves_nothing(build: Build) {
-    // At the start, and in a turn.
+    // At the start, and during a turn.
     for lines in [0, 3] {
         let script = FakeScript::says(["Hello."]).on(build);
-        let setting = Setting::new(&script.with_fault(silence(lines)));
+        let setting = Fixture::new(&script.with_fault(silence(lines)));
         let mut client = setting.client();
 
         wait_for_silence(client.as_mut(), &setting).await;
@@ -137,8 +138,8 @@ async fn a_dropped_stream_leaves_nothing(build: Build) {
     }
 }
 
-/// Begins a query, and drops its stream once the program is silent.
-async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Setting) {
+/// Starts a query, and drops its stream once the program has stopped responding.
+async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Fixture) {
     let mut stream = client.query("Hello?".into());
     let is_silent = || setting.log().iter().any(|entry| entry["line"] == "silence");
     let waiting = async {
@@ -146,38 +147,38 @@ async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Setting) {
             let _ = timeout(Duration::from_millis(20), stream.next()).await;
         }
     };
-    timeout(PATIENCE, waiting).await.expect("it falls silent");
+    timeout(TIMEOUT, waiting).await.expect("it falls silent");
 }
 
 async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Build) {
-    for never_dies in [false, true] {
+    for ignores_shutdown in [false, true] {
         let mut script = FakeScript::says(["Hello."]).on(build);
         script = script.with_fault(silence(3));
-        if never_dies {
-            script = script.with_fault(Fault::NeverDies);
+        if ignores_shutdown {
+            script = script.with_fault(Fault::IgnoresShutdown);
         }
-        let setting = Setting::new(&script);
+        let setting = Fixture::new(&script);
         let mut client = setting.client();
 
         wait_for_silence(client.as_mut(), &setting).await;
         drop(client);
 
-        setting.nothing_is_left().await;
+        setting.wait_until_nothing_left().await;
     }
 }
 
 async fn what_never_dies_is_killed(build: Build) {
     let script = FakeScript::says(["Hello."]).on(build);
-    let setting = Setting::new(&script.with_fault(Fault::NeverDies));
+    let setting = Fixture::new(&script.with_fault(Fault::IgnoresShutdown));
 
     let played = setting.played().await;
 
-    // That nothing is left has been looked at.
+    // The absence of processes is already checked.
     played.assert_completed(&["Hello."]);
 }
 
 async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
-    let setting = Setting::new(&recorded(build, "c14_mcp_unanswered_then_interrupt"));
+    let setting = Fixture::new(&recorded(build, "c14_mcp_unanswered_then_interrupt"));
     let (state, is_running) = tokio::sync::watch::channel(false);
     let spec = setting.spec([Arc::new(Waiter::new(state)) as _]);
     let mut client = setting.client_with(setting.options(), spec);
@@ -191,9 +192,9 @@ async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
     setting.assert_nothing_left();
 }
 
-/// The tool of the recorded host, which never answers. The channel says whether it runs.
+/// The tool of the recorded host, which never answers. The channel signals that it runs.
 struct Waiter {
-    definition: autonoe_core::ToolDefinition,
+    definition: autonoe_core::tool::ToolDefinition,
     state: tokio::sync::watch::Sender<bool>,
 }
 
@@ -201,7 +202,7 @@ impl Waiter {
     fn new(state: tokio::sync::watch::Sender<bool>) -> Self {
         let schema = json!({"type": "object"});
         Self {
-            definition: autonoe_core::ToolDefinition::new("set_status", "Waits.", schema),
+            definition: autonoe_core::tool::ToolDefinition::new("set_status", "Waits.", schema),
             state,
         }
     }
@@ -217,7 +218,7 @@ impl Drop for Over<'_> {
 
 #[async_trait::async_trait]
 impl autonoe_core::Tool for Waiter {
-    fn definition(&self) -> &autonoe_core::ToolDefinition {
+    fn definition(&self) -> &autonoe_core::tool::ToolDefinition {
         &self.definition
     }
 

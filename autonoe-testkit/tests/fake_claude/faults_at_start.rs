@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment, Start};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, Start, TurnFault};
 
-use crate::fake_claude::setting::{Setting, on_both_builds, recorded};
+use crate::fake_claude::fixture::{Fixture, on_both_builds, recorded};
 
 fn script(build: Build, fault: Fault) -> FakeScript {
     FakeScript::says(["Hello."]).on(build).with_fault(fault)
@@ -20,7 +20,7 @@ fn dies(code: u8, stderr: &str, when: Start) -> Fault {
 
 async fn what_dies_at_its_start_is_told_with_its_last_words(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
-        let setting = Setting::new(&script(
+        let setting = Fixture::new(&script(
             build,
             dies(1, "error: unknown option '--wat'", when),
         ));
@@ -35,7 +35,7 @@ async fn what_dies_at_its_start_is_told_with_its_last_words(build: Build) {
 
 async fn what_ends_in_peace_before_it_began_has_not_done_its_work(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
-        let setting = Setting::new(&script(build, dies(0, "", when)));
+        let setting = Fixture::new(&script(build, dies(0, "", when)));
 
         let played = setting.played().await;
 
@@ -45,18 +45,18 @@ async fn what_ends_in_peace_before_it_began_has_not_done_its_work(build: Build) 
 }
 
 async fn what_says_nothing_at_its_start_is_given_up(build: Build) {
-    for never_dies in [false, true] {
+    for ignores_shutdown in [false, true] {
         let silence = Fault::At {
             moment: Moment::Lines(0),
-            mishap: Mishap::Silence,
+            mishap: TurnFault::Silence,
         };
         let mut script = script(build, silence);
-        if never_dies {
-            script = script.with_fault(Fault::NeverDies);
+        if ignores_shutdown {
+            script = script.with_fault(Fault::IgnoresShutdown);
         }
-        let setting = Setting::new(&script);
+        let setting = Fixture::new(&script);
         let mut options = setting.options();
-        options.start_limit = Duration::from_millis(300);
+        options.program.start_limit = Duration::from_millis(300);
 
         let played = setting.played_with(options, setting.spec([])).await;
 
@@ -68,9 +68,9 @@ async fn what_says_nothing_at_its_start_is_given_up(build: Build) {
 async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
     let garbage = Fault::At {
         moment: Moment::Lines(0),
-        mishap: Mishap::Garbage(b"[SandboxDebug] not JSON".to_vec()),
+        mishap: TurnFault::Garbage(b"[SandboxDebug] not JSON".to_vec()),
     };
-    let setting = Setting::new(&script(build, garbage));
+    let setting = Fixture::new(&script(build, garbage));
 
     setting.played().await.assert_completed(&["Hello."]);
 }
@@ -78,9 +78,9 @@ async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
 async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
     let cut = Fault::At {
         moment: Moment::Lines(0),
-        mishap: Mishap::CutLine { code: 1 },
+        mishap: TurnFault::CutLine { code: 1 },
     };
-    let setting = Setting::new(&script(build, cut));
+    let setting = Fixture::new(&script(build, cut));
 
     let played = setting.played().await;
 
@@ -89,7 +89,7 @@ async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
 }
 
 async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build) {
-    let setting = Setting::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
+    let setting = Fixture::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
 
     let played = setting.played().await;
 
@@ -99,15 +99,19 @@ async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build)
 
 #[tokio::test]
 async fn a_program_without_a_script_says_so() {
-    let setting = Setting::new(&FakeScript::says(["Hello."]));
+    let setting = Fixture::new(&FakeScript::says(["Hello."]));
     let mut options = setting.options();
     options
+        .program
         .environment
         .remove(std::ffi::OsStr::new(autonoe_testkit::fake_claude::SCRIPT));
 
     let played = setting.played_with(options, setting.spec([])).await;
 
-    let parts = ["exited with code 70", "FAKE_CLAUDE_SCRIPT names no script"];
+    let parts = [
+        "exited with code 70",
+        "FAKE_CLAUDE_SCRIPT does not name a script",
+    ];
     played.assert_failed("configuration", &parts);
 }
 

@@ -1,20 +1,21 @@
-//! Programs that go wrong in the middle of their work.
+//! Programs that fail in the middle of a turn.
 
 use std::time::Duration;
 
 use autonoe_claude::wire::LineReader;
-use autonoe_core::{SessionOutcome, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::SessionOutcome;
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Moment, TurnFault};
 
-use crate::fake_claude::setting::{SetStatus, Setting, on_both_builds, recorded};
+use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded};
 
-/// A turn that goes wrong between two texts of the agent.
-fn broken(build: Build, mishap: Mishap) -> FakeScript {
+/// A turn that fails between two texts of the agent.
+fn broken(build: Build, mishap: TurnFault) -> FakeScript {
     let script = FakeScript::says(["before", "after"]).on(build);
     script.with_fault(after_text(mishap))
 }
 
-fn after_text(mishap: Mishap) -> Fault {
+fn after_text(mishap: TurnFault) -> Fault {
     Fault::At {
         moment: Moment::Texts(1),
         mishap,
@@ -22,14 +23,14 @@ fn after_text(mishap: Mishap) -> Fault {
 }
 
 async fn slow_lines_are_put_together(build: Build) {
-    // In the middle of characters, too.
+    // Also in the middle of characters.
     let script = FakeScript::says(["grüße, 🦀", "Done."]).on(build);
     let script = script.with_fault(Fault::Slow {
         chunk: 101,
         pause_ms: 1,
     });
 
-    let played = Setting::new(&script).played().await;
+    let played = Fixture::new(&script).played().await;
 
     played.assert_completed(&["grüße, 🦀", "Done."]);
 }
@@ -46,16 +47,16 @@ async fn garbage_between_lines_is_passed_over(build: Build) {
     ];
     let mut script = FakeScript::says(["before", "after"]).on(build);
     for bytes in garbage {
-        script = script.with_fault(after_text(Mishap::Garbage(bytes.to_vec())));
+        script = script.with_fault(after_text(TurnFault::Garbage(bytes.to_vec())));
     }
 
-    let played = Setting::new(&script).played().await;
+    let played = Fixture::new(&script).played().await;
 
     played.assert_completed(&["before", "after"]);
 }
 
 async fn unknown_messages_are_passed_over(build: Build) {
-    let setting = Setting::new(&broken(build, Mishap::UnknownMessages));
+    let setting = Fixture::new(&broken(build, TurnFault::UnknownMessages));
 
     let played = setting.played().await;
 
@@ -63,7 +64,7 @@ async fn unknown_messages_are_passed_over(build: Build) {
 }
 
 async fn an_unknown_request_gets_an_answer(build: Build) {
-    let setting = Setting::new(&broken(build, Mishap::UnknownRequest));
+    let setting = Fixture::new(&broken(build, TurnFault::UnknownRequest));
 
     let played = setting.played().await;
 
@@ -76,42 +77,42 @@ async fn an_unknown_request_gets_an_answer(build: Build) {
 }
 
 async fn death_in_a_turn_is_a_crash(build: Build) {
-    let dies = Mishap::Dies {
+    let dies = TurnFault::Dies {
         code: 3,
         stderr: "out of memory".into(),
     };
     for (what, parts) in [
         (dies, ["exited with code 3", "out of memory"]),
         (
-            Mishap::CutLine { code: 0 },
+            TurnFault::CutLine { code: 0 },
             ["exited with code 0", "in the middle of a turn"],
         ),
     ] {
-        let played = Setting::new(&broken(build, what)).played().await;
+        let played = Fixture::new(&broken(build, what)).played().await;
 
         played.assert_failed("crashed", &parts);
-        assert_eq!(played.said(), ["before"]);
+        assert_eq!(played.texts(), ["before"]);
     }
 }
 
 async fn silence_in_a_turn_is_given_up(build: Build) {
-    for never_dies in [false, true] {
-        let mut script = broken(build, Mishap::Silence);
-        if never_dies {
-            script = script.with_fault(Fault::NeverDies);
+    for ignores_shutdown in [false, true] {
+        let mut script = broken(build, TurnFault::Silence);
+        if ignores_shutdown {
+            script = script.with_fault(Fault::IgnoresShutdown);
         }
         let mut said: Vec<String> = Vec::new();
-        // On a slow machine, the program may say nothing at all within the first limit.
+        // On a slow machine, the program may print nothing within the first limit.
         for limit in [1, 5, 30].map(Duration::from_secs) {
-            let setting = Setting::new(&script);
+            let setting = Fixture::new(&script);
             let mut options = setting.options();
-            options.silence_limit = limit;
+            options.program.silence_limit = limit;
 
             let played = setting.played_with(options, setting.spec([])).await;
 
-            let expected = format!("said nothing for {limit:?}");
+            let expected = format!("sent nothing for {limit:?}");
             played.assert_failed("timeout", &[expected.as_str()]);
-            said = played.said().into_iter().map(str::to_owned).collect();
+            said = played.texts().into_iter().map(str::to_owned).collect();
             if !said.is_empty() {
                 break;
             }
@@ -121,35 +122,35 @@ async fn silence_in_a_turn_is_given_up(build: Build) {
 }
 
 async fn the_longest_line_is_read_and_a_longer_one_is_an_error(build: Build) {
-    let long = |bytes| Setting::new(&broken(build, Mishap::LongLine { bytes }));
+    let long = |bytes| Fixture::new(&broken(build, TurnFault::LongLine { bytes }));
 
-    // The limit is about lines without their end.
+    // The limit applies to lines without their line ending.
     let longest = long(LineReader::LIMIT + 1).played().await;
     let too_long = long(LineReader::LIMIT + 2).played().await;
 
-    let said: Vec<usize> = longest.said().iter().map(|text| text.len()).collect();
+    let said: Vec<usize> = longest.texts().iter().map(|text| text.len()).collect();
     assert_eq!(said.len(), 3);
     assert!(said[1] > LineReader::LIMIT - 1024, "{said:?}");
     assert!(longest.end().is_ok(), "{:?}", longest.error);
     too_long.assert_failed("protocol", &["a line of more than 67108864 bytes"]);
-    assert_eq!(too_long.said(), ["before"]);
+    assert_eq!(too_long.texts(), ["before"]);
 }
 
 async fn a_flood_is_read_to_its_end(build: Build) {
     let lines = 20_000;
 
-    let played = Setting::new(&broken(build, Mishap::Flood { lines }))
+    let played = Fixture::new(&broken(build, TurnFault::Flood { lines }))
         .played()
         .await;
 
-    assert_eq!(played.said().len(), lines + 2);
+    assert_eq!(played.texts().len(), lines + 2);
     assert!(played.end().is_ok(), "{:?}", played.error);
 }
 
 async fn a_flood_of_complaints_is_in_nobodys_way(build: Build) {
-    let flood = Mishap::StderrFlood { bytes: 4_000_000 };
+    let flood = TurnFault::StderrFlood { bytes: 4_000_000 };
 
-    let played = Setting::new(&broken(build, flood)).played().await;
+    let played = Fixture::new(&broken(build, flood)).played().await;
 
     played.assert_completed(&["before", "after"]);
 }
@@ -160,14 +161,14 @@ async fn faults_come_together(build: Build) {
         mishap,
     };
     let script = recorded(build, "c01_mcp_ok")
-        .with_fault(at(3, Mishap::UnknownMessages))
-        .with_fault(at(9, Mishap::UnknownRequest))
-        .with_fault(at(9, Mishap::Garbage(vec![0xff])))
+        .with_fault(at(3, TurnFault::UnknownMessages))
+        .with_fault(at(9, TurnFault::UnknownRequest))
+        .with_fault(at(9, TurnFault::Garbage(vec![0xff])))
         .with_fault(Fault::Slow {
             chunk: 500,
             pause_ms: 1,
         });
-    let setting = Setting::new(&script);
+    let setting = Fixture::new(&script);
 
     let spec = setting.spec([SetStatus::tool()]);
     let played = setting.played_with(setting.options(), spec).await;

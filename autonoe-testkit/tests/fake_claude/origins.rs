@@ -1,12 +1,13 @@
-//! Where calls come from: which answer of the model, which sub-agent.
+//! Origins of tool calls: the model response and the sub-agent.
 
 use std::sync::{Arc, Mutex};
 
-use autonoe_core::{Events, SeededIds, SystemClock};
+use autonoe_core::event::Events;
+use autonoe_core::time::{SeededIds, SystemClock};
 use autonoe_testkit::fake_claude::Build;
 use serde_json::Value;
 
-use crate::fake_claude::setting::{SetStatus, Setting, on_both_builds, recorded, transcript};
+use crate::fake_claude::fixture::{Fixture, SetStatus, on_both_builds, recorded, transcript};
 
 /// Returns the recorded messages of the agent.
 fn messages(build: Build, session: &str) -> Vec<Value> {
@@ -18,7 +19,7 @@ fn messages(build: Build, session: &str) -> Vec<Value> {
 }
 
 async fn a_tool_knows_the_answer_of_the_model_that_called_it(build: Build) {
-    let setting = Setting::new(&recorded(build, "c11_mcp_parallel_calls"));
+    let setting = Fixture::new(&recorded(build, "c11_mcp_parallel_calls"));
     let message_ids: Arc<Mutex<Vec<Option<String>>>> = Arc::default();
 
     let spec = setting.spec([SetStatus::recording(message_ids.clone())]);
@@ -41,7 +42,7 @@ async fn a_call_of_a_sub_agent_is_below_the_call_that_the_sub_agent_is(build: Bu
         Some((line["message"]["content"][0]["id"].as_str()?, parent))
     });
     let (call, agent) = of_agent.expect("a sub-agent made a call");
-    let setting = Setting::new(&recorded(build, "l04b_subagent_hooked"));
+    let setting = Fixture::new(&recorded(build, "l04b_subagent_hooked"));
     let mut spec = setting.spec([]);
     let ids = Arc::new(SeededIds::new(1));
     let events = Events::new(Vec::new(), Arc::new(SystemClock), ids);

@@ -1,18 +1,18 @@
-//! The program by itself, without a backend.
+//! The stand-in program without a backend.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{
-    Build, FakeScript, Fault, Mishap, Moment, Part, Signal, Surroundings, play,
+    Build, Env, FakeScript, Fault, Moment, Part, Signal, TurnFault, play,
 };
 use serde_json::{Value, json};
 
-/// How long a test waits for the program at most.
+/// Maximum time that a test waits for the program.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// A program on a thread of its own, and a host in the test.
+/// A program on its own thread, with the test as its host.
 struct Program {
     stdin: Option<io::PipeWriter>,
     signals: mpsc::Sender<Signal>,
@@ -26,7 +26,7 @@ impl Program {
         let (output, mut stdout) = io::pipe().expect("a pipe");
         let (signals, got) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let mut place = Surroundings::new(args.iter().map(|arg| (*arg).to_owned()), "/");
+        let mut place = Env::new(args.iter().map(|arg| (*arg).to_owned()), "/");
         place.signals = Some(got);
         std::thread::spawn(move || {
             let mut stderr = Vec::new();
@@ -44,7 +44,7 @@ impl Program {
         }
     }
 
-    /// Starts a program that is at work on its first turn.
+    /// Starts a program that works on its first turn.
     fn working(script: FakeScript) -> Self {
         let mut program = Self::start(script, &["--permission-mode=bypassPermissions"]);
         program.initialize();
@@ -58,12 +58,12 @@ impl Program {
         writeln!(stdin, "{line}").expect("it listens");
     }
 
-    fn ask(&mut self, id: &str, request: &Value) {
+    fn send_request(&mut self, id: &str, request: &Value) {
         self.send(&json!({"type": "control_request", "request_id": id, "request": request}));
     }
 
     fn initialize(&mut self) {
-        self.ask("1", &json!({"subtype": "initialize"}));
+        self.send_request("1", &json!({"subtype": "initialize"}));
         self.answer("1");
     }
 
@@ -119,11 +119,11 @@ fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
     }
 }
 
-/// The agent says something, and nothing more.
+/// A script in which the agent sends one text and then stops responding.
 fn silent() -> FakeScript {
     FakeScript::says(["Hello.", "Never."]).with_fault(Fault::At {
         moment: Moment::Texts(1),
-        mishap: Mishap::Silence,
+        mishap: TurnFault::Silence,
     })
 }
 
@@ -132,7 +132,7 @@ fn it_says_its_version() {
     for build in Build::ALL {
         let script = FakeScript::says(["Hello."]).on(build);
         let mut said = Vec::new();
-        let place = Surroundings::new(["-v".to_owned()], "/");
+        let place = Env::new(["-v".to_owned()], "/");
 
         let code = play(&script, place, io::empty(), &mut said, &mut Vec::new());
 
@@ -185,16 +185,16 @@ fn signals_end_it_as_they_end_the_real_one() {
 fn the_end_of_the_session_is_answered() {
     let mut idle = Program::start(FakeScript::says(["Hello."]), &[]);
     idle.initialize();
-    idle.ask("2", &json!({"subtype": "end_session"}));
+    idle.send_request("2", &json!({"subtype": "end_session"}));
     assert_eq!(idle.answer("2")["subtype"], "success");
     assert_eq!(idle.end().0, 0);
 }
 
 #[test]
 fn what_never_dies_takes_no_notice() {
-    let mut program = Program::working(silent().with_fault(Fault::NeverDies));
+    let mut program = Program::working(silent().with_fault(Fault::IgnoresShutdown));
 
-    program.ask("2", &json!({"subtype": "end_session"}));
+    program.send_request("2", &json!({"subtype": "end_session"}));
     for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
         program.signals.send(signal).expect("it listens");
     }
@@ -223,7 +223,7 @@ fn it_tells_the_settings_that_it_was_started_with() {
     let mut program = Program::start(FakeScript::says(["Hello."]), &[&arg, "--model=opus"]);
     program.initialize();
 
-    program.ask("2", &json!({"subtype": "get_settings"}));
+    program.send_request("2", &json!({"subtype": "get_settings"}));
 
     let told = program.answer("2")["response"].clone();
     assert_eq!(told["effective"], settings);
@@ -236,7 +236,7 @@ fn it_refuses_requests_that_it_does_not_know() {
     let mut program = Program::start(FakeScript::says(["Hello."]), &[]);
     program.initialize();
 
-    program.ask("2", &json!({"subtype": "make_coffee"}));
+    program.send_request("2", &json!({"subtype": "make_coffee"}));
 
     let answer = program.answer("2");
     assert_eq!(answer["subtype"], "error");
@@ -251,7 +251,7 @@ fn a_script_is_json_that_a_person_can_write() {
     let written = json!({
         "build": "2.1.197",
         "plays": {"says": ["Hm."]},
-        "faults": ["never_dies", {"at": {"moment": {"lines": 3}, "mishap": "silence"}}],
+        "faults": ["ignores_shutdown", {"at": {"moment": {"lines": 3}, "mishap": "silence"}}],
     });
 
     let script: FakeScript = serde_json::from_value(written).expect("a script");
@@ -259,7 +259,7 @@ fn a_script_is_json_that_a_person_can_write() {
     assert_eq!(script.plays, Part::Says(vec!["Hm.".into()]));
     let silence = Fault::At {
         moment: Moment::Lines(3),
-        mishap: Mishap::Silence,
+        mishap: TurnFault::Silence,
     };
-    assert_eq!(script.faults, [Fault::NeverDies, silence]);
+    assert_eq!(script.faults, [Fault::IgnoresShutdown, silence]);
 }

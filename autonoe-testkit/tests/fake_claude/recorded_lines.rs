@@ -1,4 +1,4 @@
-//! What the program says is what the real builds said.
+//! The program's output lines equal those of the real builds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn every_pattern_is_a_recorded_line() {
                 "failed_command" => {
                     here.join(format!("tests/fake_claude/recorded/{version}.jsonl"))
                 }
-                _ => crate::fake_claude::setting::transcripts()
+                _ => crate::fake_claude::fixture::transcripts()
                     .join(format!("{version}/{scenario}.jsonl")),
             };
             let text = std::fs::read_to_string(file).expect("it was recorded");

@@ -1,19 +1,20 @@
-//! Recorded conversations, played to the backend.
+//! Recorded conversations, replayed to the backend.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{AgentClient, SessionOutcome, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, Fault, Mishap, Moment};
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::{AgentClient, StreamEvent};
+use autonoe_testkit::fake_claude::{Build, Fault, Moment, TurnFault};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::fake_claude::setting::{
-    PATIENCE, SetStatus, Setting, on_both_builds, recorded, transcript, transcripts,
+use crate::fake_claude::fixture::{
+    Fixture, SetStatus, TIMEOUT, on_both_builds, recorded, transcript, transcripts,
 };
 
-/// Returns what came of the sessions of a conversation when it was read from its file: the lines
-/// of the reviewed snapshot, as far as they are about the end.
+/// Returns the outcomes of the sessions of a conversation as read from its file: the lines of the
+/// reviewed snapshot that concern the end.
 fn reviewed(build: Build, scenario: &str) -> Vec<Value> {
     let name = format!("../protocol/snapshots/{}__{scenario}.snap", build.version());
     let text = std::fs::read_to_string(transcripts().join(name)).expect("it was reviewed");
@@ -24,8 +25,8 @@ fn reviewed(build: Build, scenario: &str) -> Vec<Value> {
         .map(|session| {
             let mut session: Value = serde_json::from_str(session).expect("JSON");
             if scenario == "d03_can_use_tool_deny_interrupt" {
-                // The host of then stopped the turn by its answer; that of today does not, and
-                // the end is one that it did not ask for.
+                // The recorded host stopped the turn with its answer. The current host does not, so
+                // the end is unexpected.
                 session["outcome"] = "execution_error".into();
             }
             ending(
@@ -38,17 +39,18 @@ fn reviewed(build: Build, scenario: &str) -> Vec<Value> {
 }
 
 fn ending(outcome: &Value, code: &Value, cost: &Value) -> Value {
-    let known = match cost["unknownParts"] == 0 {
-        true => cost["knownUsd"].clone(),
-        false => Value::Null,
+    let known = if cost["unknownParts"] == 0 {
+        cost["knownUsd"].clone()
+    } else {
+        Value::Null
     };
-    // What an error cost is for core to sum up.
+    // Core sums up the cost of errors.
     let cost = if code.is_null() { known } else { Value::Null };
     json!({"outcome": outcome, "code": code, "cost": cost})
 }
 
-/// Plays one query; interrupts it as often as the host of then did.
-async fn played(client: &mut dyn AgentClient, setting: &Setting, interruptions: usize) -> Value {
+/// Plays one query and interrupts it as often as the recorded host did.
+async fn played(client: &mut dyn AgentClient, setting: &Fixture, interruptions: usize) -> Value {
     let control = client.control();
     let mut stream = client.query("go".into());
     let reading = async {
@@ -60,11 +62,13 @@ async fn played(client: &mut dyn AgentClient, setting: &Setting, interruptions: 
     };
     let interrupting = async {
         if interruptions > 0 {
-            setting.noted("waits for interrupt", interruptions).await;
+            setting
+                .wait_for_note("waits for interrupt", interruptions)
+                .await;
             control.interrupt().await.expect("it can be interrupted");
         }
     };
-    let (end, ()) = timeout(PATIENCE, async { tokio::join!(reading, interrupting) })
+    let (end, ()) = timeout(TIMEOUT, async { tokio::join!(reading, interrupting) })
         .await
         .expect("it goes on");
     match end {
@@ -81,7 +85,7 @@ async fn played(client: &mut dyn AgentClient, setting: &Setting, interruptions: 
 async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(transcript(build, scenario)).expect("it was recorded");
     let is_interrupted = text.contains(r#""subtype": "interrupt""#);
-    let setting = Setting::new(&recorded(build, scenario));
+    let setting = Fixture::new(&recorded(build, scenario));
     let mut client = setting.client_with(setting.options(), setting.spec([SetStatus::tool()]));
     let mut endings = Vec::new();
     for number in 0..reviewed(build, scenario).len() {
@@ -114,28 +118,29 @@ async fn every_conversation_comes_to_its_end_again(build: Build) {
 async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
     let session = "b01_hook_allow";
     let text = std::fs::read_to_string(transcript(build, session)).expect("it was recorded");
-    // The host under test also asks for the settings.
+    // The host under test also requests the settings.
     let lines = text.matches(r#""dir": "out""#).count() + 1;
-    let dies = Mishap::Dies {
+    let dies = TurnFault::Dies {
         code: 3,
         stderr: String::new(),
     };
-    for what in [dies, Mishap::CutLine { code: 3 }] {
+    for what in [dies, TurnFault::CutLine { code: 3 }] {
         for after_lines in 0..=lines {
             let script = recorded(build, session).with_fault(Fault::At {
                 moment: Moment::Lines(after_lines),
                 mishap: what.clone(),
             });
 
-            let played = Setting::new(&script).played().await;
+            let played = Fixture::new(&script).played().await;
 
             let end = played.end();
-            match after_lines == lines {
-                true => assert_eq!(end, Ok(&SessionOutcome::Completed), "{what:?}"),
-                false => assert!(
+            if after_lines == lines {
+                assert_eq!(end, Ok(&SessionOutcome::Completed), "{what:?}");
+            } else {
+                assert!(
                     matches!(end, Err("crashed" | "configuration")),
                     "{what:?} after {after_lines}: {played:?}"
-                ),
+                );
             }
         }
     }

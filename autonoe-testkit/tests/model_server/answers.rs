@@ -1,4 +1,4 @@
-//! What a turn looks like to a client.
+//! Responses of the Messages API as a client receives them.
 
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, Message, Refusal, StopReason, Turn, Usage,
@@ -6,7 +6,7 @@ use autonoe_testkit::model_server::anthropic::{
 use autonoe_testkit::model_server::{Answer, Ending};
 use serde_json::{Value, json};
 
-use crate::model_server::client::{End, ask, prompt, send, streamed};
+use crate::model_server::client::{End, prompt, request_message, send, streamed};
 
 fn looks_around() -> Message {
     Message::new()
@@ -17,7 +17,7 @@ fn looks_around() -> Message {
         .with_usage(Usage::new(7, 5).with_cache_read(3).with_cache_creation(2))
 }
 
-/// Takes the id out, which depends on how many servers the process has had.
+/// Removes the id, which depends on how many servers the process has started.
 fn without_id(text: &str) -> String {
     let (before, rest) = text.split_once("msg_scripted_").expect("it has an id");
     let (_, after) = rest.split_once('"').expect("it ends");
@@ -28,7 +28,7 @@ fn without_id(text: &str) -> String {
 async fn a_message_comes_as_a_stream_of_events() {
     let server = AnthropicServer::start([looks_around()]);
 
-    let heard = ask(&server, &streamed("go")).await;
+    let heard = request_message(&server, &streamed("go")).await;
 
     assert_eq!((heard.status, heard.end), (200, End::Proper));
     let kind = heard.header("content-type");
@@ -40,7 +40,7 @@ async fn a_message_comes_as_a_stream_of_events() {
 async fn a_message_comes_whole_where_no_stream_is_asked_for() {
     let server = AnthropicServer::start([looks_around()]);
 
-    let heard = ask(&server, &prompt("go")).await;
+    let heard = request_message(&server, &prompt("go")).await;
 
     assert_eq!(heard.status, 200);
     assert_eq!(heard.header("content-type"), Some("application/json"));
@@ -56,8 +56,8 @@ async fn stop_reason_and_model_are_what_the_script_says() {
         .with_model("claude-y");
     let server = AnthropicServer::start([cut_short, Message::new().says("done")]);
 
-    let first = ask(&server, &prompt("go")).await.json();
-    let second = ask(&server, &prompt("go on")).await.json();
+    let first = request_message(&server, &prompt("go")).await.json();
+    let second = request_message(&server, &prompt("go on")).await.json();
 
     assert_eq!(first["stop_reason"], "max_tokens");
     assert_eq!(first["model"], "claude-y");
@@ -105,7 +105,7 @@ async fn a_refusal_has_status_type_and_reason() {
     ] {
         let server = AnthropicServer::start([refusal]);
 
-        let heard = ask(&server, &streamed("go")).await;
+        let heard = request_message(&server, &streamed("go")).await;
 
         let body = heard.json();
         assert_eq!(
@@ -126,7 +126,7 @@ async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
         .retry_after(3);
     let server = AnthropicServer::start([proxy]);
 
-    let heard = ask(&server, &prompt("go")).await;
+    let heard = request_message(&server, &prompt("go")).await;
 
     assert_eq!(
         (heard.status, heard.body.as_str()),
@@ -163,7 +163,7 @@ async fn what_programs_ask_beside_messages_is_answered_without_the_script() {
             assert_eq!(heard.json()["input_tokens"], count.len() / 4);
         }
     }
-    assert_eq!(ask(&server, &prompt("go")).await.status, 200);
+    assert_eq!(request_message(&server, &prompt("go")).await.status, 200);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The APIs of all vendors, asked in the same way.
+//! Uniform test client for the APIs of all vendors.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use autonoe_testkit::model_server::{Credential, ModelServer, Script};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use crate::model_server::client::{Heard, hear_all, open_with};
+use crate::model_server::client::{Response, open_with, read_response};
 
 /// An API of a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub(crate) enum Api {
 
 pub(crate) const ALL: [Api; 4] = [Api::Messages, Api::Responses, Api::Chat, Api::Gemini];
 
-/// How an answer is to come.
+/// The delivery of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum As {
+pub(crate) enum Delivery {
     Whole,
     Stream,
 }
 
-/// A server of any vendor, strict on drop as each of them.
+/// A server of any vendor; all of them are strict on drop.
 #[derive(Debug)]
 pub(crate) enum AnyServer {
     Anthropic(AnthropicServer),
@@ -68,34 +68,49 @@ impl Api {
         }
     }
 
-    /// Asks for a message and returns all that comes.
-    pub(crate) async fn ask(self, server: &ModelServer, said: &str, wanted: As) -> Heard {
+    /// Requests a message and returns the complete response.
+    pub(crate) async fn request_message(
+        self,
+        server: &ModelServer,
+        said: &str,
+        wanted: Delivery,
+    ) -> Response {
         self.send(server, &self.prompt(said, wanted), wanted).await
     }
 
-    /// Sends any body where messages are asked for, and returns all that comes.
-    pub(crate) async fn send(self, server: &ModelServer, body: &Value, wanted: As) -> Heard {
-        hear_all(self.open(server, body, wanted).await).await
+    /// Sends any body to the message endpoint and returns the complete response.
+    pub(crate) async fn send(
+        self,
+        server: &ModelServer,
+        body: &Value,
+        wanted: Delivery,
+    ) -> Response {
+        read_response(self.open(server, body, wanted).await).await
     }
 
-    /// Asks for a message and reads nothing.
-    pub(crate) async fn open(self, server: &ModelServer, body: &Value, wanted: As) -> TcpStream {
+    /// Requests a message without reading the response.
+    pub(crate) async fn open(
+        self,
+        server: &ModelServer,
+        body: &Value,
+        wanted: Delivery,
+    ) -> TcpStream {
         let (credential, _) = self.credential();
         let (path, body) = (self.path(wanted), body.to_string());
         open_with(server, "POST", path, credential, &body).await
     }
 
-    pub(crate) fn path(self, wanted: As) -> &'static str {
+    pub(crate) fn path(self, wanted: Delivery) -> &'static str {
         match (self, wanted) {
             (Self::Messages, _) => "/v1/messages",
             (Self::Responses, _) => "/v1/responses",
             (Self::Chat, _) => "/v1/chat/completions",
-            (Self::Gemini, As::Whole) => "/v1beta/models/x-1:generateContent",
-            (Self::Gemini, As::Stream) => "/v1beta/models/x-1:streamGenerateContent?alt=sse",
+            (Self::Gemini, Delivery::Whole) => "/v1beta/models/x-1:generateContent",
+            (Self::Gemini, Delivery::Stream) => "/v1beta/models/x-1:streamGenerateContent?alt=sse",
         }
     }
 
-    /// Returns a header with which a client proves itself, and what kind it is.
+    /// Returns a header with a credential, and its kind.
     pub(crate) fn credential(self) -> (&'static str, Credential) {
         match self {
             Self::Messages => ("x-api-key: sk-hunter2", Credential::ApiKey),
@@ -106,9 +121,9 @@ impl Api {
         }
     }
 
-    /// Returns a request of one who says this and offers a tool.
-    pub(crate) fn prompt(self, said: &str, wanted: As) -> Value {
-        let stream = wanted == As::Stream;
+    /// Returns a request with this user message and one tool.
+    pub(crate) fn prompt(self, said: &str, wanted: Delivery) -> Value {
+        let stream = wanted == Delivery::Stream;
         let schema = json!({"type": "object"});
         match self {
             Self::Messages => json!({
@@ -137,17 +152,21 @@ impl Api {
         }
     }
 
-    /// Returns what the model says in an answer, thoughts and calls left out.
-    pub(crate) fn text(self, heard: &Heard, wanted: As) -> String {
+    /// Returns the text of an answer, without reasoning and calls.
+    pub(crate) fn text(self, response: &Response, wanted: Delivery) -> String {
         let texts: Vec<Value> = match (self, wanted) {
-            (Self::Messages, As::Whole) => at(&heard.json(), "/content/0/text"),
-            (Self::Messages, As::Stream) => each(heard, "/delta/text"),
-            (Self::Responses, As::Whole) => at(&heard.json(), "/output/0/content/0/text"),
-            (Self::Responses, As::Stream) => each(heard, "/delta"),
-            (Self::Chat, As::Whole) => at(&heard.json(), "/choices/0/message/content"),
-            (Self::Chat, As::Stream) => each(heard, "/choices/0/delta/content"),
-            (Self::Gemini, As::Whole) => at(&heard.json(), "/candidates/0/content/parts/0/text"),
-            (Self::Gemini, As::Stream) => each(heard, "/candidates/0/content/parts/0/text"),
+            (Self::Messages, Delivery::Whole) => at(&response.json(), "/content/0/text"),
+            (Self::Messages, Delivery::Stream) => each(response, "/delta/text"),
+            (Self::Responses, Delivery::Whole) => at(&response.json(), "/output/0/content/0/text"),
+            (Self::Responses, Delivery::Stream) => each(response, "/delta"),
+            (Self::Chat, Delivery::Whole) => at(&response.json(), "/choices/0/message/content"),
+            (Self::Chat, Delivery::Stream) => each(response, "/choices/0/delta/content"),
+            (Self::Gemini, Delivery::Whole) => {
+                at(&response.json(), "/candidates/0/content/parts/0/text")
+            }
+            (Self::Gemini, Delivery::Stream) => {
+                each(response, "/candidates/0/content/parts/0/text")
+            }
         };
         texts.iter().filter_map(Value::as_str).collect()
     }
@@ -157,7 +176,7 @@ fn at(whole: &Value, pointer: &str) -> Vec<Value> {
     whole.pointer(pointer).cloned().into_iter().collect()
 }
 
-fn each(heard: &Heard, pointer: &str) -> Vec<Value> {
-    let chunks = heard.chunks();
+fn each(response: &Response, pointer: &str) -> Vec<Value> {
+    let chunks = response.chunks();
     chunks.iter().flat_map(|chunk| at(chunk, pointer)).collect()
 }

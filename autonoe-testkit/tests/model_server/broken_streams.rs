@@ -1,13 +1,13 @@
-//! What goes wrong inside an answer.
+//! Faults inside an answer.
 
 use std::time::{Duration, Instant};
 
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Message, Place, StreamFault, Turn,
+    AnthropicServer, FaultPosition, Message, StreamFault, Turn,
 };
 
-use crate::model_server::client::{End, PATIENCE, ask, prompt, streamed};
+use crate::model_server::client::{End, TIMEOUT, prompt, request_message, streamed};
 
 const START: &str = "message_start";
 const BLOCK: &str = "content_block_start";
@@ -19,9 +19,7 @@ fn two_texts() -> Message {
 }
 
 async fn ending(server: &AnthropicServer) -> Option<Ending> {
-    let ended = server
-        .log()
-        .wait_for(PATIENCE, |seen| seen.ending.is_some());
+    let ended = server.log().wait_for(TIMEOUT, |seen| seen.ending.is_some());
     ended.await.expect("it comes to its end").ending
 }
 
@@ -39,20 +37,24 @@ async fn a_cut_connection_ends_right_where_the_script_says() {
         "message_stop",
     ];
     for (place, events) in [
-        (Place::AfterEvents(0), 0),
-        (Place::AfterEvents(1), 1),
-        (Place::InBlock(0), 3),
-        (Place::AfterBlock(0), 4),
-        (Place::InBlock(1), 6),
-        (Place::AfterEvents(9), 9),
+        (FaultPosition::AfterEvents(0), 0),
+        (FaultPosition::AfterEvents(1), 1),
+        (FaultPosition::InBlock(0), 3),
+        (FaultPosition::AfterBlock(0), 4),
+        (FaultPosition::InBlock(1), 6),
+        (FaultPosition::AfterEvents(9), 9),
     ] {
         let broken = two_texts().breaks(place, StreamFault::Cut);
         let server = AnthropicServer::start([broken]);
 
-        let heard = ask(&server, &streamed("go")).await;
+        let response = request_message(&server, &streamed("go")).await;
 
-        assert_eq!(heard.events(), full[..events], "{place:?}");
-        assert_eq!((heard.status, heard.end), (200, End::Broken), "{place:?}");
+        assert_eq!(response.events(), full[..events], "{place:?}");
+        assert_eq!(
+            (response.status, response.end),
+            (200, End::Broken),
+            "{place:?}"
+        );
         assert_eq!(ending(&server).await, Some(Ending::Cut));
     }
 }
@@ -64,36 +66,36 @@ async fn all_that_comes_before_a_cut_arrives_however_much_it_is() {
     let message = Message::new()
         .says("#".repeat(length))
         .in_pieces_of(100_000);
-    let broken = message.breaks(Place::AfterBlock(0), StreamFault::Cut);
+    let broken = message.breaks(FaultPosition::AfterBlock(0), StreamFault::Cut);
     let server = AnthropicServer::start([broken]);
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    assert_eq!(heard.body.matches('#').count(), length);
+    assert_eq!(response.body.matches('#').count(), length);
     assert_eq!(
-        (heard.events().last(), heard.end),
+        (response.events().last(), response.end),
         (Some(&STOP), End::Broken)
     );
 }
 
 #[tokio::test]
 async fn an_event_without_json_comes_between_the_others() {
-    let broken = two_texts().breaks(Place::AfterBlock(0), StreamFault::Malformed);
+    let broken = two_texts().breaks(FaultPosition::AfterBlock(0), StreamFault::Malformed);
     let server = AnthropicServer::start([broken]);
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    let data = heard
+    let data = response
         .body
         .lines()
         .filter_map(|line| line.strip_prefix("data: "));
     let readable: Vec<bool> = data
         .map(|data| serde_json::from_str::<serde_json::Value>(data).is_ok())
         .collect();
-    assert_eq!(heard.events().len(), 10);
+    assert_eq!(response.events().len(), 10);
     assert_eq!(readable.iter().filter(|ok| !**ok).count(), 1);
-    assert!(!readable[4], "{}", heard.body);
-    assert_eq!(heard.end, End::Proper);
+    assert!(!readable[4], "{}", response.body);
+    assert_eq!(response.end, End::Proper);
 }
 
 #[tokio::test]
@@ -102,39 +104,39 @@ async fn an_error_event_ends_the_stream() {
         kind: "overloaded_error".into(),
         message: "Overloaded".into(),
     };
-    let broken = two_texts().breaks(Place::InBlock(0), error);
+    let broken = two_texts().breaks(FaultPosition::InBlock(0), error);
     let server = AnthropicServer::start([broken]);
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    assert_eq!(heard.events(), [START, BLOCK, PIECE, "error"]);
-    let told = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    assert_eq!(response.events(), [START, BLOCK, PIECE, "error"]);
+    let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     assert!(
-        heard
+        response
             .body
-            .ends_with(&format!("event: error\ndata: {told}\n\n"))
+            .ends_with(&format!("event: error\ndata: {error}\n\n"))
     );
-    assert_eq!(heard.end, End::Proper);
+    assert_eq!(response.end, End::Proper);
 }
 
 #[tokio::test]
 async fn a_request_without_a_stream_gets_the_whole_message() {
-    let broken = two_texts().breaks(Place::InBlock(0), StreamFault::Cut);
+    let broken = two_texts().breaks(FaultPosition::InBlock(0), StreamFault::Cut);
     let server = AnthropicServer::start([broken]);
 
-    let heard = ask(&server, &prompt("go")).await;
+    let response = request_message(&server, &prompt("go")).await;
 
-    assert_eq!(heard.json()["content"].as_array().map(Vec::len), Some(2));
+    assert_eq!(response.json()["content"].as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test]
 async fn a_place_that_the_message_does_not_have_leaves_the_request_unanswered() {
-    let broken = two_texts().breaks(Place::AfterBlock(2), StreamFault::Cut);
+    let broken = two_texts().breaks(FaultPosition::AfterBlock(2), StreamFault::Cut);
     let server = AnthropicServer::start([broken]).unverified();
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    assert_eq!(heard.status, 418);
+    assert_eq!(response.status, 418);
     let reason = "the message breaks at AfterBlock(2), and has 2 blocks in 9 events";
     assert_eq!(server.log().unanswered()[0].unanswered(), Some(reason));
 }
@@ -143,9 +145,9 @@ async fn a_place_that_the_message_does_not_have_leaves_the_request_unanswered() 
 async fn a_closed_connection_says_nothing() {
     let server = AnthropicServer::start([Turn::disconnect()]);
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
-    assert_eq!((heard.status, heard.body.as_str()), (0, ""));
+    assert_eq!((response.status, response.body.as_str()), (0, ""));
     assert_eq!(ending(&server).await, Some(Ending::Cut));
 }
 
@@ -155,11 +157,11 @@ async fn a_slow_stream_takes_its_time_between_events() {
     let server = AnthropicServer::start([two_texts().slowly(pace)]);
     let started = Instant::now();
 
-    let heard = ask(&server, &streamed("go")).await;
+    let response = request_message(&server, &streamed("go")).await;
 
     // Nine events have eight waits between them.
     assert!(started.elapsed() >= 8 * pace, "{:?}", started.elapsed());
-    assert_eq!((heard.events().len(), heard.end), (9, End::Proper));
+    assert_eq!((response.events().len(), response.end), (9, End::Proper));
 }
 
 #[tokio::test]
@@ -168,8 +170,8 @@ async fn an_answer_can_come_late() {
     let server = AnthropicServer::start([Turn::text("at last").after(delay)]);
     let started = Instant::now();
 
-    let heard = ask(&server, &prompt("go")).await;
+    let response = request_message(&server, &prompt("go")).await;
 
     assert!(started.elapsed() >= delay);
-    assert_eq!(heard.status, 200);
+    assert_eq!(response.status, 200);
 }

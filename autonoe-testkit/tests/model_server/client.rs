@@ -1,4 +1,4 @@
-//! A client that says and hears no more than it is told to.
+//! Minimal HTTP client over a plain connection.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// Maximum duration of any step on a busy machine.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What came back over a connection, up to its end.
+/// Everything received on a connection until its end.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Response {
     pub(crate) status: u16,
     head: String,
     pub(crate) body: String,
@@ -22,13 +22,13 @@ pub(crate) struct Heard {
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// As HTTP wants it.
+    /// As HTTP requires.
     Proper,
-    /// In the middle.
+    /// In the middle of the response.
     Broken,
 }
 
-/// A request for a message, with a tool, as a program sends it.
+/// Returns a request for a message with one tool, as a program sends it.
 pub(crate) fn prompt(text: &str) -> Value {
     json!({
         "model": "claude-x",
@@ -37,29 +37,29 @@ pub(crate) fn prompt(text: &str) -> Value {
     })
 }
 
-/// The same, for an answer in a stream.
+/// The same request, for a streamed answer.
 pub(crate) fn streamed(text: &str) -> Value {
     let mut prompt = prompt(text);
     prompt["stream"] = true.into();
     prompt
 }
 
-/// Asks for a message and returns all that comes.
-pub(crate) async fn ask(server: &ModelServer, body: &Value) -> Heard {
+/// Requests a message and returns the complete response.
+pub(crate) async fn request_message(server: &ModelServer, body: &Value) -> Response {
     send(server, "POST", "/v1/messages?beta=true", &body.to_string()).await
 }
 
-/// Sends any request and returns all that comes.
-pub(crate) async fn send(server: &ModelServer, method: &str, path: &str, body: &str) -> Heard {
-    hear_all(open(server, method, path, body).await).await
+/// Sends any request and returns the complete response.
+pub(crate) async fn send(server: &ModelServer, method: &str, path: &str, body: &str) -> Response {
+    read_response(open(server, method, path, body).await).await
 }
 
-/// Sends a request and reads nothing.
+/// Sends a request without reading the response.
 pub(crate) async fn open(server: &ModelServer, method: &str, path: &str, body: &str) -> TcpStream {
     open_with(server, method, path, "x-api-key: sk-hunter2", body).await
 }
 
-/// Sends a request with this credential and reads nothing.
+/// Sends a request with this credential without reading the response.
 pub(crate) async fn open_with(
     server: &ModelServer,
     method: &str,
@@ -80,20 +80,20 @@ pub(crate) async fn open_with(
     connection
 }
 
-/// Returns all that comes over a connection.
-pub(crate) async fn hear_all(mut connection: TcpStream) -> Heard {
+/// Returns everything received on a connection.
+pub(crate) async fn read_response(mut connection: TcpStream) -> Response {
     let mut bytes = Vec::new();
     let read = connection.read_to_end(&mut bytes);
-    let read = tokio::time::timeout(PATIENCE, read).await;
+    let read = tokio::time::timeout(TIMEOUT, read).await;
     read.expect("an end comes in time").expect("it can be read");
     hear(&bytes)
 }
 
-fn hear(bytes: &[u8]) -> Heard {
+fn hear(bytes: &[u8]) -> Response {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it is text");
     let blank = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let Some(blank) = blank else {
-        return Heard {
+        return Response {
             status: 0,
             head: String::new(),
             body: text(bytes),
@@ -102,18 +102,18 @@ fn hear(bytes: &[u8]) -> Heard {
     };
     let (head, rest) = (text(&bytes[..blank]), &bytes[blank + 4..]);
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
-    let mut heard = Heard {
+    let mut response = Response {
         status: status.expect("it has a status"),
         head,
         body: String::new(),
         end: End::Proper,
     };
     let mut body = rest.to_vec();
-    if heard.header("transfer-encoding") == Some("chunked") {
-        (body, heard.end) = join_chunks(rest);
+    if response.header("transfer-encoding") == Some("chunked") {
+        (body, response.end) = join_chunks(rest);
     }
-    heard.body = text(&body);
-    heard
+    response.body = text(&body);
+    response
 }
 
 fn join_chunks(mut rest: &[u8]) -> (Vec<u8>, End) {
@@ -132,7 +132,7 @@ fn join_chunks(mut rest: &[u8]) -> (Vec<u8>, End) {
     (body, End::Broken)
 }
 
-/// Takes out of all ids how many servers the process has had.
+/// Removes the number of the server in this process from all ids.
 pub(crate) fn without_server(text: &str) -> String {
     let mut parts = text.split("_scripted_");
     let mut known = parts.next().unwrap_or_default().to_owned();
@@ -143,7 +143,7 @@ pub(crate) fn without_server(text: &str) -> String {
     known
 }
 
-impl Heard {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines

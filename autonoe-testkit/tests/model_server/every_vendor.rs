@@ -1,18 +1,18 @@
-//! What the servers of all vendors have in common: one script, one log, one strictness.
+//! Common behaviour of the servers of all vendors: one script, one log, the same strictness.
 
 use autonoe_testkit::model_server::{
     Answer, MainRequests, Message, Refusal, Script, StopReason, Turn,
 };
 use serde_json::json;
 
-use crate::model_server::api::{ALL, Api, As};
+use crate::model_server::api::{ALL, Api, Delivery};
 use crate::model_server::client::send;
 
 #[tokio::test]
 async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
     let long = "I look around, in more than forty characters.";
     for api in ALL {
-        for wanted in [As::Whole, As::Stream] {
+        for wanted in [Delivery::Whole, Delivery::Stream] {
             let script = Script::new([Turn::text("one")])
                 .then_by(|prompt| Turn::text(format!("you said {}", prompt.user_texts()[0])))
                 .then(Message::new().says(long).in_pieces_of(7));
@@ -20,9 +20,9 @@ async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
 
             let mut said = Vec::new();
             for word in ["a", "b", "c"] {
-                let heard = api.ask(&server, word, wanted).await;
-                assert_eq!(heard.status, 200, "{api:?}: {heard:?}");
-                said.push(api.text(&heard, wanted));
+                let response = api.request_message(&server, word, wanted).await;
+                assert_eq!(response.status, 200, "{api:?}: {response:?}");
+                said.push(api.text(&response, wanted));
             }
 
             assert_eq!(said, ["one", "you said b", long], "{api:?} {wanted:?}");
@@ -36,11 +36,11 @@ async fn the_log_tells_what_the_model_was_told() {
     for api in ALL {
         let server = api.start([Turn::text("done")]);
 
-        api.ask(&server, "go", As::Stream).await;
+        api.request_message(&server, "go", Delivery::Stream).await;
 
         let seen = server.log().exchanges().remove(0);
         assert_eq!((seen.number, seen.method.as_str()), (1, "POST"));
-        assert_eq!(seen.path, api.path(As::Stream));
+        assert_eq!(seen.path, api.path(Delivery::Stream));
         assert_eq!(seen.headers.get("user-agent"), Some("test/1"));
         assert_eq!(seen.headers.credential(), Some(api.credential().1));
         assert!(!format!("{seen:?}").contains("hunter2"), "{api:?}");
@@ -51,7 +51,7 @@ async fn the_log_tells_what_the_model_was_told() {
         assert_eq!(asked.system_texts(), ["Be brief."]);
         assert_eq!(asked.user_texts(), ["go"]);
         assert_eq!(asked.tool("Bash").unwrap().input_schema["type"], "object");
-        assert_eq!(asked.raw, api.prompt("go", As::Stream));
+        assert_eq!(asked.raw, api.prompt("go", Delivery::Stream));
     }
 }
 
@@ -59,13 +59,15 @@ async fn the_log_tells_what_the_model_was_told() {
 async fn a_request_after_the_last_turn_fails_loudly() {
     for api in ALL {
         let server = api.start([Turn::text("done")]).unverified();
-        api.ask(&server, "go", As::Stream).await;
+        api.request_message(&server, "go", Delivery::Stream).await;
 
-        let heard = api.ask(&server, "and now?", As::Stream).await;
+        let response = api
+            .request_message(&server, "and now?", Delivery::Stream)
+            .await;
 
-        assert_eq!(heard.status, 418, "{api:?}");
+        assert_eq!(response.status, 418, "{api:?}");
         assert_eq!(
-            heard.json()["error"]["message"],
+            response.json()["error"]["message"],
             "the scripted model server has no answer: the script ends after 1 turns"
         );
         assert_eq!(server.problems().len(), 1);
@@ -77,11 +79,16 @@ async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
     for api in ALL {
         let server = api.start([Turn::text("done")]).unverified();
 
-        let heard = api.send(&server, &json!({}), As::Stream).await;
+        let response = api.send(&server, &json!({}), Delivery::Stream).await;
 
-        assert_eq!(heard.status, 418, "{api:?}");
+        assert_eq!(response.status, 418, "{api:?}");
         assert_eq!(server.log().unanswered().len(), 1);
-        assert_eq!(api.ask(&server, "go", As::Whole).await.status, 200);
+        assert_eq!(
+            api.request_message(&server, "go", Delivery::Whole)
+                .await
+                .status,
+            200
+        );
     }
 }
 
@@ -99,33 +106,38 @@ async fn a_path_that_the_vendor_does_not_have_is_not_found_and_takes_no_turn() {
     ] {
         let server = api.start([Turn::text("done")]);
 
-        let heard = send(&server, method, path, "{}").await;
+        let response = send(&server, method, path, "{}").await;
 
-        assert_eq!(heard.status, 404, "{api:?} {path}");
+        assert_eq!(response.status, 404, "{api:?} {path}");
         let message = format!("the scripted model server has no {method} {path}");
-        assert_eq!(heard.json()["error"]["message"], message.as_str());
+        assert_eq!(response.json()["error"]["message"], message.as_str());
         let seen = server.log().exchanges().remove(0);
         assert_eq!(seen.answer, Answer::NotFound, "{api:?} {path}");
-        assert_eq!(api.ask(&server, "go", As::Whole).await.status, 200);
+        assert_eq!(
+            api.request_message(&server, "go", Delivery::Whole)
+                .await
+                .status,
+            200
+        );
     }
 }
 
 #[tokio::test]
 async fn a_request_without_tools_is_a_side_request_unless_all_are_main() {
     for api in ALL {
-        let mut title = api.prompt("A title, please.", As::Whole);
+        let mut title = api.prompt("A title, please.", Delivery::Whole);
         title.as_object_mut().unwrap().remove("tools");
         let script = || Script::new([Turn::text("done")]);
 
         let strict = api.start(script().with_side_answer(Turn::text("A title")));
-        let heard = api.send(&strict, &title, As::Whole).await;
-        assert_eq!(api.text(&heard, As::Whole), "A title", "{api:?}");
+        let response = api.send(&strict, &title, Delivery::Whole).await;
+        assert_eq!(api.text(&response, Delivery::Whole), "A title", "{api:?}");
         assert_eq!(strict.log().exchanges()[0].answer, Answer::Side);
-        api.ask(&strict, "go", As::Whole).await;
+        api.request_message(&strict, "go", Delivery::Whole).await;
 
         let all = api.start(script().with_main_requests(MainRequests::All));
-        let heard = api.send(&all, &title, As::Whole).await;
-        assert_eq!(api.text(&heard, As::Whole), "done", "{api:?}");
+        let response = api.send(&all, &title, Delivery::Whole).await;
+        assert_eq!(api.text(&response, Delivery::Whole), "done", "{api:?}");
     }
 }
 
@@ -141,12 +153,12 @@ async fn what_a_vendor_has_no_words_for_leaves_the_request_unanswered() {
         (
             Api::Messages,
             signed(),
-            "the Messages API signs nothing but what was thought",
+            "the Messages API signs thinking only",
         ),
         (
             Api::Responses,
             signed(),
-            "the Responses API encrypts nothing but what was thought",
+            "the Responses API encrypts reasoning only",
         ),
         (Api::Chat, signed(), "Chat Completions sign nothing"),
         (
@@ -155,12 +167,12 @@ async fn what_a_vendor_has_no_words_for_leaves_the_request_unanswered() {
             "Gemini sends JSON, and the input of Bash is text",
         ),
     ] {
-        for wanted in [As::Whole, As::Stream] {
+        for wanted in [Delivery::Whole, Delivery::Stream] {
             let server = api.start([message.clone()]).unverified();
 
-            let heard = api.ask(&server, "go", wanted).await;
+            let response = api.request_message(&server, "go", wanted).await;
 
-            assert_eq!(heard.status, 418, "{api:?} {wanted:?}");
+            assert_eq!(response.status, 418, "{api:?} {wanted:?}");
             let unanswered = server.log().unanswered();
             assert_eq!(unanswered[0].unanswered(), Some(reason), "{wanted:?}");
         }
@@ -176,7 +188,7 @@ fn a_turn_that_is_left_over_fails_the_test_on_drop() {
 
         let panic = dropped.expect_err("it is strict");
         let said = panic.downcast_ref::<String>().unwrap();
-        let problem = "nobody asked for the last 1 of 1 turns";
+        let problem = "the last 1 of 1 turns were not requested";
         assert!(said.contains(problem), "{api:?}: {said}");
     }
 }

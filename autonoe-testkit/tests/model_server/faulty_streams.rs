@@ -1,18 +1,18 @@
-//! What goes wrong inside an answer, with every vendor.
+//! Faults inside an answer, with every vendor.
 
 use std::time::{Duration, Instant};
 
-use autonoe_testkit::model_server::{Ending, Message, Place, StreamFault, Turn};
+use autonoe_testkit::model_server::{Ending, FaultPosition, Message, StreamFault, Turn};
 use serde_json::{Value, json};
 
-use crate::model_server::api::{ALL, AnyServer, Api, As};
-use crate::model_server::client::{End, PATIENCE};
+use crate::model_server::api::{ALL, AnyServer, Api, Delivery};
+use crate::model_server::client::{End, TIMEOUT};
 
 fn two_texts() -> Message {
     Message::new().says("one").says("two")
 }
 
-/// Returns how many events come before the first block, of each block, and after the last.
+/// Returns the number of events before the first block, of each block, and after the last.
 fn events_of(api: Api) -> (usize, usize, usize) {
     match api {
         // message_start; start, delta, stop; message_delta, message_stop.
@@ -28,7 +28,7 @@ fn events_of(api: Api) -> (usize, usize, usize) {
 
 async fn ending(server: &AnyServer) -> Option<Ending> {
     let log = server.log();
-    let ended = log.wait_for(PATIENCE, |seen| seen.ending.is_some());
+    let ended = log.wait_for(TIMEOUT, |seen| seen.ending.is_some());
     ended.await.expect("it comes to its end").ending
 }
 
@@ -44,19 +44,23 @@ async fn a_stream_is_cut_right_where_the_script_says() {
         };
         let all = before + 2 * block + after;
         for (place, events) in [
-            (Place::AfterEvents(0), 0),
-            (Place::AfterEvents(1), 1),
-            (Place::InBlock(0), before + within),
-            (Place::AfterBlock(0), before + block),
-            (Place::InBlock(1), before + block + within),
-            (Place::AfterEvents(all), all),
+            (FaultPosition::AfterEvents(0), 0),
+            (FaultPosition::AfterEvents(1), 1),
+            (FaultPosition::InBlock(0), before + within),
+            (FaultPosition::AfterBlock(0), before + block),
+            (FaultPosition::InBlock(1), before + block + within),
+            (FaultPosition::AfterEvents(all), all),
         ] {
             let server = api.start([two_texts().breaks(place, StreamFault::Cut)]);
 
-            let heard = api.ask(&server, "go", As::Stream).await;
+            let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-            assert_eq!(heard.data().len(), events, "{api:?} {place:?}");
-            assert_eq!((heard.status, heard.end), (200, End::Broken), "{api:?}");
+            assert_eq!(response.data().len(), events, "{api:?} {place:?}");
+            assert_eq!(
+                (response.status, response.end),
+                (200, End::Broken),
+                "{api:?}"
+            );
             assert_eq!(ending(&server).await, Some(Ending::Cut));
         }
     }
@@ -66,13 +70,17 @@ async fn a_stream_is_cut_right_where_the_script_says() {
 async fn a_stream_can_end_properly_with_something_missing() {
     for api in ALL {
         let (before, block, _) = events_of(api);
-        let broken = two_texts().breaks(Place::AfterBlock(0), StreamFault::End);
+        let broken = two_texts().breaks(FaultPosition::AfterBlock(0), StreamFault::End);
         let server = api.start([broken]);
 
-        let heard = api.ask(&server, "go", As::Stream).await;
+        let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-        assert_eq!(heard.data().len(), before + block, "{api:?}");
-        assert_eq!((heard.status, heard.end), (200, End::Proper), "{api:?}");
+        assert_eq!(response.data().len(), before + block, "{api:?}");
+        assert_eq!(
+            (response.status, response.end),
+            (200, End::Proper),
+            "{api:?}"
+        );
         assert_eq!(ending(&server).await, Some(Ending::Sent));
     }
 }
@@ -81,19 +89,19 @@ async fn a_stream_can_end_properly_with_something_missing() {
 async fn an_event_without_json_comes_between_the_others() {
     for api in ALL {
         let (before, block, after) = events_of(api);
-        let broken = two_texts().breaks(Place::AfterBlock(0), StreamFault::Malformed);
+        let broken = two_texts().breaks(FaultPosition::AfterBlock(0), StreamFault::Malformed);
         let server = api.start([broken]);
 
-        let heard = api.ask(&server, "go", As::Stream).await;
+        let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-        let data = heard.data();
+        let data = response.data();
         assert_eq!(data.len(), before + 2 * block + after + 1, "{api:?}");
         let readable = |data: &str| serde_json::from_str::<Value>(data).is_ok();
         let broken: Vec<usize> = (0..data.len())
             .filter(|index| !readable(data[*index]) && data[*index] != "[DONE]")
             .collect();
         assert_eq!(broken, [before + block], "{api:?}");
-        assert_eq!(heard.end, End::Proper);
+        assert_eq!(response.end, End::Proper);
     }
 }
 
@@ -104,11 +112,11 @@ async fn an_error_in_the_stream_ends_it() {
             kind: "UNAVAILABLE".into(),
             message: "busy".into(),
         };
-        let server = api.start([two_texts().breaks(Place::InBlock(0), error)]);
+        let server = api.start([two_texts().breaks(FaultPosition::InBlock(0), error)]);
 
-        let heard = api.ask(&server, "go", As::Stream).await;
+        let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-        let told = match api {
+        let expected = match api {
             Api::Messages => json!({
                 "type": "error",
                 "error": {"type": "UNAVAILABLE", "message": "busy"},
@@ -124,11 +132,11 @@ async fn an_error_in_the_stream_ends_it() {
                 "code": 503, "status": "UNAVAILABLE", "message": "busy",
             }}),
         };
-        assert_eq!(heard.chunks().pop(), Some(told), "{api:?}");
-        assert_eq!((heard.status, heard.end), (200, End::Proper));
+        assert_eq!(response.chunks().pop(), Some(expected), "{api:?}");
+        assert_eq!((response.status, response.end), (200, End::Proper));
         let named = matches!(api, Api::Messages | Api::Responses);
         let last = named.then_some("error");
-        assert_eq!(heard.events().last().copied(), last, "{api:?}");
+        assert_eq!(response.events().last().copied(), last, "{api:?}");
     }
 }
 
@@ -139,11 +147,11 @@ async fn a_failed_answer_is_an_error_where_the_vendor_has_no_other_word() {
             code: "rate_limit_exceeded".into(),
             message: "Please try again in 1.5s.".into(),
         };
-        let server = api.start([two_texts().breaks(Place::AfterBlock(0), failed)]);
+        let server = api.start([two_texts().breaks(FaultPosition::AfterBlock(0), failed)]);
 
-        let heard = api.ask(&server, "go", As::Stream).await;
+        let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-        let last = heard.chunks().pop().unwrap();
+        let last = response.chunks().pop().unwrap();
         let (error, code) = match api {
             Api::Responses => {
                 assert_eq!(last["type"], "response.failed");
@@ -162,13 +170,13 @@ async fn a_failed_answer_is_an_error_where_the_vendor_has_no_other_word() {
 #[tokio::test]
 async fn silence_lasts_until_the_client_leaves() {
     for api in ALL {
-        let in_a_block = two_texts().breaks(Place::InBlock(0), StreamFault::Hang);
+        let in_a_block = two_texts().breaks(FaultPosition::InBlock(0), StreamFault::Hang);
         for turn in [Turn::hang(), in_a_block.into()] {
             let server = api.start([turn]);
-            let body = api.prompt("go", As::Stream);
-            let client = api.open(&server, &body, As::Stream).await;
+            let body = api.prompt("go", Delivery::Stream);
+            let client = api.open(&server, &body, Delivery::Stream).await;
 
-            let under_way = server.log().wait_for(PATIENCE, |seen| seen.number == 1);
+            let under_way = server.log().wait_for(TIMEOUT, |seen| seen.number == 1);
             assert_eq!(under_way.await.unwrap().ending, None, "{api:?}");
             drop(client);
 
@@ -182,9 +190,13 @@ async fn a_closed_connection_says_nothing() {
     for api in ALL {
         let server = api.start([Turn::disconnect()]);
 
-        let heard = api.ask(&server, "go", As::Stream).await;
+        let response = api.request_message(&server, "go", Delivery::Stream).await;
 
-        assert_eq!((heard.status, heard.body.as_str()), (0, ""), "{api:?}");
+        assert_eq!(
+            (response.status, response.body.as_str()),
+            (0, ""),
+            "{api:?}"
+        );
         assert_eq!(ending(&server).await, Some(Ending::Cut));
     }
 }
@@ -198,7 +210,7 @@ async fn a_slow_stream_takes_its_time_between_events() {
         let server = api.start([two_texts().slowly(pace)]);
         let started = Instant::now();
 
-        api.ask(&server, "go", As::Stream).await;
+        api.request_message(&server, "go", Delivery::Stream).await;
 
         let least = pace * u32::try_from(waits).unwrap();
         assert!(started.elapsed() >= least, "{api:?}");
@@ -210,12 +222,12 @@ async fn a_request_without_a_stream_gets_the_whole_message() {
     for api in ALL {
         let broken = Message::new()
             .says("one")
-            .breaks(Place::InBlock(0), StreamFault::Cut);
+            .breaks(FaultPosition::InBlock(0), StreamFault::Cut);
         let server = api.start([broken]);
 
-        let heard = api.ask(&server, "go", As::Whole).await;
+        let response = api.request_message(&server, "go", Delivery::Whole).await;
 
-        assert_eq!(api.text(&heard, As::Whole), "one", "{api:?}");
+        assert_eq!(api.text(&response, Delivery::Whole), "one", "{api:?}");
     }
 }
 
@@ -230,16 +242,16 @@ async fn the_bytes_of_a_stream_may_come_in_any_packets_and_with_comments() {
             message().with_comments(),
         ]);
 
-        let plain = api.ask(&server, "go", As::Stream).await;
-        let bytes = api.ask(&server, "go", As::Stream).await;
-        let comments = api.ask(&server, "go", As::Stream).await;
+        let plain = api.request_message(&server, "go", Delivery::Stream).await;
+        let bytes = api.request_message(&server, "go", Delivery::Stream).await;
+        let comments = api.request_message(&server, "go", Delivery::Stream).await;
 
-        for heard in [&plain, &bytes, &comments] {
-            assert_eq!(api.text(heard, As::Stream), "größer", "{api:?}");
-            assert_eq!(heard.data().len(), plain.data().len(), "{api:?}");
+        for response in [&plain, &bytes, &comments] {
+            assert_eq!(api.text(response, Delivery::Stream), "größer", "{api:?}");
+            assert_eq!(response.data().len(), plain.data().len(), "{api:?}");
         }
         assert_eq!(plain.body.matches(": keep-alive").count(), 0);
-        let told = comments.body.matches(": keep-alive").count();
-        assert_eq!(told, comments.data().len(), "{api:?}");
+        let count = comments.body.matches(": keep-alive").count();
+        assert_eq!(count, comments.data().len(), "{api:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! The shapes of the Gemini API.
+//! Wire format of the Gemini API.
 
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Answer, Message, Request, StopReason, Turn, Usage};
 use serde_json::{Value, json};
 
-use crate::model_server::api::{Api, As};
-use crate::model_server::client::{Heard, send, without_server};
+use crate::model_server::api::{Api, Delivery};
+use crate::model_server::client::{Response, send, without_server};
 
 fn looks_around() -> Message {
     Message::new()
@@ -18,16 +18,21 @@ fn looks_around() -> Message {
 
 async fn whole(message: Message) -> Value {
     let server = GeminiServer::start([message]);
-    Api::Gemini.ask(&server, "go", As::Whole).await.json()
+    Api::Gemini
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json()
 }
 
-async fn streamed(message: Message) -> Heard {
+async fn streamed(message: Message) -> Response {
     let server = GeminiServer::start([message]);
-    Api::Gemini.ask(&server, "go", As::Stream).await
+    Api::Gemini
+        .request_message(&server, "go", Delivery::Stream)
+        .await
 }
 
 /// Returns the parts of all chunks.
-fn parts(heard: &Heard) -> Vec<Value> {
+fn parts(heard: &Response) -> Vec<Value> {
     let chunks = heard.chunks();
     let parts = chunks.iter().map(|chunk| {
         let parts = &chunk["candidates"][0]["content"]["parts"];
@@ -49,7 +54,9 @@ async fn a_message_comes_as_a_stream_of_chunks() {
 async fn a_message_comes_whole_where_no_stream_is_asked_for() {
     let server = GeminiServer::start([looks_around()]);
 
-    let heard = Api::Gemini.ask(&server, "go", As::Whole).await;
+    let heard = Api::Gemini
+        .request_message(&server, "go", Delivery::Whole)
+        .await;
 
     let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
     insta::assert_json_snapshot!(whole);
@@ -85,28 +92,31 @@ async fn a_signature_is_on_the_part_that_it_signs() {
         [&[some("czE="), some("czI=")], &calls[..]].concat()
     );
 
-    // The text comes in two pieces, and the last chunk has an empty one.
+    // The text arrives in two pieces, and the last chunk has an empty one.
     let streamed = on(&parts(&streamed(signed()).await));
     let texts = [some("czE="), None, some("czI=")];
     assert_eq!(streamed, [&texts[..], &calls[..], &[None]].concat());
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_with_what_the_model_sent() {
+async fn a_conversation_continues_with_the_answer_of_the_model() {
     let server = GeminiServer::start([
         Message::new()
             .thinks("hm")
             .uses_tool("shell", json!({"command": "ls"})),
         Message::new().says("done"),
     ]);
-    let first = Api::Gemini.ask(&server, "go", As::Whole).await.json();
-    let mut second = Api::Gemini.prompt("go", As::Whole);
+    let first = Api::Gemini
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json();
+    let mut second = Api::Gemini.prompt("go", Delivery::Whole);
     let result = json!({"functionResponse": {"name": "shell", "response": {"error": "no"}}});
     let contents = second["contents"].as_array_mut().unwrap();
     contents.push(first["candidates"][0]["content"].clone());
     contents.push(json!({"role": "user", "parts": [result]}));
 
-    Api::Gemini.send(&server, &second, As::Whole).await;
+    Api::Gemini.send(&server, &second, Delivery::Whole).await;
 
     let asked = server.log().main_requests().remove(1);
     assert_eq!(asked.signatures(), ["c2NyaXB0ZWQ="]);
@@ -159,7 +169,7 @@ async fn model_and_parts_of_other_kinds_are_what_the_script_says() {
 #[tokio::test]
 async fn a_stream_without_events_is_not_understood() {
     let server = GeminiServer::start([Turn::text("done")]).unverified();
-    let body = Api::Gemini.prompt("go", As::Stream).to_string();
+    let body = Api::Gemini.prompt("go", Delivery::Stream).to_string();
 
     for query in ["", "?alt=json", "?malt=sse"] {
         let path = format!("/v1beta/models/x-1:streamGenerateContent{query}");
@@ -168,18 +178,20 @@ async fn a_stream_without_events_is_not_understood() {
         assert_eq!(heard.status, 418, "{query}");
     }
     let reason = server.log().unanswered()[0].unanswered().map(str::to_owned);
-    let wanted = "a stream is asked for without alt=sse";
+    let wanted = "a stream is requested without alt=sse";
     assert_eq!(reason.as_deref(), Some(wanted));
 }
 
 #[tokio::test]
 async fn tokens_are_counted_without_the_script_and_a_key_in_the_path_is_not_kept() {
     let server = GeminiServer::start([Turn::text("done")]);
-    let body = Api::Gemini.prompt("go", As::Whole).to_string();
+    let body = Api::Gemini.prompt("go", Delivery::Whole).to_string();
 
     let path = "/v1/models/x-1:countTokens?key=hunter2";
     let heard = send(&server, "POST", path, &body).await;
-    Api::Gemini.ask(&server, "go", As::Whole).await;
+    Api::Gemini
+        .request_message(&server, "go", Delivery::Whole)
+        .await;
 
     assert_eq!(heard.json()["totalTokens"], body.len() / 4);
     let seen = server.log().exchanges().remove(0);
@@ -197,8 +209,14 @@ async fn a_blocked_prompt_can_be_told_as_it_stands() {
         Turn::raw("text/event-stream", stream),
     ]);
 
-    let whole = Api::Gemini.ask(&server, "go", As::Whole).await.json();
-    let chunks = Api::Gemini.ask(&server, "go", As::Stream).await.chunks();
+    let whole = Api::Gemini
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json();
+    let chunks = Api::Gemini
+        .request_message(&server, "go", Delivery::Stream)
+        .await
+        .chunks();
 
     assert_eq!((whole, chunks), (blocked.clone(), vec![blocked]));
 }

@@ -1,18 +1,18 @@
-//! The limits of a subscription, in headers.
+//! Subscription limits in headers.
 
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, Claim, LimitWindow, Message, RateLimits, Refusal, Turn,
 };
 use jiff::Timestamp;
 
-use crate::model_server::client::{Heard, ask, streamed};
+use crate::model_server::client::{Response, request_message, streamed};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).expect("it is in range")
 }
 
-/// Returns what the headers tell, as `name=value`, sorted.
-fn told(heard: &Heard) -> Vec<String> {
+/// Returns the rate limit headers as `name=value`, sorted.
+fn rate_limit_headers(response: &Response) -> Vec<String> {
     let names = [
         "status",
         "representative-claim",
@@ -25,15 +25,15 @@ fn told(heard: &Heard) -> Vec<String> {
         "7d-reset",
         "7d-utilization",
     ];
-    let told = names.iter().filter_map(|name| {
-        let value = heard.header(&format!("anthropic-ratelimit-unified-{name}"))?;
+    let headers = names.iter().filter_map(|name| {
+        let value = response.header(&format!("anthropic-ratelimit-unified-{name}"))?;
         Some(format!("{name}={value}"))
     });
-    told.collect()
+    headers.collect()
 }
 
 #[tokio::test]
-async fn a_spent_limit_is_told_by_its_claim_and_reset() {
+async fn a_spent_limit_is_recognised_by_its_claim_and_reset() {
     for (claim, word) in [
         (Claim::FiveHour, "five_hour"),
         (Claim::SevenDay, "seven_day"),
@@ -45,13 +45,13 @@ async fn a_spent_limit_is_told_by_its_claim_and_reset() {
         let limits = RateLimits::rejected(claim, at(1_794_715_200));
         let server = AnthropicServer::start([Refusal::quota(&limits)]);
 
-        let heard = ask(&server, &streamed("go")).await;
+        let response = request_message(&server, &streamed("go")).await;
 
-        assert_eq!(heard.status, 429);
-        assert_eq!(heard.json()["error"]["type"], "rate_limit_error");
+        assert_eq!(response.status, 429);
+        assert_eq!(response.json()["error"]["type"], "rate_limit_error");
         let claim = format!("representative-claim={word}");
         assert_eq!(
-            told(&heard),
+            rate_limit_headers(&response),
             ["status=rejected", &claim, "reset=1794715200"]
         );
     }
@@ -103,7 +103,13 @@ async fn each_part_of_the_limits_can_be_left_out_or_added() {
         let said = Turn::from(Message::new().says("hm").with_rate_limits(&limits));
         let server = AnthropicServer::start([refused, said]);
 
-        assert_eq!(told(&ask(&server, &streamed("go")).await), headers);
-        assert_eq!(told(&ask(&server, &streamed("go")).await), headers);
+        assert_eq!(
+            rate_limit_headers(&request_message(&server, &streamed("go")).await),
+            headers
+        );
+        assert_eq!(
+            rate_limit_headers(&request_message(&server, &streamed("go")).await),
+            headers
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a test can see of the requests.
+//! Request log of a server, as a test sees it.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Request, Turn};
 use autonoe_testkit::model_server::{Credential, Exchange};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::model_server::client::{PATIENCE, ask, open, prompt, send, streamed};
+use crate::model_server::client::{TIMEOUT, open, prompt, request_message, send, streamed};
 
 #[tokio::test]
 async fn a_request_is_logged_without_its_secrets() {
     let server = AnthropicServer::start([Turn::text("done")]);
 
-    ask(&server, &prompt("go")).await;
+    request_message(&server, &prompt("go")).await;
 
     let seen = server.log().exchanges().remove(0);
     assert_eq!((seen.number, seen.method.as_str()), (1, "POST"));
@@ -30,8 +30,8 @@ async fn a_request_is_logged_without_its_secrets() {
 async fn the_log_reads_as_lines() {
     let server = AnthropicServer::start([Turn::text("done")]).unverified();
     send(&server, "HEAD", "/", "").await;
-    ask(&server, &prompt("go")).await;
-    ask(&server, &streamed("more")).await;
+    request_message(&server, &prompt("go")).await;
+    request_message(&server, &streamed("more")).await;
 
     assert_eq!(
         server.log().render(),
@@ -46,7 +46,7 @@ async fn the_log_reads_as_lines() {
 async fn one_who_waits_gets_the_exchange_when_it_comes() {
     let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
     let log = server.log().clone();
-    let told = |word: &'static str| {
+    let wait_for_text = |word: &'static str| {
         let log = log.clone();
         async move {
             let wanted = |seen: &Exchange<Request>| {
@@ -54,24 +54,24 @@ async fn one_who_waits_gets_the_exchange_when_it_comes() {
                     .messages()
                     .is_some_and(|asked| asked.user_texts() == [word])
             };
-            log.wait_for(PATIENCE, wanted).await
+            log.wait_for(TIMEOUT, wanted).await
         }
     };
 
-    let second = tokio::spawn(told("second"));
-    ask(&server, &prompt("first")).await;
-    ask(&server, &prompt("second")).await;
+    let second = tokio::spawn(wait_for_text("second"));
+    request_message(&server, &prompt("first")).await;
+    request_message(&server, &prompt("second")).await;
 
     assert_eq!(second.await.unwrap().unwrap().number, 2);
-    // What is past is found as well.
-    assert_eq!(told("first").await.unwrap().number, 1);
+    // Earlier requests are found as well.
+    assert_eq!(wait_for_text("first").await.unwrap().number, 1);
 }
 
 #[tokio::test]
 async fn one_who_waits_in_vain_is_told_what_came_instead() {
     let server = AnthropicServer::start([Turn::text("done")]);
-    ask(&server, &prompt("go")).await;
-    // Whoever waits in virtual time waits here in real time.
+    request_message(&server, &prompt("go")).await;
+    // The log waits in real time, even when tokio's time is paused.
     tokio::time::pause();
 
     let wait = server
@@ -80,8 +80,8 @@ async fn one_who_waits_in_vain_is_told_what_came_instead() {
 
     assert_eq!(
         wait.await.unwrap_err().to_string(),
-        "nothing of the kind came within 50ms; the server saw:\n\
-         1. POST /v1/messages?beta=true (claude-x, 1 tools, 1 messages): turn 1, sent"
+        "no such request came within 50ms; the server saw:\n1. POST /v1/messages?beta=true \
+         (claude-x, 1 tools, 1 messages): turn 1, sent"
     );
 }
 
@@ -91,15 +91,15 @@ async fn waiting_ends_with_the_server() {
     let log = server.log().clone();
     let wait = tokio::spawn({
         let log = log.clone();
-        async move { log.wait_for(PATIENCE, |seen| seen.number == 1).await }
+        async move { log.wait_for(TIMEOUT, |seen| seen.number == 1).await }
     });
     tokio::task::yield_now().await;
 
     drop(server);
 
-    let said = "nothing of the kind came before the server was stopped; the server saw: nothing";
+    let said = "no such request came before the server was stopped; the server saw: nothing";
     assert_eq!(wait.await.unwrap().unwrap_err().to_string(), said);
-    let late = log.wait_for(PATIENCE, |_| true).await;
+    let late = log.wait_for(TIMEOUT, |_| true).await;
     assert_eq!(late.unwrap_err().to_string(), said);
 }
 
@@ -117,13 +117,13 @@ async fn one_connection_can_carry_several_requests() {
 
     for word in ["one", "two"] {
         connection.write_all(request.as_bytes()).await.unwrap();
-        let mut heard = String::new();
-        while !heard.contains(word) {
+        let mut response = String::new();
+        while !response.contains(word) {
             let mut piece = [0; 1024];
-            let read = tokio::time::timeout(PATIENCE, connection.read(&mut piece)).await;
+            let read = tokio::time::timeout(TIMEOUT, connection.read(&mut piece)).await;
             let length = read.expect("it comes in time").unwrap();
-            assert_ne!(length, 0, "closed after {heard}");
-            heard.push_str(&String::from_utf8_lossy(&piece[..length]));
+            assert_ne!(length, 0, "closed after {response}");
+            response.push_str(&String::from_utf8_lossy(&piece[..length]));
         }
     }
 }
@@ -139,10 +139,10 @@ async fn a_client_that_leaves_in_the_middle_of_its_request_is_not_logged() {
     half.write_all(head.as_bytes()).await.unwrap();
     drop(half);
     drop(open(&server, "HEAD", "/", "").await);
-    ask(&server, &prompt("go")).await;
+    request_message(&server, &prompt("go")).await;
 
     let wanted = |seen: &Exchange<Request>| seen.method == "HEAD";
-    server.log().wait_for(PATIENCE, wanted).await.unwrap();
+    server.log().wait_for(TIMEOUT, wanted).await.unwrap();
     assert_eq!(server.log().main_requests().len(), 1);
     assert_eq!(server.log().exchanges().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Scripted model servers, asked over plain connections.
+//! Scripted model servers, tested over plain connections.
 #![cfg(feature = "model-servers")]
 
 mod answers;

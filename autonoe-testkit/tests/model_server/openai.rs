@@ -1,11 +1,11 @@
-//! The shapes of OpenAI's APIs.
+//! Wire formats of OpenAI's APIs.
 
 use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{Answer, Message, PromptBlock, StopReason, Turn, Usage};
 use serde_json::{Value, json};
 
-use crate::model_server::api::{Api, As};
-use crate::model_server::client::{Heard, send, without_server};
+use crate::model_server::api::{Api, Delivery};
+use crate::model_server::client::{Response, send, without_server};
 
 fn looks_around() -> Message {
     Message::new()
@@ -19,12 +19,14 @@ fn looks_around() -> Message {
 
 async fn whole(api: Api, message: Message) -> Value {
     let server = OpenAiServer::start([message]);
-    api.ask(&server, "go", As::Whole).await.json()
+    api.request_message(&server, "go", Delivery::Whole)
+        .await
+        .json()
 }
 
-async fn streamed(api: Api, message: Message) -> Heard {
+async fn streamed(api: Api, message: Message) -> Response {
     let server = OpenAiServer::start([message]);
-    api.ask(&server, "go", As::Stream).await
+    api.request_message(&server, "go", Delivery::Stream).await
 }
 
 #[tokio::test]
@@ -40,7 +42,9 @@ async fn a_response_comes_as_a_stream_of_events() {
 async fn a_response_comes_whole_where_no_stream_is_asked_for() {
     let server = OpenAiServer::start([looks_around()]);
 
-    let heard = Api::Responses.ask(&server, "go", As::Whole).await;
+    let heard = Api::Responses
+        .request_message(&server, "go", Delivery::Whole)
+        .await;
 
     let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
     insta::assert_json_snapshot!(whole);
@@ -57,7 +61,9 @@ async fn a_completion_comes_as_chunks() {
 async fn a_completion_comes_whole_where_no_stream_is_asked_for() {
     let server = OpenAiServer::start([looks_around()]);
 
-    let heard = Api::Chat.ask(&server, "go", As::Whole).await;
+    let heard = Api::Chat
+        .request_message(&server, "go", Delivery::Whole)
+        .await;
 
     let whole: Value = serde_json::from_str(&without_server(&heard.body)).unwrap();
     insta::assert_json_snapshot!(whole);
@@ -85,12 +91,21 @@ async fn the_last_event_of_a_response_has_the_whole_of_it() {
 async fn thoughts_are_encrypted_for_those_who_ask_for_them() {
     let thought = || Message::new().thinks("hm").says("done");
     let server = OpenAiServer::start([thought(), thought().thinks("ah").signed("c2ln"), thought()]);
-    let mut plain = Api::Responses.prompt("go", As::Whole);
+    let mut plain = Api::Responses.prompt("go", Delivery::Whole);
     plain["include"] = json!([]);
 
-    let asked = Api::Responses.ask(&server, "go", As::Whole).await.json();
-    let signed = Api::Responses.ask(&server, "go", As::Whole).await.json();
-    let plain = Api::Responses.send(&server, &plain, As::Whole).await.json();
+    let asked = Api::Responses
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json();
+    let signed = Api::Responses
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json();
+    let plain = Api::Responses
+        .send(&server, &plain, Delivery::Whole)
+        .await
+        .json();
 
     assert_eq!(asked["output"][0]["encrypted_content"], "c2NyaXB0ZWQ=");
     assert_eq!(signed["output"][2]["encrypted_content"], "c2ln");
@@ -161,11 +176,13 @@ async fn the_pieces_of_calls_take_turns_and_are_told_apart_by_index() {
 #[tokio::test]
 async fn the_usage_of_a_streamed_completion_comes_for_those_who_ask_for_it() {
     let server = OpenAiServer::start([looks_around(), looks_around()]);
-    let mut plain = Api::Chat.prompt("go", As::Stream);
+    let mut plain = Api::Chat.prompt("go", Delivery::Stream);
     plain.as_object_mut().unwrap().remove("stream_options");
 
-    let asked = Api::Chat.ask(&server, "go", As::Stream).await;
-    let plain = Api::Chat.send(&server, &plain, As::Stream).await;
+    let asked = Api::Chat
+        .request_message(&server, "go", Delivery::Stream)
+        .await;
+    let plain = Api::Chat.send(&server, &plain, Delivery::Stream).await;
 
     let last = asked.chunks().pop().unwrap();
     assert_eq!(last["choices"], json!([]));
@@ -257,7 +274,7 @@ async fn an_input_that_is_no_json_goes_out_as_text() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_with_what_the_model_sent() {
+async fn a_conversation_continues_with_the_answer_of_the_model() {
     let server = OpenAiServer::start([
         Message::new()
             .thinks("hm")
@@ -265,15 +282,18 @@ async fn a_conversation_goes_on_with_what_the_model_sent() {
             .uses_tool("shell", json!({"command": "ls"})),
         Message::new().says("done"),
     ]);
-    let first = Api::Responses.ask(&server, "go", As::Whole).await.json();
+    let first = Api::Responses
+        .request_message(&server, "go", Delivery::Whole)
+        .await
+        .json();
     let mut input = vec![json!({"role": "user", "content": "go"})];
     input.extend(first["output"].as_array().unwrap().clone());
     let call_id = &first["output"][1]["call_id"];
     input.push(json!({"type": "function_call_output", "call_id": call_id, "output": "a.txt"}));
-    let mut second = Api::Responses.prompt("go", As::Whole);
+    let mut second = Api::Responses.prompt("go", Delivery::Whole);
     second["input"] = input.into();
 
-    Api::Responses.send(&server, &second, As::Whole).await;
+    Api::Responses.send(&server, &second, Delivery::Whole).await;
 
     let asked = server.log().main_requests().remove(1);
     assert_eq!(asked.signatures(), ["c2ln"]);
@@ -291,23 +311,27 @@ async fn a_conversation_goes_on_with_what_the_model_sent() {
 async fn both_apis_take_turns_of_one_script() {
     let server = OpenAiServer::start([Turn::text("one"), Turn::text("two")]);
 
-    let first = Api::Responses.ask(&server, "go", As::Stream).await;
-    let second = Api::Chat.ask(&server, "go", As::Stream).await;
+    let first = Api::Responses
+        .request_message(&server, "go", Delivery::Stream)
+        .await;
+    let second = Api::Chat
+        .request_message(&server, "go", Delivery::Stream)
+        .await;
 
-    assert_eq!(Api::Responses.text(&first, As::Stream), "one");
-    assert_eq!(Api::Chat.text(&second, As::Stream), "two");
+    assert_eq!(Api::Responses.text(&first, Delivery::Stream), "one");
+    assert_eq!(Api::Chat.text(&second, Delivery::Stream), "two");
 }
 
 #[tokio::test]
 async fn completions_may_be_at_another_place_and_models_are_listed() {
     let server = OpenAiServer::start([Turn::text("done")]);
     assert_eq!(server.api_url(), format!("{}/v1", server.url()));
-    let body = Api::Chat.prompt("go", As::Whole).to_string();
+    let body = Api::Chat.prompt("go", Delivery::Whole).to_string();
 
     let heard = send(&server, "POST", "/api/v3/chat/completions", &body).await;
     let models = send(&server, "GET", "/v1/models", "").await;
 
-    assert_eq!(Api::Chat.text(&heard, As::Whole), "done");
+    assert_eq!(Api::Chat.text(&heard, Delivery::Whole), "done");
     assert_eq!(models.json()["object"], "list");
     assert_eq!(server.log().exchanges()[1].answer, Answer::Fixed);
 }

@@ -1,16 +1,16 @@
-//! How each vendor says no.
+//! Error responses of each vendor.
 
 use autonoe_testkit::model_server::{Refusal, Turn};
 use serde_json::{Value, json};
 
-use crate::model_server::api::{ALL, Api, As};
-use crate::model_server::client::Heard;
+use crate::model_server::api::{ALL, Api, Delivery};
+use crate::model_server::client::Response;
 
-/// Returns status, type of error and code, as `429 requests rate_limit_exceeded`.
-fn told(api: Api, heard: &Heard) -> String {
-    let error = &heard.json()["error"];
+/// Returns status, error type and code, as in `429 requests rate_limit_exceeded`.
+fn error_summary(api: Api, response: &Response) -> String {
+    let error = &response.json()["error"];
     let message = error["message"].as_str();
-    assert!(message.is_some_and(|text| !text.is_empty()), "{heard:?}");
+    assert!(message.is_some_and(|text| !text.is_empty()), "{response:?}");
     let kind = match api {
         Api::Gemini => &error["status"],
         _ => &error["type"],
@@ -19,13 +19,13 @@ fn told(api: Api, heard: &Heard) -> String {
         Api::Messages => &Value::Null,
         Api::Responses | Api::Chat => &error["code"],
         Api::Gemini => {
-            assert_eq!(error["code"], heard.status);
+            assert_eq!(error["code"], response.status);
             error.pointer("/details/0/reason").unwrap_or(&Value::Null)
         }
     };
     let words = [kind, detail].into_iter().filter_map(Value::as_str);
     let words: Vec<&str> = words.collect();
-    format!("{} {}", heard.status, words.join(" "))
+    format!("{} {}", response.status, words.join(" "))
 }
 
 #[tokio::test]
@@ -109,11 +109,11 @@ async fn a_refusal_has_the_words_of_each_vendor() {
         for (api, words) in vendors.into_iter().chain(openai(of_openai)) {
             let server = api.start([refusal.clone(), refusal.clone()]);
 
-            for wanted in [As::Whole, As::Stream] {
-                let heard = api.ask(&server, "go", wanted).await;
+            for wanted in [Delivery::Whole, Delivery::Stream] {
+                let response = api.request_message(&server, "go", wanted).await;
 
-                assert_eq!(told(api, &heard), words, "{api:?} {refusal:?}");
-                assert_eq!(heard.header("content-type"), Some("application/json"));
+                assert_eq!(error_summary(api, &response), words, "{api:?} {refusal:?}");
+                assert_eq!(response.header("content-type"), Some("application/json"));
             }
         }
     }
@@ -130,9 +130,9 @@ async fn the_time_to_wait_stands_where_each_vendor_has_it() {
             Refusal::rate_limited(),
         ]);
 
-        let seconds = api.ask(&server, "go", As::Stream).await;
-        let until = api.ask(&server, "go", As::Stream).await;
-        let open = api.ask(&server, "go", As::Stream).await;
+        let seconds = api.request_message(&server, "go", Delivery::Stream).await;
+        let until = api.request_message(&server, "go", Delivery::Stream).await;
+        let open = api.request_message(&server, "go", Delivery::Stream).await;
 
         let info = json!([{
             "@type": "type.googleapis.com/google.rpc.RetryInfo",
@@ -159,9 +159,11 @@ async fn the_last_word_about_the_time_to_wait_counts() {
     ] {
         let server = Api::Chat.start([refusal]);
 
-        let heard = Api::Chat.ask(&server, "go", As::Whole).await;
+        let response = Api::Chat
+            .request_message(&server, "go", Delivery::Whole)
+            .await;
 
-        assert_eq!(heard.header("retry-after"), Some(seconds));
+        assert_eq!(response.header("retry-after"), Some(seconds));
     }
 }
 
@@ -169,9 +171,11 @@ async fn the_last_word_about_the_time_to_wait_counts() {
 async fn the_quota_of_a_day_is_told_by_its_id() {
     let server = Api::Gemini.start([Refusal::quota_spent().retry_after(30)]);
 
-    let heard = Api::Gemini.ask(&server, "go", As::Stream).await;
+    let response = Api::Gemini
+        .request_message(&server, "go", Delivery::Stream)
+        .await;
 
-    let details = &heard.json()["error"]["details"];
+    let details = &response.json()["error"]["details"];
     assert_eq!(
         details[0]["violations"][0]["quotaId"],
         "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
@@ -194,8 +198,14 @@ async fn an_error_may_have_other_fields_and_another_sentence() {
             Refusal::overloaded().with_message("later").into(),
         ]);
 
-        let spent = api.ask(&server, "go", As::Stream).await.json();
-        let busy = api.ask(&server, "go", As::Stream).await.json();
+        let spent = api
+            .request_message(&server, "go", Delivery::Stream)
+            .await
+            .json();
+        let busy = api
+            .request_message(&server, "go", Delivery::Stream)
+            .await
+            .json();
 
         assert_eq!(spent["error"]["resets_at"], 1_794_751_200, "{api:?}");
         assert_eq!(spent["error"]["code"], "limit", "{api:?}");
@@ -208,8 +218,8 @@ async fn a_request_has_an_id_where_the_vendor_gives_one() {
     for api in ALL {
         let server = api.start([Turn::text("one"), Refusal::server_error().into()]);
 
-        let first = api.ask(&server, "go", As::Stream).await;
-        let second = api.ask(&server, "go", As::Stream).await;
+        let first = api.request_message(&server, "go", Delivery::Stream).await;
+        let second = api.request_message(&server, "go", Delivery::Stream).await;
 
         let header = match api {
             Api::Messages => "request-id",
@@ -229,14 +239,14 @@ async fn a_request_has_an_id_where_the_vendor_gives_one() {
 #[tokio::test]
 async fn a_page_comes_with_status_200_whatever_was_asked() {
     for api in ALL {
-        for wanted in [As::Whole, As::Stream] {
+        for wanted in [Delivery::Whole, Delivery::Stream] {
             let server = api.start([
                 Turn::html("<h1>Sign in</h1>"),
                 Turn::raw("application/json", "[]"),
             ]);
 
-            let page = api.ask(&server, "go", wanted).await;
-            let text = api.ask(&server, "go", wanted).await;
+            let page = api.request_message(&server, "go", wanted).await;
+            let text = api.request_message(&server, "go", wanted).await;
 
             assert_eq!(page.status, 200);
             assert_eq!(page.body, "<h1>Sign in</h1>");

@@ -1,4 +1,4 @@
-//! Who gets which turn.
+//! Assignment of scripted turns to requests.
 
 use autonoe_testkit::model_server::Answer;
 use autonoe_testkit::model_server::anthropic::{
@@ -6,17 +6,17 @@ use autonoe_testkit::model_server::anthropic::{
 };
 use serde_json::{Value, json};
 
-use crate::model_server::client::{Heard, ask, prompt, send, streamed};
+use crate::model_server::client::{Response, prompt, request_message, send, streamed};
 
-fn text(heard: &Heard) -> String {
-    let body = heard.json();
+fn text(response: &Response) -> String {
+    let body = response.json();
     body["content"][0]["text"]
         .as_str()
         .unwrap_or_default()
         .to_owned()
 }
 
-/// A request as it is made for the title of a conversation: it offers no tools.
+/// A request for the title of a conversation: it offers no tools.
 fn title() -> Value {
     json!({"model": "claude-x", "messages": [{"role": "user", "content": "A title, please."}]})
 }
@@ -25,8 +25,8 @@ fn title() -> Value {
 async fn each_request_takes_the_next_turn() {
     let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
 
-    assert_eq!(text(&ask(&server, &prompt("a")).await), "one");
-    assert_eq!(text(&ask(&server, &prompt("b")).await), "two");
+    assert_eq!(text(&request_message(&server, &prompt("a")).await), "one");
+    assert_eq!(text(&request_message(&server, &prompt("b")).await), "two");
     let answers: Vec<Answer> = server
         .log()
         .exchanges()
@@ -42,9 +42,9 @@ async fn side_requests_take_no_turn() {
     let script = Script::new([Turn::text("done")]).with_side_answer(Turn::text("A title"));
     let server = AnthropicServer::start(script);
 
-    assert_eq!(text(&ask(&server, &title()).await), "A title");
-    assert_eq!(text(&ask(&server, &prompt("go")).await), "done");
-    assert_eq!(text(&ask(&server, &title()).await), "A title");
+    assert_eq!(text(&request_message(&server, &title()).await), "A title");
+    assert_eq!(text(&request_message(&server, &prompt("go")).await), "done");
+    assert_eq!(text(&request_message(&server, &title()).await), "A title");
     let main = server.log().main_requests();
     assert_eq!(main.len(), 1);
     assert_eq!(main[0].user_texts(), ["go"]);
@@ -55,7 +55,7 @@ async fn a_program_without_tools_can_be_served_too() {
     let script = Script::new([Turn::text("done")]).with_main_requests(MainRequests::All);
     let server = AnthropicServer::start(script);
 
-    assert_eq!(text(&ask(&server, &title()).await), "done");
+    assert_eq!(text(&request_message(&server, &title()).await), "done");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_function_answers_by_what_the_model_is_told() {
 
     let mut said = Vec::new();
     for word in ["a", "b", "c", "d", "e"] {
-        said.push(text(&ask(&server, &prompt(word)).await));
+        said.push(text(&request_message(&server, &prompt(word)).await));
     }
 
     assert_eq!(said, ["first", "you said b", "third", "d again", "e again"]);
@@ -78,12 +78,12 @@ async fn a_function_answers_by_what_the_model_is_told() {
 #[tokio::test]
 async fn a_request_after_the_last_turn_fails_loudly() {
     let server = AnthropicServer::start([Turn::text("done")]).unverified();
-    ask(&server, &prompt("go")).await;
+    request_message(&server, &prompt("go")).await;
 
-    let heard = ask(&server, &streamed("and now?")).await;
+    let response = request_message(&server, &streamed("and now?")).await;
 
-    assert_eq!(heard.status, 418);
-    let error = heard.json();
+    assert_eq!(response.status, 418);
+    let error = response.json();
     assert_eq!(
         error["error"]["message"],
         "the scripted model server has no answer: the script ends after 1 turns"
@@ -105,8 +105,8 @@ async fn a_function_that_panics_leaves_the_request_unanswered_and_the_server_ali
         .then(Turn::text("still here"));
     let server = AnthropicServer::start(script).unverified();
 
-    let failed = ask(&server, &prompt("this")).await;
-    let next = ask(&server, &prompt("that")).await;
+    let failed = request_message(&server, &prompt("this")).await;
+    let next = request_message(&server, &prompt("that")).await;
 
     assert_eq!(failed.status, 418);
     let reason = "the function of turn 1 panicked: no idea what this means";
@@ -127,7 +127,7 @@ async fn a_body_that_is_no_request_is_unanswered_and_takes_no_turn() {
     }
 
     assert_eq!(server.log().unanswered().len(), 2);
-    assert_eq!(text(&ask(&server, &prompt("go")).await), "done");
+    assert_eq!(text(&request_message(&server, &prompt("go")).await), "done");
 }
 
 #[tokio::test]
@@ -135,8 +135,8 @@ async fn an_input_that_is_no_json_needs_a_stream() {
     let broken = || Message::new().uses_tool_with_text("Bash", r#"{"command": "#);
     let server = AnthropicServer::start([broken(), broken()]).unverified();
 
-    let streamed = ask(&server, &streamed("go")).await;
-    let whole = ask(&server, &prompt("go")).await;
+    let streamed = request_message(&server, &streamed("go")).await;
+    let whole = request_message(&server, &prompt("go")).await;
 
     assert!(
         streamed.body.contains(r#""partial_json":"{\"command\": ""#),
@@ -148,15 +148,15 @@ async fn an_input_that_is_no_json_needs_a_stream() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "nobody asked for the last 1 of 2 turns")]
+#[should_panic(expected = "the last 1 of 2 turns were not requested")]
 async fn a_turn_that_is_left_over_fails_the_test_on_drop() {
     let server = AnthropicServer::start([Turn::text("one"), Turn::text("two")]);
-    ask(&server, &prompt("go")).await;
+    request_message(&server, &prompt("go")).await;
 }
 
 #[tokio::test]
 #[should_panic(expected = "UNANSWERED, the script ends after 0 turns")]
 async fn a_request_without_an_answer_fails_the_test_on_drop() {
     let server = AnthropicServer::start(Script::new::<Turn>([]));
-    ask(&server, &prompt("go")).await;
+    request_message(&server, &prompt("go")).await;
 }

@@ -1,25 +1,27 @@
-//! Servers that say nothing, and servers that go.
+//! Servers that stop responding, and servers that are stopped.
 
 use autonoe_testkit::model_server::Ending;
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Message, Place, StreamFault, Turn,
+    AnthropicServer, FaultPosition, Message, StreamFault, Turn,
 };
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use crate::model_server::client::{PATIENCE, open, streamed};
+use crate::model_server::client::{TIMEOUT, open, streamed};
 
-async fn asked(server: &AnthropicServer) -> TcpStream {
+async fn send_request(server: &AnthropicServer) -> TcpStream {
     let body = streamed("go").to_string();
     open(server, "POST", "/v1/messages", &body).await
 }
 
-/// Silence before anything, and silence in the middle of a stream.
+/// Silence from the start, and silence in the middle of a stream.
 fn silences() -> [Turn; 2] {
     let message = Message::new().says("I was about to");
     [
         Turn::hang(),
-        message.breaks(Place::InBlock(0), StreamFault::Hang).into(),
+        message
+            .breaks(FaultPosition::InBlock(0), StreamFault::Hang)
+            .into(),
     ]
 }
 
@@ -27,15 +29,13 @@ fn silences() -> [Turn; 2] {
 async fn silence_lasts_until_the_client_leaves() {
     for turn in silences() {
         let server = AnthropicServer::start([turn.clone()]);
-        let client = asked(&server).await;
+        let client = send_request(&server).await;
 
-        let under_way = server.log().wait_for(PATIENCE, |seen| seen.number == 1);
+        let under_way = server.log().wait_for(TIMEOUT, |seen| seen.number == 1);
         assert_eq!(under_way.await.unwrap().ending, None, "{turn:?}");
         drop(client);
 
-        let gone = server
-            .log()
-            .wait_for(PATIENCE, |seen| seen.ending.is_some());
+        let gone = server.log().wait_for(TIMEOUT, |seen| seen.ending.is_some());
         assert_eq!(
             gone.await.unwrap().ending,
             Some(Ending::PeerLeft),
@@ -48,15 +48,15 @@ async fn silence_lasts_until_the_client_leaves() {
 async fn what_comes_before_the_silence_arrives() {
     let [_, in_a_block] = silences();
     let server = AnthropicServer::start([in_a_block]);
-    let mut client = asked(&server).await;
+    let mut client = send_request(&server).await;
 
-    let mut heard = String::new();
-    while !heard.contains("I was about to") {
+    let mut response = String::new();
+    while !response.contains("I was about to") {
         let mut piece = [0; 1024];
-        let read = tokio::time::timeout(PATIENCE, client.read(&mut piece)).await;
+        let read = tokio::time::timeout(TIMEOUT, client.read(&mut piece)).await;
         let length = read.expect("it comes in time").unwrap();
-        assert_ne!(length, 0, "closed after {heard}");
-        heard.push_str(&String::from_utf8_lossy(&piece[..length]));
+        assert_ne!(length, 0, "closed after {response}");
+        response.push_str(&String::from_utf8_lossy(&piece[..length]));
     }
 
     assert_eq!(server.log().exchanges()[0].ending, None);
@@ -67,8 +67,8 @@ async fn a_dropped_server_closes_its_connections_and_its_port() {
     for turn in silences() {
         let server = AnthropicServer::start([turn.clone()]);
         let (log, address) = (server.log().clone(), server.address());
-        let mut client = asked(&server).await;
-        log.wait_for(PATIENCE, |seen| seen.number == 1)
+        let mut client = send_request(&server).await;
+        log.wait_for(TIMEOUT, |seen| seen.number == 1)
             .await
             .unwrap();
 
@@ -76,7 +76,7 @@ async fn a_dropped_server_closes_its_connections_and_its_port() {
 
         assert_eq!(log.exchanges()[0].ending, Some(Ending::Stopped), "{turn:?}");
         let mut rest = Vec::new();
-        let end = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await;
+        let end = tokio::time::timeout(TIMEOUT, client.read_to_end(&mut rest)).await;
         end.expect("the connection ends").ok();
         assert!(
             TcpStream::connect(address).await.is_err(),

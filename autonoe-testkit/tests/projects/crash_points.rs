@@ -1,4 +1,4 @@
-//! What is wrong with a run that is killed and resumed is found, and named by its line.
+//! Crash tests report the problems of killed and resumed runs by journal line.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::projects::{plans, sets_status};
 
-/// Returns the lines with problems, and what those of the first are.
+/// Returns the lines with problems, and the problems of the first line.
 fn found(report: &CrashReport) -> (Vec<usize>, Vec<String>) {
     let failed: Vec<_> = report
         .points()
@@ -24,7 +24,7 @@ fn found(report: &CrashReport) -> (Vec<usize>, Vec<String>) {
 
 #[test]
 fn a_run_that_is_resumed_correctly_has_no_problems() {
-    let crashes = CrashPoints::of(|attempt| {
+    let crashes = CrashPoints::new(|attempt| {
         let agents = attempt.agents([plans(), sets_status("passed")]);
         ProjectRun::new(attempt.project(), agents)
     });
@@ -51,15 +51,15 @@ fn a_run_that_is_resumed_correctly_has_no_problems() {
     );
     assert_eq!(
         report.to_string(),
-        "killed after each of 10 lines of the journal: 10 came to the same end, 0 did not; \
-         4 have exact totals"
+        "killed after each of 10 lines of the journal: 10 reached the same end, 0 did not; 4 have \
+         exact totals"
     );
 }
 
 #[test]
 fn another_final_ledger_is_found() {
-    // Once it was killed in session 2, it gives up.
-    let crashes = CrashPoints::of(|attempt| {
+    // After it was killed in session 2, it gives up.
+    let crashes = CrashPoints::new(|attempt| {
         let builds = match attempt.lost_session() {
             Some(2) => sets_status("blocked"),
             _ => sets_status("passed"),
@@ -70,8 +70,8 @@ fn another_final_ledger_is_found() {
     let report = crashes.drop_runs();
 
     let (lines, problems) = found(&report);
-    // Line 7 announces the save, which is finished although the run is dropped. It has passed then,
-    // and what passed is not given up.
+    // Line 7 announces the save, which finishes although the run is dropped. The deliverable has
+    // passed by then, and a passed deliverable is not given up.
     assert_eq!(lines, [6]);
     assert_eq!(
         problems,
@@ -88,7 +88,7 @@ fn another_final_ledger_is_found() {
 
 #[test]
 fn totals_that_are_neither_exact_nor_say_so_are_found() {
-    let crashes = CrashPoints::of(|attempt| {
+    let crashes = CrashPoints::new(|attempt| {
         let dearer = CostUsd::from_cents(u64::from(attempt.first_session()));
         let builds = sets_status("passed").costs(dearer);
         ProjectRun::new(attempt.project(), attempt.agents([plans(), builds]))
@@ -106,7 +106,7 @@ fn totals_that_are_neither_exact_nor_say_so_are_found() {
 
 #[test]
 fn a_run_that_is_not_resumed_at_all_is_found() {
-    let crashes = CrashPoints::of(|attempt| {
+    let crashes = CrashPoints::new(|attempt| {
         let agents = attempt.agents([plans(), sets_status("passed")]);
         let mode = match attempt.first_session() {
             1 => Mode::Run,
@@ -125,7 +125,7 @@ fn a_run_that_is_not_resumed_at_all_is_found() {
 #[test]
 fn a_run_that_is_another_one_each_time_is_found() {
     let runs = Cell::new(0);
-    let crashes = CrashPoints::of(move |attempt| {
+    let crashes = CrashPoints::new(move |attempt| {
         runs.set(runs.get() + 1);
         let plans = plans().costs(CostUsd::from_cents(runs.get()));
         let agents = attempt.agents([plans, sets_status("passed")]);
@@ -143,7 +143,7 @@ fn a_run_that_is_another_one_each_time_is_found() {
 #[should_panic(expected = "session 3 (never comes) never started")]
 fn an_undisturbed_run_that_is_not_as_written_fails_the_test() {
     let never = SessionScript::new("never comes").ends();
-    let crashes = CrashPoints::of(move |attempt| {
+    let crashes = CrashPoints::new(move |attempt| {
         let agents = attempt.agents([plans(), sets_status("passed"), never.clone()]);
         ProjectRun::new(attempt.project(), agents)
     });
@@ -152,10 +152,10 @@ fn an_undisturbed_run_that_is_not_as_written_fails_the_test() {
 }
 
 #[test]
-#[should_panic(expected = "a run must be the first in its project")]
+#[should_panic(expected = "the run must be the first in its project")]
 fn a_project_with_a_journal_fails_the_test() {
     let crashes =
-        CrashPoints::of(|attempt| ProjectRun::new(attempt.project(), attempt.agents([plans()])))
+        CrashPoints::new(|attempt| ProjectRun::new(attempt.project(), attempt.agents([plans()])))
             .in_project(|| {
                 let started = json!({
                     "v": 1, "run": "x", "at": "2026-01-01T00:00:00Z",

@@ -1,4 +1,4 @@
-//! Runs in processes of their own, which are killed for real.
+//! Runs in child processes that are killed with a signal.
 
 use std::cell::Cell;
 
@@ -8,7 +8,7 @@ use autonoe_testkit::{CrashPoints, TempProject};
 use crate::projects::{plans, sets_status};
 
 fn crashes() -> CrashPoints {
-    CrashPoints::of(|attempt| {
+    CrashPoints::new(|attempt| {
         let agents = attempt.agents([plans(), sets_status("passed")]);
         ProjectRun::new(attempt.project(), agents)
     })
@@ -27,7 +27,7 @@ fn a_killed_process_leaves_what_a_dropped_run_leaves() {
 #[test]
 #[should_panic(expected = "no such test: \"projects::killed_processes::misspelt\"")]
 fn a_test_that_is_not_there_fails_before_anything_runs() {
-    let crashes = CrashPoints::of(|_| panic!("nothing is to run"));
+    let crashes = CrashPoints::new(|_| panic!("nothing is to run"));
 
     let _ = crashes.kill_processes("projects::killed_processes::misspelt");
 }
@@ -36,7 +36,7 @@ fn a_test_that_is_not_there_fails_before_anything_runs() {
 fn a_process_that_never_gets_to_its_line_says_why() {
     let test = "projects::killed_processes::a_process_that_never_gets_to_its_line_says_why";
     let projects = Cell::new(0);
-    // Only the undisturbed run, which is the first, has settings that can be read.
+    // Only the undisturbed run, which is the first, has readable settings.
     let crashes = crashes().in_project(move || {
         projects.set(projects.get() + 1);
         match projects.get() {

@@ -1,4 +1,4 @@
-//! Temporary projects, and runs that are killed in them.
+//! Temporary projects, and runs killed in them.
 
 mod crash_points;
 mod killed_processes;

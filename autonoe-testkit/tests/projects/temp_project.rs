@@ -1,9 +1,10 @@
-//! A project directory that lives as long as a test.
+//! Temporary project directories.
 
 use std::sync::Arc;
 
-use autonoe_core::{InstructionName, ProjectRun, RunControl};
-use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
+use autonoe_core::event::InstructionName;
+use autonoe_core::{ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 use serde_json::json;
 
 use crate::projects::{plans, sets_status};
@@ -53,7 +54,7 @@ fn a_project_without_a_run_has_neither_ledger_nor_journal() {
 #[tokio::test(start_paused = true)]
 async fn what_a_run_leaves_is_read_back() {
     let project = TempProject::new();
-    let agents = ScriptedAgents::new([plans(), sets_status("passed")]);
+    let agents = ScriptedBackend::new([plans(), sets_status("passed")]);
 
     let report = ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
@@ -64,14 +65,14 @@ async fn what_a_run_leaves_is_read_back() {
     let state = project.ledger().expect("it was saved");
     let reported = report.deliverables.expect("the ledger was read");
     assert_eq!(state.view().counts.passed, reported.passed);
-    let stories = project.journal().stories();
+    let stories = project.journal().run_histories();
     assert_eq!((stories.len(), stories[0].sessions.len()), (1, 2));
     let lines = project.journal_text().lines().count();
     assert_eq!(lines, project.journal().entries().len());
 }
 
 #[test]
-#[should_panic(expected = "does not hold a valid ledger")]
+#[should_panic(expected = "does not contain a valid ledger")]
 fn a_file_that_is_no_ledger_fails_the_test() {
     let project = TempProject::new().status("{}");
 
@@ -79,7 +80,7 @@ fn a_file_that_is_no_ledger_fails_the_test() {
 }
 
 #[test]
-#[should_panic(expected = "leads out of the project")]
+#[should_panic(expected = "is outside the project")]
 fn nothing_is_written_outside_of_it() {
     let _ = TempProject::new().file("../elsewhere", "");
 }

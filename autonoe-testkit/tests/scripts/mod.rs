@@ -1,16 +1,23 @@
-//! Scripted agents are strict: what does not go as written fails the test by the name of the step.
+//! Scripted agents are strict: a deviation from the script fails the test with the name of the
+//! step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use autonoe_core::agent::{AgentErrorKind, SessionField, SessionOutcome, Support};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::policy::Verdict;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::ledger::MemoryRepository;
+use autonoe_core::run::FixedInstructions;
+use autonoe_core::time::{AgentSessionId, SessionKey};
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, AgentSessionId, Capabilities, FixedInstructions, Gate,
-    Grants, InstructionName, MemoryRepository, ProjectPaths, RunControl, RunId, RunReport,
-    SessionField, SessionKey, SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support,
-    ToolStatus, Toolbox, Verdict,
+    AgentClientFactory, Capabilities, RunControl, RunId, RunReport, SessionRunner, SessionSpec,
+    StreamEvent,
 };
-use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse, VirtualClock};
+use autonoe_testkit::{Expectation, ScriptedBackend, SessionScript, ToolUse, VirtualClock};
 use futures::StreamExt;
 use jiff::Timestamp;
 use serde_json::json;
@@ -27,8 +34,8 @@ fn spec(number: u32) -> SessionSpec {
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 
-/// Plays session 1 to its end and returns what its stream carried.
-async fn play(agents: &ScriptedAgents) -> Vec<StreamEvent> {
+/// Plays session 1 to its end and returns the events of its stream.
+async fn play(agents: &ScriptedBackend) -> Vec<StreamEvent> {
     let mut client = agents.create(spec(1)).expect("there is a script");
     let events = client
         .query("go".into())
@@ -39,7 +46,7 @@ async fn play(agents: &ScriptedAgents) -> Vec<StreamEvent> {
     events
 }
 
-async fn run(agents: &Arc<ScriptedAgents>) -> RunReport {
+async fn run(agents: &Arc<ScriptedBackend>) -> RunReport {
     let texts = InstructionName::BUILT_IN.map(|name| (name, "Do it."));
     SessionRunner::builder("/srv/project")
         .agents(agents.clone())
@@ -54,8 +61,8 @@ async fn run(agents: &Arc<ScriptedAgents>) -> RunReport {
         .await
 }
 
-/// Takes the problems out, so that the drop does not fail the test.
-fn problems(agents: ScriptedAgents) -> Vec<String> {
+/// Removes the problems, so that dropping the agents does not fail the test.
+fn problems(agents: ScriptedBackend) -> Vec<String> {
     let problems = agents.problems();
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(agents)));
     assert_eq!(
@@ -75,7 +82,7 @@ fn two_scripts() -> [SessionScript; 2] {
 
 #[tokio::test(start_paused = true)]
 async fn a_script_that_was_played_as_written_has_no_problems() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .says("hello")
         .uses_tool("Task", json!({}))
         .ends()]);
@@ -88,7 +95,7 @@ async fn a_script_that_was_played_as_written_has_no_problems() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_never_started_is_a_problem() {
-    let agents = ScriptedAgents::new(two_scripts());
+    let agents = ScriptedBackend::new(two_scripts());
 
     play(&agents).await;
 
@@ -97,7 +104,7 @@ async fn a_session_that_never_started_is_a_problem() {
 
 #[test]
 fn a_drop_before_the_first_session_does_not_hide_why_the_run_was_not_built() {
-    let agents = Arc::new(ScriptedAgents::new(two_scripts()));
+    let agents = Arc::new(ScriptedBackend::new(two_scripts()));
     assert_eq!(agents.problems().len(), 2);
 
     let refused = SessionRunner::builder("/srv/project")
@@ -105,27 +112,27 @@ fn a_drop_before_the_first_session_does_not_hide_why_the_run_was_not_built() {
         .repository(Arc::new(MemoryRepository::new()))
         .build();
 
-    // Both the builder and the agents are gone by now.
+    // Both the builder and the agents are dropped by now.
     let error = refused.expect_err("it has no instructions");
     assert!(error.to_string().contains("instructions"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_script_that_was_already_played_is_reported_as_such() {
-    let agents = ScriptedAgents::new(two_scripts());
+    let agents = ScriptedBackend::new(two_scripts());
     play(&agents).await;
 
     let refused = agents.create(spec(1)).expect_err("it was played");
 
-    let told = "session 1 (coding) has no script left: \"first\" was already played; make new \
-                scripted agents for each run";
+    let told = "session 1 (coding) has no script left: \"first\" was already played; create new \
+         scripted agents for each run";
     assert_eq!(refused.to_string(), told);
     assert_eq!(problems(agents), [told, "session 2 (second) never started"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_without_a_script_is_a_problem_and_an_error() {
-    let agents = ScriptedAgents::new([]);
+    let agents = ScriptedBackend::new([]);
 
     let refused = agents.create(spec(4));
 
@@ -138,7 +145,7 @@ async fn a_session_without_a_script_is_a_problem_and_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_was_never_reached_is_named() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .says("one")
         .waits(Duration::from_secs(60))
         .says("two")
@@ -157,7 +164,7 @@ async fn a_step_that_was_never_reached_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_does_not_go_as_expected_is_named() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .uses_tool("WebSearch", json!({"query": "x"}))
         .calls(ToolUse::new("Task", json!({})).expecting(Expectation::Denied))
         .fails_tool("Task", json!({}))
@@ -182,7 +189,7 @@ async fn a_call_that_does_not_go_as_expected_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_denied_by_another_one_is_named() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .is_denied_by("grants", "WebSearch", json!({}))
         .is_denied_by("bash-security", "WebSearch", json!({}))
         .is_denied_by("grants", "Task", json!({}))
@@ -210,7 +217,7 @@ async fn a_call_that_is_denied_by_another_one_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_field_that_is_not_claimed_is_refused() {
-    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]).unverified();
+    let agents = ScriptedBackend::new([SessionScript::new("works").ends()]).unverified();
     let mut resumed = spec(1);
     resumed.resume = Some(AgentSessionId::new("earlier"));
 
@@ -225,7 +232,7 @@ async fn a_field_that_is_not_claimed_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_script_that_is_never_played_after_a_refusal_is_reported_on_drop() {
-    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]);
+    let agents = ScriptedBackend::new([SessionScript::new("works").ends()]);
     let mut resumed = spec(1);
     resumed.resume = Some(AgentSessionId::new("earlier"));
 
@@ -242,7 +249,7 @@ async fn a_script_that_is_never_played_after_a_refusal_is_reported_on_drop() {
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_without_the_expected_text_is_a_problem() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .expects_in_prompt("SPEC.md")
         .ends()]);
 
@@ -256,7 +263,7 @@ async fn a_prompt_without_the_expected_text_is_a_problem() {
 
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_panics_is_a_problem_with_its_message() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .does(|_| panic!("the disk is full"))
         .says("on it goes")
         .ends()]);
@@ -266,13 +273,13 @@ async fn an_effect_that_panics_is_a_problem_with_its_message() {
     assert!(matches!(events.last(), Some(StreamEvent::End { .. })));
     assert_eq!(
         problems(agents),
-        ["session 1 (works) step 1: what it does panicked: the disk is full"]
+        ["session 1 (works) step 1: its closure panicked: the disk is full"]
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_second_prompt_is_a_problem() {
-    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]);
+    let agents = ScriptedBackend::new([SessionScript::new("works").ends()]);
     let mut client = agents.create(spec(1)).expect("there is a script");
     client.query("go".into()).collect::<Vec<_>>().await;
 
@@ -286,7 +293,7 @@ async fn a_second_prompt_is_a_problem() {
 #[test]
 fn a_test_that_fails_already_is_not_made_to_fail_twice() {
     let outcome = catch_unwind(|| {
-        let _agents = ScriptedAgents::new([SessionScript::new("plans").ends()]);
+        let _agents = ScriptedBackend::new([SessionScript::new("plans").ends()]);
         panic!("the test fails for its own reason");
     });
 
@@ -299,7 +306,7 @@ fn a_test_that_fails_already_is_not_made_to_fail_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_at_once_are_under_way_together() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .calls_at_once([
             ToolUse::new("Task", json!({"a": 1})),
             ToolUse::new("Task", json!({"b": 2})),
@@ -327,7 +334,7 @@ async fn calls_at_once_are_under_way_together() {
 
 #[tokio::test(start_paused = true)]
 async fn what_sessions_were_given_and_what_was_decided_is_kept() {
-    let agents = ScriptedAgents::new([SessionScript::new("works")
+    let agents = ScriptedBackend::new([SessionScript::new("works")
         .uses_tool("Task", json!({}))
         .is_denied_by("grants", "WebSearch", json!({}))
         .ends()]);
@@ -354,7 +361,7 @@ async fn what_sessions_were_given_and_what_was_decided_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_turn_ends_as_such() {
-    let agents = ScriptedAgents::new([SessionScript::new("works").says("x").hangs()]);
+    let agents = ScriptedBackend::new([SessionScript::new("works").says("x").hangs()]);
     let mut client = agents.create(spec(1)).expect("there is a script");
     let control = client.control();
     let mut stream = client.query("go".into());
@@ -378,7 +385,7 @@ async fn an_interrupted_turn_ends_as_such() {
 #[tokio::test(start_paused = true)]
 async fn messages_are_taken_only_where_the_capabilities_say_so() {
     for (steering, taken) in [(Support::Yes, true), (Support::No, false)] {
-        let agents = ScriptedAgents::new([SessionScript::new("works").hangs()]);
+        let agents = ScriptedBackend::new([SessionScript::new("works").hangs()]);
         let able = agents.capabilities().clone().with_steering(steering);
         let agents = agents.with_capabilities(able);
         let mut client = agents.create(spec(1)).expect("there is a script");
@@ -396,7 +403,7 @@ async fn messages_are_taken_only_where_the_capabilities_say_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resumed_script_counts_earlier_sessions_as_played() {
-    let agents = ScriptedAgents::resuming_at(2, two_scripts());
+    let agents = ScriptedBackend::resuming_at(2, two_scripts());
 
     assert!(agents.create(spec(1)).is_err());
     let mut client = agents.create(spec(2)).expect("there is a script");
@@ -411,7 +418,7 @@ async fn a_resumed_script_counts_earlier_sessions_as_played() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_claims_little_is_not_started() {
     let agents =
-        Arc::new(ScriptedAgents::new([]).with_capabilities(Capabilities::new("knows nothing")));
+        Arc::new(ScriptedBackend::new([]).with_capabilities(Capabilities::new("knows nothing")));
 
     let report = run(&agents).await;
 
@@ -433,7 +440,7 @@ async fn errors_of_every_kind_reach_the_report() {
         AgentErrorKind::Overloaded,
         AgentErrorKind::Other,
     ] {
-        let agents = Arc::new(ScriptedAgents::new([
+        let agents = Arc::new(ScriptedBackend::new([
             SessionScript::new("fails").fails(kind, "it went wrong")
         ]));
 
@@ -451,7 +458,7 @@ async fn errors_of_every_kind_reach_the_report() {
 
 #[tokio::test(start_paused = true)]
 async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_one_again() {
-    let agents = ScriptedAgents::new([]).for_instruction(
+    let agents = ScriptedBackend::new([]).for_instruction(
         "task-api",
         [
             SessionScript::new("first").says("one").ends(),
@@ -480,7 +487,7 @@ async fn a_script_for_an_instruction_is_played_whatever_the_number_and_the_last_
 #[tokio::test]
 async fn the_reset_of_a_quota_is_counted_from_its_step() {
     let hour = Duration::from_secs(3600);
-    let agents = ScriptedAgents::new([SessionScript::new("spends").hits_quota_for(hour)]);
+    let agents = ScriptedBackend::new([SessionScript::new("spends").hits_quota_for(hour)]);
     let before = Timestamp::now();
 
     let events = play(&agents).await;
@@ -502,7 +509,7 @@ async fn a_file_is_written_for_real_if_the_gate_allows_it() {
     let parent = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let folder = parent.path().join("project");
     std::fs::create_dir(&folder).expect("a folder");
-    let agents = ScriptedAgents::new([SessionScript::new("writes")
+    let agents = ScriptedBackend::new([SessionScript::new("writes")
         .writes("src/a.txt", "inside")
         .waits_for_file("src/a.txt")
         .writes("../b.txt", "outside")
@@ -512,9 +519,9 @@ async fn a_file_is_written_for_real_if_the_gate_allows_it() {
         ProjectPaths::new(&folder),
         Grants::baseline(autonoe_core::Mode::Run),
     )
-    .with_guard(Arc::new(autonoe_core::FileScope::new(ProjectPaths::new(
-        &folder,
-    ))));
+    .with_guard(Arc::new(autonoe_core::gate::FileScope::new(
+        ProjectPaths::new(&folder),
+    )));
     let mut spec = SessionSpec::new(spec(1).key, &folder, gate, Toolbox::new([]));
     spec.mode = autonoe_core::Mode::Run;
     let mut client = agents.create(spec).expect("there is a script");

@@ -1,17 +1,17 @@
-//! What texts of one construct cost as they get longer.
+//! Cost of judging texts of one construct by length.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use autonoe_security::{BashSecurity, BashValidator};
 
-/// How long the texts are, in KiB.
+/// Lengths of the texts, in KiB.
 pub(crate) const SIZES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// How often each is judged; the best counts.
+/// Number of measurements of each text; the best counts.
 const ROUNDS: usize = 9;
 
-/// What texts of one construct cost, in the order of [`SIZES`].
+/// Cost of texts of one construct, in the order of [`SIZES`].
 pub(crate) struct Cost {
     pub(crate) construct: &'static str,
     pub(crate) times: Vec<Duration>,
@@ -36,9 +36,9 @@ pub(crate) fn measure(validator: &BashValidator) -> Vec<Cost> {
 
 fn best_time(validator: &BashValidator, text: &str) -> Duration {
     let times = (0..ROUNDS).map(|_| {
-        let begun = Instant::now();
+        let started = Instant::now();
         black_box(validator.check(text).is_allowed());
-        begun.elapsed()
+        started.elapsed()
     });
     times.min().expect("some rounds")
 }
@@ -56,7 +56,7 @@ pub(crate) fn print(costs: &[Cost]) {
     }
 }
 
-/// Names, how the text begins, what is repeated, and how it ends.
+/// Name, prefix, repeated text and suffix of each construct.
 const CONSTRUCTS: &[(&str, &str, &str, &str)] = &[
     ("one long word", "echo ", "a", ""),
     ("many words", "echo", " a", ""),

@@ -1,8 +1,8 @@
-//! The full verdict of the validator against parsing alone by others, on the same commands in the
-//! same run; and the cost of long texts.
+//! The validator's full verdict compared with other parsers that only parse, on the same commands
+//! in the same run; and the cost of long texts.
 //!
-//! `cargo run --release --manifest-path benches/peers/Cargo.toml`; with `-- --plot FILE.svg` it
-//! draws the cost of long texts as well.
+//! `cargo run --release --manifest-path benches/peers/Cargo.toml`; `-- --plot FILE.svg` also draws
+//! the cost of long texts.
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
 mod long_texts;
@@ -17,7 +17,7 @@ use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 use brush_parser::{Parser, ParserOptions};
 use serde_json::Value;
 
-/// How often everything is measured; the best counts, because only disturbances add to it.
+/// Number of measurements; the best counts, because disturbances can only add time.
 const ROUNDS: usize = 200;
 
 fn main() {
@@ -110,12 +110,12 @@ fn measure(commands: &[String], mut work: impl FnMut(&str)) -> Vec<Duration> {
     let mut best = vec![Duration::MAX; commands.len()];
     for _ in 0..ROUNDS {
         for (command, best) in commands.iter().zip(&mut best) {
-            // Several at once, because a clock is coarse against a microsecond.
-            let begun = Instant::now();
+            // Several at once, because the clock is too coarse for a microsecond.
+            let started = Instant::now();
             for _ in 0..8 {
                 work(command);
             }
-            *best = (*best).min(begun.elapsed() / 8);
+            *best = (*best).min(started.elapsed() / 8);
         }
     }
     best

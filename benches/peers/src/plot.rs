@@ -1,4 +1,4 @@
-//! Draws the cost of long texts.
+//! Plots the cost of long texts.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use plotters::prelude::*;
 
 use crate::long_texts::{Cost, SIZES};
 
-/// How much any text may cost, in milliseconds.
+/// Maximum cost of any text, in milliseconds.
 const LIMIT: f64 = 5.0;
 
-/// Draws one line for each construct, both axes logarithmic: what is linear rises like the grey line.
+/// Draws one line per construct on logarithmic axes; linear cost rises like the grey line.
 pub(crate) fn draw(costs: &[Cost], file: &Path) {
     let root = SVGBackend::new(file, (900, 560)).into_drawing_area();
     root.fill(&WHITE).expect("drawable");

@@ -2,7 +2,7 @@
 //!
 //! A guide belongs here if its code needs only the dependencies of this crate. The other guides are
 //! in `docs/src/lib.rs`. `cargo xtask test` runs both, this one with the pinned Claude Code on its
-//! `PATH`.
+//! `PATH`. It also follows the tutorials, each in a crate of its own.
 
 #[doc = include_str!("../../guides/backends.md")]
 mod backends {}

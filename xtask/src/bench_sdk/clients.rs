@@ -16,10 +16,10 @@ use super::sdks::Sdks;
 /// How long one client may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// How many hook questions are open at a time in the phase of many.
+/// Number of concurrent hook requests in the concurrent phase.
 const IN_FLIGHT: u64 = 32;
 
-/// Who is measured. The order is that of the table.
+/// A client of the comparison, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Client {
     Ours,
@@ -83,8 +83,8 @@ pub(super) fn measure(
         .map_err(|source| cargo::cannot_start(&command, &source))?;
     let (status, stdout) = match ending {
         Ending::Exited { status, stdout } => (status, stdout),
-        Ending::TimedOut => return Err(failed(format!("not done in {} s", LIMIT.as_secs()))),
-        Ending::LeftOutputOpen => return Err(failed("left a process behind".into())),
+        Ending::TimedOut => return Err(failed(format!("did not finish in {} s", LIMIT.as_secs()))),
+        Ending::LeftOutputOpen => return Err(failed("left a process running".into())),
     };
     if !status.success() {
         return Err(failed(status.to_string()));

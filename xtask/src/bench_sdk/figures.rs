@@ -1,4 +1,4 @@
-//! What one turn of a client has shown.
+//! Figures of one measured turn of a client.
 
 use serde_json::{Value, json};
 

@@ -37,7 +37,7 @@ fn executable(messages: &str, name: &str) -> Result<PathBuf, Failure> {
     let mut places = messages.filter_map(|message| message["executable"].as_str().map(Into::into));
     places
         .next()
-        .ok_or_else(|| Failure::new(format!("cargo did not say where it put {name}")))
+        .ok_or_else(|| Failure::new(format!("cargo did not report the path of {name}")))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
 
         assert_eq!(fake, Ok("/target/release/sdk-bench-fake".into()));
         let other = executable(messages, "other");
-        let sentence = "cargo did not say where it put other";
+        let sentence = "cargo did not report the path of other";
         assert_eq!(other, Err(Failure::new(sentence)));
     }
 }

@@ -68,7 +68,7 @@ fn install_node(clients: &Path, folder: &Path) -> Result<(), Failure> {
     }
     remove(folder)?;
     fs::create_dir_all(folder)
-        .map_err(|source| Failure::new(format!("cannot make {}: {source}", folder.display())))?;
+        .map_err(|source| Failure::new(format!("cannot create {}: {source}", folder.display())))?;
     for name in ["package.json", "package-lock.json"] {
         copy(&clients.join(name), &folder.join(name))?;
     }
@@ -91,7 +91,7 @@ fn check(program: &str, remedy: &str) -> Result<(), Failure> {
             output.status
         ))),
         Err(source) if source.kind() == ErrorKind::NotFound => Err(Failure::new(format!(
-            "{program} is not installed, and an SDK that we compare with needs it: install {remedy}"
+            "{program} is not installed, and a compared SDK needs it: install {remedy}"
         ))),
         Err(source) => Err(cargo::cannot_start(&command, &source)),
     }
@@ -125,11 +125,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_program_is_told_with_the_remedy() {
+    fn a_missing_program_is_reported_with_the_remedy() {
         let said = check("there-is-no-such-node", "Node.js").unwrap_err();
 
-        let sentence = "there-is-no-such-node is not installed, \
-                        and an SDK that we compare with needs it: install Node.js";
+        let sentence =
+            "there-is-no-such-node is not installed, and a compared SDK needs it: install Node.js";
         assert_eq!(said, Failure::new(sentence));
     }
 

@@ -67,7 +67,7 @@ const ROWS: [Row; 12] = [
 ];
 
 /// Makes the table of all rounds, which are in the order of [`Client::ALL`].
-pub(super) fn of(measured: &[Vec<Figures>; Client::ALL.len()]) -> Result<String, Failure> {
+pub(super) fn render(measured: &[Vec<Figures>; Client::ALL.len()]) -> Result<String, Failure> {
     let rounds = measured[0].len();
     let heads = Client::ALL.iter().zip(measured).map(|(client, figures)| {
         let version = figures.first().map_or("", Figures::version);
@@ -226,7 +226,7 @@ mod tests {
         let fake = format!(r#"{{"hooks":{trips},"many_hooks":{trips},"calls":{trips}}}"#);
         let figures = |rate| vec![Figures::read(&host(rate), &fake).expect("figures")];
 
-        let table = of(&[figures(8000.0), figures(4000.0), figures(1000.0)]).expect("a table");
+        let table = render(&[figures(8000.0), figures(4000.0), figures(1000.0)]).expect("a table");
 
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(

@@ -34,14 +34,14 @@ enum Plan {
     Nothing,
     /// Install these packages.
     Install(Vec<&'static str>),
-    /// Say this: somebody else has to install them.
+    /// Print this: the user has to install them.
     Tell(String),
 }
 
-/// Who this process is, as far as packages go.
+/// Whether this process can install packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rights {
-    /// Root, where there is `apt-get`.
+    /// The process runs as root on a system with `apt-get`.
     CanInstall,
     CannotInstall,
 }
@@ -57,11 +57,11 @@ pub(super) fn ensure() {
             .collect::<Vec<_>>()
     };
     match plan(&missing(), rights()) {
-        Plan::Nothing => println!("bubblewrap, socat, chromium: already there"),
+        Plan::Nothing => println!("bubblewrap, socat, chromium: already installed"),
         Plan::Tell(message) => println!("{message}"),
         Plan::Install(packages) => match apt_get(&packages) {
             Ok(()) if missing().is_empty() => println!("{}: installed", packages.join(", ")),
-            Ok(()) => println!("{}", lacking(&packages, "apt-get did not bring them")),
+            Ok(()) => println!("{}", lacking(&packages, "apt-get failed to install them")),
             Err(failure) => println!("{}", lacking(&packages, &failure.to_string())),
         },
     }
@@ -73,7 +73,7 @@ fn plan(missing: &[Tool], rights: Rights) -> Plan {
         _ if packages.is_empty() => Plan::Nothing,
         Rights::CanInstall => Plan::Install(packages),
         Rights::CannotInstall => {
-            let why = "this is not root on a system with apt-get";
+            let why = "this process is not root on a system with apt-get";
             Plan::Tell(lacking(&packages, why))
         }
     }
@@ -82,8 +82,8 @@ fn plan(missing: &[Tool], rights: Rights) -> Plan {
 fn lacking(packages: &[&str], why: &str) -> String {
     let packages = packages.join(" ");
     format!(
-        "WARNING: not there and not installed: {packages} ({why}).\n\
-         The tests with a sandbox or a browser will fail. On Debian: apt-get install {packages}"
+        "WARNING: missing programs that were not installed: {packages} ({why}).\nThe tests with \
+         a sandbox or a browser will fail. On Debian: apt-get install {packages}"
     )
 }
 
@@ -168,9 +168,9 @@ mod tests {
         assert_eq!(
             plan(&[bwrap, socat], Rights::CannotInstall),
             Plan::Tell(
-                "WARNING: not there and not installed: bubblewrap socat \
-                 (this is not root on a system with apt-get).\n\
-                 The tests with a sandbox or a browser will fail. On Debian: apt-get install bubblewrap socat"
+                "WARNING: missing programs that were not installed: bubblewrap socat (this \
+                 process is not root on a system with apt-get).\nThe tests with a sandbox or a \
+                 browser will fail. On Debian: apt-get install bubblewrap socat"
                     .to_owned()
             )
         );

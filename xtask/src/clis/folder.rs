@@ -11,7 +11,7 @@ use super::npm::Npm;
 use super::pins::Pin;
 use super::version;
 
-/// How the names of folders begin in which a CLI is not whole yet.
+/// Prefix of folders with an incomplete installation.
 const INCOMING: &str = ".incoming-";
 
 /// The folder of all CLIs, held by this process alone.
@@ -22,7 +22,7 @@ pub(super) struct Folder {
     _lock: File,
 }
 
-/// What became of one CLI.
+/// Result of the installation of one CLI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     WasThere,
@@ -30,7 +30,7 @@ pub(super) enum State {
 }
 
 impl Folder {
-    /// Opens the folder, and waits for whoever installs there now.
+    /// Opens the folder. Waits until no other process installs into it.
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         let lock = fs::create_dir_all(&path)
             .and_then(|()| File::create(path.join(".lock")))
@@ -46,7 +46,7 @@ impl Folder {
             return Ok(State::WasThere);
         }
 
-        // Under another name until it is whole and has told its version. The name is new each
+        // It has another name until it is complete and its version is checked. The name is new each
         // time: an npm whose xtask was killed may still be at work on an old one.
         self.remove_leftovers()?;
         let name = format!("{INCOMING}{}-{}", pin.folder(), std::process::id());
@@ -91,7 +91,7 @@ fn failed(what: &str, path: &Path, source: &io::Error) -> Failure {
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::WasThere => "already there",
+            Self::WasThere => "already installed",
             Self::Installed => "installed",
         })
     }
@@ -113,7 +113,7 @@ mod tests {
     impl Stand {
         fn new() -> Self {
             let dir = tempfile::tempdir().expect("a directory can be made");
-            let pin = pins::of("linux", "x86_64").expect("it is known")[0];
+            let pin = pins::for_platform("linux", "x86_64").expect("it is known")[0];
             Self { dir, pin }
         }
 

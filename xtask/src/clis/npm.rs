@@ -55,7 +55,7 @@ impl Npm {
 
         if !output.status.success() {
             return Err(Failure::new(format!(
-                "npm did not fetch {pin}: {}",
+                "npm could not install {pin}: {}",
                 reason(&output.stderr)
             )));
         }
@@ -69,8 +69,8 @@ impl Npm {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(Failure::new(format!("`npm --version`: {}", output.status))),
             Err(source) if source.kind() == ErrorKind::NotFound => Err(Failure::new(
-                "npm is not installed, and the CLIs that tests run come from npm: \
-                 install Node.js with npm, then run `cargo xtask clis`",
+                "npm is not installed, and the tests install CLIs with it: install Node.js with \
+                 npm, then run `cargo xtask clis`",
             )),
             Err(source) => Err(Failure::new(format!("cannot run npm: {source}"))),
         }
@@ -83,7 +83,7 @@ fn reason(stderr: &str) -> &'static str {
     let code = lines.find_map(|line| line.split_once("error code "));
     match code.map(|(_, code)| code.trim()) {
         Some("EINTEGRITY") => {
-            "what the registry sent is not the pinned package, and nothing was installed"
+            "the download from the registry differs from the pinned package; nothing was installed"
         }
         Some(
             "EAI_AGAIN" | "ECONNREFUSED" | "ECONNRESET" | "ENETUNREACH" | "ENOTCACHED"
@@ -91,7 +91,7 @@ fn reason(stderr: &str) -> &'static str {
         ) => "the registry cannot be reached. Run `cargo xtask clis` once where there is a network",
         Some("E404" | "ETARGET") => "the registry does not have it",
         Some("ENOSPC") => "the disk is full",
-        _ => "what it printed is above",
+        _ => "see the output above",
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
         for (stderr, start) in [
             (
                 "npm warn old\nnpm error code EINTEGRITY\nnpm error sha512",
-                "what the registry sent is not",
+                "the download from the registry differs from the pinned package",
             ),
             (
                 "npm error code ENOTFOUND\n",
@@ -118,15 +118,15 @@ mod tests {
                 "npm ERR! code E404\nnpm error code E404",
                 "the registry does not",
             ),
-            ("npm error code EWHATEVER", "what it printed is above"),
-            ("", "what it printed is above"),
+            ("npm error code EWHATEVER", "see the output above"),
+            ("", "see the output above"),
         ] {
             assert!(reason(stderr).starts_with(start), "{stderr}");
         }
     }
 
     #[test]
-    fn a_missing_npm_is_told_with_the_remedy() {
+    fn a_missing_npm_is_reported_with_the_remedy() {
         let said = Npm::at("there-is-no-such-npm")
             .check()
             .unwrap_err()

@@ -1,4 +1,4 @@
-//! Which versions of which programs, and what their packages are.
+//! Pinned versions of the CLIs and their packages.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ const PINS: [Pin; 9] = [
 ];
 
 /// Returns the pinned programs for a system.
-pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
+pub(super) fn for_platform(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
     let (claude, system) = match (os, arch) {
         ("linux", "x86_64") => (X64, "x86_64-unknown-linux-musl"),
         ("linux", "aarch64") => (ARM64, "aarch64-unknown-linux-musl"),
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn each_known_system_gets_the_same_versions() {
         for (arch, package) in [("x86_64", X64), ("aarch64", ARM64)] {
-            let pins = of("linux", arch).unwrap();
+            let pins = for_platform("linux", arch).unwrap();
 
             let folders: Vec<_> = pins.iter().map(Pin::folder).collect();
             let expected = [
@@ -305,12 +305,15 @@ mod tests {
         let sentence = "the pinned CLIs are for Linux on x86_64 and aarch64, \
                         and this is macos on aarch64";
 
-        assert_eq!(of("macos", "aarch64"), Err(Failure::new(sentence)));
+        assert_eq!(
+            for_platform("macos", "aarch64"),
+            Err(Failure::new(sentence))
+        );
     }
 
     #[test]
     fn npm_is_bound_to_version_and_hash() {
-        let pin = of("linux", "x86_64").unwrap()[0];
+        let pin = for_platform("linux", "x86_64").unwrap()[0];
 
         let locked = &pin.lock_file()["packages"][format!("node_modules/{X64}")];
 
@@ -321,7 +324,7 @@ mod tests {
 
     #[test]
     fn npm_is_bound_to_each_of_many_packages() {
-        let pin = of("linux", "x86_64").unwrap()[5];
+        let pin = for_platform("linux", "x86_64").unwrap()[5];
 
         let lock = pin.lock_file();
 
@@ -336,7 +339,7 @@ mod tests {
 
     #[test]
     fn npm_is_bound_to_what_a_package_needs_as_well() {
-        let pin = of("linux", "x86_64").unwrap()[2];
+        let pin = for_platform("linux", "x86_64").unwrap()[2];
 
         let packages = &pin.lock_file()["packages"];
 

@@ -1,4 +1,4 @@
-//! Whether a CLI is the pinned one.
+//! Check that an installed CLI has the pinned version.
 
 use std::path::Path;
 use std::time::Duration;
@@ -47,6 +47,6 @@ pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
             }
         }
         Ending::Exited { status, .. } => Err(wrong(&format!("ends with {status}"))),
-        Ending::TimedOut | Ending::LeftOutputOpen => Err(wrong("does not end")),
+        Ending::TimedOut | Ending::LeftOutputOpen => Err(wrong("does not finish")),
     }
 }

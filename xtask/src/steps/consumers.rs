@@ -4,6 +4,7 @@
 //! the crates and features that the README and the guides name.
 
 mod recipe;
+mod tutorial;
 
 use std::env;
 use std::ffi::OsString;
@@ -21,27 +22,33 @@ use crate::stream;
 
 use super::tests;
 use recipe::Recipe;
+use tutorial::Tutorial;
 
-/// Runs the program of the README in a new crate, then the code of the guides in `docs/consumer`.
+/// Runs the program of the README and the tests of the tutorials in new crates, then the code of the
+/// guides in `docs/consumer`.
 pub(super) fn check(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
     let target = metadata::target_dir(cargo)?;
-    let folder = env::temp_dir().join(format!("autonoe-readme-{}", process::id()));
-    // A killed run of the same process id may have left one.
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).map_err(|source| failed("make", &folder, &source))?;
-    let built = build_readme_crate(cargo, &target, &folder);
-    let removed = fs::remove_dir_all(&folder).map_err(|source| failed("remove", &folder, &source));
-    built.and(removed)?;
-
+    in_new_folder(|folder| build_readme_crate(cargo, &target, folder))?;
+    for tutorial in tutorials(cargo.root())? {
+        in_new_folder(|folder| test_tutorial(cargo, &target, folder, &tutorial, results))?;
+    }
     test_guides(cargo, &target, results)
 }
 
-/// Follows the section "Embed it" of the README in an empty folder.
+/// Calls `build` with an empty folder outside the checkout, and removes the folder afterwards.
 ///
-/// The folder is outside the checkout, because `cargo new` adds a crate inside it to the workspace.
-/// The commands are those of the README but for one word: `../autonoe`, where the README expects the
-/// checkout, is replaced by its path. A link of that name would do without, and would have every
-/// run compile our crates anew, for they would have another path each time.
+/// `cargo new` inside the checkout would add the crate to the workspace.
+fn in_new_folder(build: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
+    let folder = env::temp_dir().join(format!("autonoe-consumer-{}", process::id()));
+    // A killed process with the same id may have left one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).map_err(|source| failed("make", &folder, &source))?;
+    let built = build(&folder);
+    let removed = fs::remove_dir_all(&folder).map_err(|source| failed("remove", &folder, &source));
+    built.and(removed)
+}
+
+/// Follows the section "Embed it" of the README in an empty folder.
 fn build_readme_crate(cargo: &Cargo, target: &Path, folder: &Path) -> Result<(), Failure> {
     let root = cargo.root();
     let readme = root.join("README.md");
@@ -50,18 +57,75 @@ fn build_readme_crate(cargo: &Cargo, target: &Path, folder: &Path) -> Result<(),
     let program = folder.join("main.rs");
     fs::write(&program, &recipe.program).map_err(|source| failed("write", &program, &source))?;
 
+    let printed = run_script(cargo, target, folder, &recipe.script(root, &program))?;
+    recipe.check_output(&printed)
+}
+
+/// Reads the tutorials with Rust code.
+fn tutorials(root: &Path) -> Result<Vec<Tutorial>, Failure> {
+    let pages = root.join("docs/tutorials");
+    let entries = fs::read_dir(&pages).map_err(|source| failed("list", &pages, &source))?;
+    let mut tutorials = Vec::new();
+    for entry in entries {
+        let path = entry
+            .map_err(|source| failed("list", &pages, &source))?
+            .path();
+        let page = fs::read_to_string(&path).map_err(|source| failed("read", &path, &source))?;
+        tutorials.extend(Tutorial::parse(&page)?);
+    }
+    if tutorials.is_empty() {
+        return Err(Failure::new("no page of docs/tutorials has Rust code"));
+    }
+    Ok(tutorials)
+}
+
+/// Follows a tutorial in an empty folder, and runs its tests.
+fn test_tutorial(
+    cargo: &Cargo,
+    target: &Path,
+    folder: &Path,
+    tutorial: &Tutorial,
+    results: &mut TestResults,
+) -> Result<(), Failure> {
+    let files = folder.join("files");
+    tutorial
+        .write_files(&files)
+        .map_err(|source| failed("write", &files, &source))?;
+
+    let printed = run_script(
+        cargo,
+        target,
+        folder,
+        &tutorial.script(cargo.root(), &files),
+    )?;
+    results.counts += counts::read_libtest(&printed)?;
+    tutorial.check_output(&printed)
+}
+
+/// Runs the commands of a page and returns what they print to standard output.
+///
+/// The commands are those of the page with one change: `../autonoe` is replaced by the path of the
+/// checkout. With a link of that name, every run would compile our crates again, because each run
+/// has another folder.
+fn run_script(
+    cargo: &Cargo,
+    target: &Path,
+    folder: &Path,
+    script: &str,
+) -> Result<String, Failure> {
     let mut shell = Command::new("sh");
-    shell.args(["-eu", "-c", &recipe.script(root, &program)]);
-    // The commands begin in the checkout and go to the folder above it.
-    let beside = folder.join("autonoe");
-    fs::create_dir(&beside).map_err(|source| failed("make", &beside, &source))?;
-    shell.current_dir(beside);
-    shell.env("PATH", path_with(cargo.bin_dir().as_deref())?);
+    shell.args(["-eu", "-c", script]);
+    // The commands start in the checkout and go to its parent folder.
+    let checkout = folder.join("autonoe");
+    fs::create_dir(&checkout).map_err(|source| failed("make", &checkout, &source))?;
+    shell.current_dir(checkout);
+    let programs = [cargo.bin_dir(), Some(clis::claude_code_dir(cargo)?)];
+    shell.env("PATH", path_with(programs.into_iter().flatten())?);
     build_as_workspace(&mut shell, target);
     let output = stream::run(&mut shell)?;
 
     cargo::succeeded(&shell, output.status)?;
-    recipe.check_output(&output.stdout)
+    Ok(output.stdout)
 }
 
 /// Runs the code of the guides as doctests of `docs/consumer`, with Claude Code on its `PATH`.
@@ -73,7 +137,7 @@ fn test_guides(cargo: &Cargo, target: &Path, results: &mut TestResults) -> Resul
 
     let mut test = cargo.command(["test", "--doc", "--no-fail-fast", "--manifest-path"]);
     test.arg(consumer.join("Cargo.toml"));
-    test.env("PATH", path_with(Some(&clis::claude_code_dir(cargo)?))?);
+    test.env("PATH", path_with([clis::claude_code_dir(cargo)?])?);
     build_as_workspace(&mut test, target);
     tests::run(test, counts::read_libtest, results)?.check_not_empty()
 }
@@ -88,10 +152,9 @@ fn build_as_workspace(command: &mut Command, target: &Path) {
     command.env("CARGO_PROFILE_DEV_DEBUG", "0");
 }
 
-/// Returns `PATH` with a directory before the others.
-fn path_with(first: Option<&Path>) -> Result<OsString, Failure> {
+/// Returns `PATH` with directories before the others.
+fn path_with(first: impl IntoIterator<Item = PathBuf>) -> Result<OsString, Failure> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let first = first.map(PathBuf::from);
     env::join_paths(first.into_iter().chain(env::split_paths(&path)))
         .map_err(|source| Failure::new(format!("cannot extend PATH: {source}")))
 }

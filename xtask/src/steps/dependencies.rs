@@ -1,11 +1,15 @@
-//! Who may depend on what.
+//! Rules for dependencies between the crates of the workspace.
 
+mod audit;
 mod table;
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use crate::cargo::Cargo;
 use crate::failure::Failure;
+use crate::git;
 use crate::metadata;
 use crate::tree;
 
@@ -15,6 +19,9 @@ const CORE_LIMIT: usize = 60;
 /// Third-party crates that `cargo run --example quickstart` may build.
 const EXAMPLES_LIMIT: usize = 60;
 
+/// The list of third-party crates with their reasons.
+const LIST: &str = "docs/dependencies.md";
+
 /// Checks the dependencies among our crates and the weight of the others.
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let packages = metadata::ours(cargo)?;
@@ -22,10 +29,11 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     let ours: BTreeSet<&str> = ours.collect();
 
     Failure::unless_empty(
-        "our crates depend on each other in a way they may not",
+        "dependencies between our crates break the rules of the table",
         &table::violations(&packages),
     )?;
-    println!("dependencies among our own crates: as in the table");
+    println!("dependencies between our crates: as in the table");
+    check_list(cargo.root())?;
 
     let security = [
         "-e",
@@ -56,6 +64,25 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     )
 }
 
+/// Compares the list of third-party crates with all manifests of the repository.
+fn check_list(root: &Path) -> Result<(), Failure> {
+    let read = |file: &Path| {
+        fs::read_to_string(root.join(file))
+            .map_err(|source| Failure::new(format!("cannot read {}: {source}", file.display())))
+    };
+    let manifests: Result<Vec<_>, _> = git::tracked_files(root, "*Cargo.toml")?
+        .iter()
+        .map(|file| read(file))
+        .collect();
+    let page = read(Path::new(LIST))?;
+    Failure::unless_empty(
+        &format!("{LIST} does not match the manifests"),
+        &audit::violations(&manifests?, &page),
+    )?;
+    println!("third-party crates: as in {LIST}");
+    Ok(())
+}
+
 fn read_tree(cargo: &Cargo, selection: &[&str]) -> Result<String, Failure> {
     let args = ["tree"].iter().chain(selection);
     cargo.read(args.chain(&tree::FLAT))
@@ -69,13 +96,21 @@ fn at_most(limit: usize, who: &str, needed: &BTreeSet<String>) -> Result<(), Fai
         return Ok(());
     }
     let needed: Vec<String> = needed.iter().cloned().collect();
-    let heading = format!("{who} needs {count} third-party crates, {limit} are allowed");
+    let heading =
+        format!("{who} has {count} third-party dependencies, and at most {limit} are allowed");
     Failure::unless_empty(&heading, &needed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_matches_the_manifests_of_this_repository() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+
+        assert_eq!(check_list(root), Ok(()));
+    }
 
     #[test]
     fn a_limit_may_be_reached_but_not_passed() {
@@ -85,7 +120,8 @@ mod tests {
         assert_eq!(
             at_most(1, "core", &two),
             Err(Failure::new(
-                "core needs 2 third-party crates, 1 are allowed:\n  serde v1.0.0\n  syn v2.0.0"
+                "core has 2 third-party dependencies, and at most 1 are allowed:\n  \
+                 serde v1.0.0\n  syn v2.0.0"
             ))
         );
     }

@@ -50,7 +50,7 @@ pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
         }
         println!("{}: {:.1} s", example.name, started.elapsed().as_secs_f64());
     }
-    Failure::unless_empty("not every example works", &failed)
+    Failure::unless_empty("some examples failed", &failed)
 }
 
 /// Finds the programs of examples in the messages of `cargo build --message-format=json`.
@@ -85,10 +85,12 @@ fn run(Example { name, program }: &Example) -> Result<(), Failure> {
         Ending::Exited { status, stdout } => (status, stdout),
         Ending::TimedOut => {
             let seconds = LIMIT.as_secs();
-            return Err(Failure::new(format!("{name}: not done in {seconds} s")));
+            return Err(Failure::new(format!(
+                "{name}: did not finish in {seconds} s"
+            )));
         }
         Ending::LeftOutputOpen => {
-            return Err(Failure::new(format!("{name}: left a process behind")));
+            return Err(Failure::new(format!("{name}: left a process running")));
         }
     };
     if !status.success() {

@@ -1,20 +1,21 @@
-//! Whole runs through the public API, in the outer sandbox: planning, coding, the ledger on disk.
+//! Whole runs through the public API in the outer sandbox: planning, coding, and the ledger on
+//! disk.
 
-mod disturbed;
+mod failures;
 mod tool_results;
 mod whole;
 
 use std::sync::Arc;
 
-use autonoe_core::OuterSandbox;
+use autonoe_core::agent::OuterSandbox;
 use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::model_server::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
 
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// What a model does to plan one deliverable.
+/// Returns the model turns that plan one deliverable.
 fn planning() -> [Turn; 2] {
     let deliverable = json!({
         "id": "DL-001",
@@ -27,7 +28,7 @@ fn planning() -> [Turn; 2] {
     ]
 }
 
-/// What a model does to say that the deliverable has passed.
+/// Returns the model turns that pass the deliverable.
 fn passing() -> [Turn; 2] {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
     [
@@ -36,13 +37,13 @@ fn passing() -> [Turn; 2] {
     ]
 }
 
-/// Makes a run in the project of a setting, in the outer sandbox.
-fn run_in(setting: &Setting) -> WatchedRun {
+/// Creates a run in the project of a setting, in the outer sandbox.
+fn run_in(setting: &Fixture) -> WatchedRun {
     run_without_walls(setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
 }
 
-/// Makes a run in the project of a setting, whose plan is there, in the outer sandbox.
-fn run_planned_in(setting: &Setting) -> WatchedRun {
+/// Creates a run in the planned project of a setting, in the outer sandbox.
+fn run_planned_in(setting: &Fixture) -> WatchedRun {
     let run = WatchedRun::in_planned_project(&setting.project(), setting.agents());
     run.configure(|run| {
         run.tool_server(Arc::new(HttpToolServer::new()))
@@ -50,7 +51,7 @@ fn run_planned_in(setting: &Setting) -> WatchedRun {
     })
 }
 
-fn run_without_walls(setting: &Setting) -> WatchedRun {
+fn run_without_walls(setting: &Fixture) -> WatchedRun {
     let run = WatchedRun::in_project(&setting.project(), setting.agents());
     run.configure(|run| run.tool_server(Arc::new(HttpToolServer::new())))
 }

@@ -5,19 +5,20 @@ use autonoe_testkit::program::Camera;
 use serde_json::{Value, json};
 
 use super::{passing, planning, run_in};
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
 fn photo(input: Value) -> Turn {
     Turn::tool("mcp_autonoe_photo", input)
 }
 
-/// Plays a run whose model takes two photos, one of which fails. Returns the events and what the model received.
-async fn photos(setting: &Setting, camera: &std::sync::Arc<Camera>) -> Vec<Value> {
+/// Plays a run whose model takes two photos, one of which fails. Returns the tool results that the
+/// model received.
+async fn photos(setting: &Fixture, camera: &std::sync::Arc<Camera>) -> Vec<Value> {
     let camera = camera.clone();
     let run = run_in(setting).configure(|run| run.tool(camera));
     let log = run.log();
 
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     assert!(report.exit.is_success(), "{report} {ended:?}");
     log.json()
@@ -31,7 +32,7 @@ fn script() -> Script {
 // Shows: framework/tools/call-ids-of-served-tools
 #[tokio::test]
 async fn a_served_tool_ends_with_its_title_and_code() {
-    let setting = Setting::new(script());
+    let setting = Fixture::new(script());
     let camera = Camera::new();
 
     let events = photos(&setting, &camera).await;
@@ -66,7 +67,7 @@ async fn a_served_tool_ends_with_its_title_and_code() {
 // Shows: framework/tools/result.attachments
 #[tokio::test]
 async fn a_picture_of_a_tool_reaches_the_model_and_that_of_a_failed_call_is_a_note() {
-    let setting = Setting::new(script());
+    let setting = Fixture::new(script());
 
     photos(&setting, &Camera::new()).await;
 

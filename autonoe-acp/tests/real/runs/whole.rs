@@ -1,4 +1,4 @@
-//! A whole run: planning, coding, and what is not allowed.
+//! A whole run: planning, coding, and denied calls.
 
 use std::fs;
 
@@ -6,10 +6,10 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use super::{passing, planning, run_in, run_without_walls, status_on_disk};
-use crate::setting::{Setting, shell, write};
+use crate::fixture::{Fixture, shell, write};
 
 #[tokio::test]
-async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
+async fn a_project_is_planned_and_built_and_denied_calls_leave_no_trace() {
     let building = [
         shell("wget -O trace.txt example.com"),
         shell("curl example.com > trace.txt"),
@@ -17,22 +17,22 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
         write("hello.txt", "hello\n"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Setting::new(Script::new(turns));
+    let setting = Fixture::new(Script::new(turns));
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).run().await;
 
     assert_eq!(
         report.exit,
         ExitReason::AllPassed,
         "{report} {ended:?} {:?}",
-        setting.told()
+        setting.tool_results()
     );
     let greeting = fs::read_to_string(setting.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\n");
     assert!(!setting.file("trace.txt").exists());
     assert!(!setting.file(".autonoe/trace.txt").exists());
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
-    let told = setting.told();
+    let told = setting.tool_results();
     let refused = told
         .iter()
         .filter(|told| told.contains("canceled by the user"));
@@ -43,9 +43,9 @@ async fn a_project_is_planned_and_built_and_what_is_refused_leaves_no_trace() {
 
 #[tokio::test]
 async fn a_run_without_an_outer_sandbox_does_not_start() {
-    let setting = Setting::new(Script::new::<Turn>([]));
+    let setting = Fixture::new(Script::new::<Turn>([]));
 
-    let (report, ended) = run_without_walls(&setting).until_it_ends().await;
+    let (report, ended) = run_without_walls(&setting).run().await;
 
     assert!(report.to_string().contains("outer sandbox"), "{report}");
     assert_eq!(ended, Vec::<serde_json::Value>::new());

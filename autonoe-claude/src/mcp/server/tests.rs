@@ -1,7 +1,10 @@
+//! Tests of [`McpServer`].
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{RunId, SessionKey, Tool, ToolError, ToolOutput};
+use autonoe_core::time::SessionKey;
+use autonoe_core::{RunId, Tool, ToolError, ToolOutput};
 
 use super::*;
 
@@ -50,7 +53,7 @@ async fn called(arguments: Value) -> Value {
 }
 
 #[test]
-fn a_greeting_is_answered_in_the_version_of_the_client_as_often_as_it_comes() {
+fn initialize_is_answered_with_the_version_of_the_client_every_time() {
     let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
     }});
@@ -67,7 +70,7 @@ fn a_greeting_is_answered_in_the_version_of_the_client_as_often_as_it_comes() {
 }
 
 #[test]
-fn tools_are_always_loaded_and_say_whether_they_only_read() {
+fn tools_are_always_loaded_and_marked_if_read_only() {
     let Incoming::Answer(answer) =
         server().receive(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
     else {

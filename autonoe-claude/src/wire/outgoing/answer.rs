@@ -1,4 +1,4 @@
-//! Answers to what the program asks.
+//! [`OutgoingLine`]s, and the answers to requests of the program.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 impl OutgoingLine {
-    /// Lets the call happen that a hook was asked about.
+    /// Allows the call of a hook request.
     ///
-    /// No rule and no prompt of the program is asked any more.
+    /// The program then applies neither its own rules nor its own prompts.
     pub fn hook_allows(request_id: &str) -> Self {
         Self::success(
             request_id,
@@ -16,11 +16,10 @@ impl OutgoingLine {
         )
     }
 
-    /// Keeps the call from happening that a hook was asked about, and tells the agent why.
+    /// Denies the call of a hook request, with a reason for the agent.
     ///
-    /// This is the one form that all builds understand as just that: with
-    /// `continue: false` the tool runs, or the whole session ends; a failure, or
-    /// an answer of another shape, lets the tool run.
+    /// All builds treat only this form as a plain denial: with `continue: false` the tool runs, or
+    /// the whole session ends; after an error, or an answer in another format, the tool runs.
     ///
     /// ```
     /// use autonoe_claude::wire::OutgoingLine;
@@ -39,7 +38,7 @@ impl OutgoingLine {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn hook_denies(request_id: &str, reason: &str) -> Self {
-        let reason = quoted(reason);
+        let reason = json_string(reason);
         Self::success(
             request_id,
             &format!(
@@ -48,18 +47,18 @@ impl OutgoingLine {
         )
     }
 
-    /// Says that a hook took notice. Not for hooks that decide.
-    pub fn hook_noted(request_id: &str) -> Self {
+    /// Acknowledges a hook request. Not for hooks that decide.
+    pub fn hook_acknowledges(request_id: &str) -> Self {
         Self::success(request_id, "{}")
     }
 
-    /// Lets a tool be used, with `input`, which older builds insist on.
+    /// Allows a tool with `input`, which older builds require.
     pub fn tool_allowed(request_id: &str, input: &Value) -> Self {
         let answer = json!({"behavior": "allow", "updatedInput": input});
         Self::success(request_id, &answer.to_string())
     }
 
-    /// Keeps a tool from being used, and tells the agent why.
+    /// Denies a tool, with a reason for the agent.
     pub fn tool_denied(request_id: &str, reason: &str) -> Self {
         let answer = json!({"behavior": "deny", "message": reason});
         Self::success(request_id, &answer.to_string())
@@ -70,20 +69,20 @@ impl OutgoingLine {
         Self::success(request_id, &format!(r#"{{"mcp_response":{response}}}"#))
     }
 
-    /// Says that a question cannot be answered.
+    /// Answers that a request cannot be handled.
     ///
-    /// Never for a question about a tool: a hook that fails is a hook that
-    /// allowed. For questions that nobody knows.
+    /// Do not use it for a request about a tool: the program treats a failed hook as an approval.
+    /// It is for unknown requests.
     pub fn failure(request_id: &str, error: &str) -> Self {
-        let (id, error) = (quoted(request_id), quoted(error));
+        let (id, error) = (json_string(request_id), json_string(error));
         Self::from_json(format!(
             r#"{{"type":"control_response","response":{{"subtype":"error","request_id":{id},"error":{error}}}}}"#
         ))
     }
 
-    /// Answers a question with `answer`, the text of a JSON object.
+    /// Answers a request with `answer`, the text of a JSON object.
     fn success(request_id: &str, answer: &str) -> Self {
-        let id = quoted(request_id);
+        let id = json_string(request_id);
         Self::from_json(format!(
             r#"{{"type":"control_response","response":{{"subtype":"success","request_id":{id},"response":{answer}}}}}"#
         ))
@@ -91,14 +90,14 @@ impl OutgoingLine {
 }
 
 /// Returns `text` as a JSON string.
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// One whole line to send, its end included.
+/// One whole line to send, including its line feed.
 ///
-/// A line that is torn or no JSON ends the program, so there is no way to make
-/// one: each function here makes one whole object on one line.
+/// A torn line, or one that is not JSON, ends the program. So this type cannot hold one: each
+/// constructor creates one whole object on one line.
 ///
 /// ```
 /// use autonoe_claude::wire::OutgoingLine;
@@ -112,7 +111,7 @@ fn quoted(text: &str) -> String {
 pub struct OutgoingLine(Bytes);
 
 impl OutgoingLine {
-    /// Takes the text of one JSON object.
+    /// Creates a line from the text of one JSON object.
     pub(super) fn from_json(mut text: String) -> Self {
         debug_assert!(!text.contains('\n'), "{text}");
         text.push('\n');
@@ -123,7 +122,7 @@ impl OutgoingLine {
         Self::from_json(value.to_string())
     }
 
-    /// Tells the agent `text`: a new turn, or a word in between if one is under way.
+    /// Sends `text` to the agent: it starts a new turn, or steers the running one.
     pub fn prompt(text: &str) -> Self {
         Self::from_value(&json!({
             "type": "user",
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_the_shapes_that_were_recorded() {
+    fn answers_have_the_recorded_formats() {
         let id = "id \"1\"\n";
         for (line, expected) in [
             (
@@ -186,7 +185,7 @@ mod tests {
                     "permissionDecisionReason": "no\n\"way\"",
                 }}),
             ),
-            (OutgoingLine::hook_noted(id), json!({})),
+            (OutgoingLine::hook_acknowledges(id), json!({})),
             (
                 OutgoingLine::tool_allowed(id, &json!({"command": "ls"})),
                 json!({"behavior": "allow", "updatedInput": {"command": "ls"}}),
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_has_the_shape_that_was_recorded() {
+    fn a_failure_has_the_recorded_format() {
         let line = OutgoingLine::failure("id", "callback exploded");
 
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Messages of the host.
+//! Messages of the host: answers and requests.
 
 mod answer;
 mod request;

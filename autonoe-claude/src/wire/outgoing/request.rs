@@ -1,4 +1,4 @@
-//! What the host asks the program.
+//! [`Request`]s of the host to the program.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::OutgoingLine;
 
-/// What the host asks the program.
+/// A request of the host to the program.
 ///
 /// ```
 /// use autonoe_claude::wire::Request;
@@ -14,8 +14,8 @@ use super::OutgoingLine;
 ///
 /// let line = Request::Interrupt.to_line("req_1");
 ///
-/// let said: Value = serde_json::from_slice(line.as_bytes())?;
-/// assert_eq!(said, json!({
+/// let sent: Value = serde_json::from_slice(line.as_bytes())?;
+/// assert_eq!(sent, json!({
 ///     "type": "control_request",
 ///     "request_id": "req_1",
 ///     "request": {"subtype": "interrupt"},
@@ -25,41 +25,41 @@ use super::OutgoingLine;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Request {
-    /// To begin, with our hooks and servers.
+    /// Initializes the session, with our hooks and servers.
     Initialize(Initialize),
-    /// To stop the turn. The program lives on.
+    /// Stops the turn. The program keeps running.
     Interrupt,
-    /// To end: what runs is stopped, and the program exits.
+    /// Ends the session: running work is stopped, and the program exits.
     EndSession,
-    /// To use another model.
+    /// Changes the model.
     SetModel {
         /// The model.
         model: String,
     },
-    /// To change the permission mode.
+    /// Changes the permission mode.
     SetPermissionMode {
         /// The mode.
         mode: PermissionMode,
     },
-    /// To change how much the agent may think.
+    /// Changes the thinking budget.
     SetMaxThinkingTokens {
         /// The tokens; 0 for none.
         tokens: u32,
     },
-    /// How the MCP servers are.
+    /// Queries the status of the MCP servers.
     McpStatus,
-    /// Which settings are in force.
+    /// Queries the settings in force.
     GetSettings,
-    /// How full the context is.
+    /// Queries the usage of the context window.
     GetContextUsage,
-    /// What the session cost.
+    /// Queries the cost of the session.
     GetSessionCost,
-    /// Which version of the program it is.
+    /// Queries the version of the program.
     GetBinaryVersion,
 }
 
 impl Request {
-    /// Makes the line that asks it. The id must not be used twice.
+    /// Builds the line of the request. The id must be unique.
     pub fn to_line(&self, request_id: &str) -> OutgoingLine {
         OutgoingLine::from_value(&json!({
             "type": "control_request",
@@ -89,14 +89,14 @@ impl Request {
     }
 }
 
-/// What the program is told at the beginning.
+/// The parameters of the first request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Initialize {
     /// Hooks by their event, for example `PreToolUse`.
     pub hooks: BTreeMap<String, Vec<HookMatcher>>,
-    /// Our MCP servers, which are reached through this talk.
+    /// Our MCP servers, which are served over the control protocol.
     pub sdk_mcp_servers: Vec<String>,
-    /// What to add to the program's own system prompt.
+    /// Text that is appended to the program's own system prompt.
     pub append_system_prompt: Option<String>,
 }
 
@@ -107,11 +107,11 @@ impl Initialize {
         let hooks = if self.hooks.is_empty() {
             Value::Null
         } else {
-            let of_event = |(event, matchers): (&String, &Vec<HookMatcher>)| {
+            let hooks_of_event = |(event, matchers): (&String, &Vec<HookMatcher>)| {
                 let matchers: Value = matchers.iter().map(HookMatcher::body).collect();
                 (event.clone(), matchers)
             };
-            self.hooks.iter().map(of_event).collect()
+            self.hooks.iter().map(hooks_of_event).collect()
         };
         body.insert("hooks".into(), hooks);
         if !self.sdk_mcp_servers.is_empty() {
@@ -124,21 +124,21 @@ impl Initialize {
     }
 }
 
-/// Which calls a hook is asked about.
+/// The calls that a hook receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookMatcher {
     /// The tools, as a name, a list (`Bash|Write`) or a pattern; `None` for all.
     pub matcher: Option<String>,
-    /// The ids that the questions will carry.
+    /// The ids in the hook requests.
     pub callback_ids: Vec<String>,
-    /// How many seconds an answer may take. Then the call is blocked.
+    /// Time limit of an answer in seconds. After it, the call is blocked.
     pub timeout_seconds: u32,
-    /// What a failed answer means, where the build knows the choice.
+    /// The effect of a failed answer, for builds that support the choice.
     pub on_failure: OnHookFailure,
 }
 
 impl HookMatcher {
-    /// Makes a matcher of every call, whose failures block.
+    /// Creates a matcher of every call, whose failures block.
     pub fn every_call(callback_id: impl Into<String>, timeout_seconds: u32) -> Self {
         Self {
             matcher: None,
@@ -160,30 +160,30 @@ impl HookMatcher {
     }
 }
 
-/// What an answer of a hook means that is a failure.
+/// The effect of a failed answer of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OnHookFailure {
-    /// The call is blocked. Older builds do not know this and go on.
+    /// The call is blocked. Older builds ignore this value and run the call.
     Block,
-    /// The program decides as if there were no hook. For hooks that only take notice.
+    /// The program decides as without a hook. For hooks that only observe.
     Ignore,
 }
 
-/// How the program decides about calls that no hook decided about.
+/// The program's treatment of calls that no hook decided about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PermissionMode {
-    /// It asks.
+    /// It requests permission.
     Default,
-    /// Files in the project may be changed; it asks about the rest.
+    /// Files in the project may be changed; it requests permission for the rest.
     AcceptEdits,
-    /// It only makes plans.
+    /// It only plans.
     Plan,
-    /// It refuses what is not allowed.
+    /// It refuses calls that are not allowed.
     DontAsk,
 }
 
 impl PermissionMode {
-    /// Returns the name that the program has for it.
+    /// Returns the program's name of the mode.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_has_the_shape_that_was_recorded() {
+    fn initialize_has_the_recorded_format() {
         let initialize = Initialize {
             hooks: BTreeMap::from([(
                 "PreToolUse".into(),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_requests_have_the_shapes_that_were_recorded() {
+    fn other_requests_have_the_recorded_formats() {
         for (request, expected) in [
             (Request::EndSession, json!({"subtype": "end_session"})),
             (

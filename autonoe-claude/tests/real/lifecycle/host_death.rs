@@ -1,4 +1,4 @@
-//! A host that dies. Each test is the host too: it starts itself again in that role.
+//! Sessions whose host dies. Each test starts itself again as the host.
 
 use std::fs;
 use std::future;
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::{ENDLESS, running};
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Login, PROJECT, Place, Setting, events_of, eventually};
+use crate::fixture::{Fixture, Login, PROJECT, TestFolders, collect_events, eventually};
 
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
 const MODEL: &str = "AUTONOE_TEST_HOST_MODEL";
 
-/// In a process that [`start_host`] started, returns where it works.
-fn as_host(build: Build) -> Option<Place> {
-    Some(Place {
+/// In a process that [`start_host`] started, returns its place.
+fn as_host(build: Build) -> Option<TestFolders> {
+    Some(TestFolders {
         project: PROJECT,
         folder: std::env::var_os(FOLDER)?.into(),
         model: std::env::var(MODEL).ok()?,
@@ -26,8 +26,8 @@ fn as_host(build: Build) -> Option<Place> {
     })
 }
 
-/// Lets a session run until its tool has begun, and then `and_then`.
-async fn host(place: &Place, and_then: impl Future<Output = ()>) {
+/// Runs a session until its tool has started, and then `and_then`.
+async fn host(place: &TestFolders, and_then: impl Future<Output = ()>) {
     let mut client = place.client(place.spec([]));
     let mut stream = client.query("Wait.".into());
     let listened = async { while stream.next().await.is_some() {} };
@@ -39,7 +39,7 @@ async fn host(place: &Place, and_then: impl Future<Output = ()>) {
 }
 
 /// Starts `test` as the host of a session in `setting`.
-fn start_host(setting: &Setting, test: &str) -> Host {
+fn start_host(setting: &Fixture, test: &str) -> Host {
     let module = setting.build.version.replace('.', "_");
     let name = format!("lifecycle::host_death::on_{module}::{test}");
     let variables = [
@@ -49,24 +49,24 @@ fn start_host(setting: &Setting, test: &str) -> Host {
     Host::start(&name, variables, &setting.folder.join("host.log"))
 }
 
-/// A setting for a host whose tool is `command`, and for a session that comes after it.
-fn setting(build: Build, command: &str) -> Setting {
+/// Returns a setting for a host whose tool is `command`, and for a later session.
+fn setting(build: Build, command: &str) -> Fixture {
     let call = json!({"command": command, "description": "as the script says"});
     let script = Script::new([Turn::tool("Bash", call), Turn::text("Hello.")]);
-    Setting::new(build, script)
+    Fixture::new(build, script)
 }
 
-async fn eventually_no_process_is_left(setting: &Setting) {
+async fn eventually_no_process_is_left(setting: &Fixture) {
     let is_empty = || setting.processes().is_empty();
     eventually("the end of the last process", is_empty).await;
 }
 
-/// What a dead host cannot do, the next session does.
-async fn assert_the_next_session_leaves_nothing(setting: &Setting) {
+/// Asserts that the next session cleans up what a dead host left.
+async fn assert_the_next_session_leaves_nothing(setting: &Fixture) {
     assert_eq!(setting.session_folders().len(), 1, "it is removed already");
     let mut client = setting.client(setting.spec([]));
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -92,7 +92,7 @@ async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Bui
     if let Some(place) = as_host(build) {
         return host(&place, future::pending()).await;
     }
-    // What is left must have gone its own way before the host is killed.
+    // The background process must have detached before the host is killed.
     let left = "(setsid nohup sh -c 'echo 1 > left; exec sleep 500' >/dev/null 2>&1 &)";
     let leaving = format!("{left}; while [ ! -s left ]; do sleep 0.01; done; {ENDLESS}");
     let setting = setting(build, &leaving);
@@ -102,7 +102,7 @@ async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Bui
 
     host.kill();
 
-    // What a tool has left is often ended with the program, but nobody can promise it.
+    // Background processes of a tool often end with the program, but not always.
     let names = || setting.processes().into_iter().map(|process| process.name);
     let is_left = || names().all(|name| name == "sleep");
     eventually("the end of all but what the tool left", is_left).await;

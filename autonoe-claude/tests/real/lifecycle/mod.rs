@@ -1,21 +1,21 @@
-//! Whatever happens to a session: no process of it is left, and no folder.
+//! Lifecycle of sessions: in all cases, no process and no folder is left.
 
-mod ends;
 mod host_death;
+mod other_programs;
+mod session_ends;
 mod start_failures;
-mod start_of_others;
 
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
 use crate::build::Build;
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// A command that does not end by itself, and tells that it has begun.
+/// A command that does not end, and signals its start.
 const ENDLESS: &str = "echo 1 > begun; sleep 600";
 
-/// A setting whose model uses one tool, with `command`.
-fn running(build: Build, command: &str) -> Setting {
+/// Returns a setting whose model uses one tool, with `command`.
+fn running(build: Build, command: &str) -> Fixture {
     let input = json!({"command": command, "description": "as the script says"});
-    Setting::new(build, Script::new([Turn::tool("Bash", input)]))
+    Fixture::new(build, Script::new([Turn::tool("Bash", input)]))
 }

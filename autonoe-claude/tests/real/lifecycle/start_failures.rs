@@ -1,33 +1,32 @@
-//! Programs that start, and say that they cannot work.
+//! Programs that start, and report that they cannot work.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder, LoginCheck};
-use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Sandbox, SessionField,
-    SessionSpec, Support,
-};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions, ConfigFolder, LoginCheck};
+use autonoe_core::agent::{AgentErrorKind, Sandbox, SessionField, Support};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{AgentClientFactory, AgentError, SessionSpec};
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Login, Setting, events_of, within};
+use crate::fixture::{Fixture, Login, collect_events, within};
 
-/// Asks for something, and returns why nothing comes of it. All of it is gone then.
-async fn failure(setting: &Setting, options: ClaudeOptions, spec: SessionSpec) -> AgentError {
-    let agents = ClaudeAgents::new(options);
+/// Sends a prompt, and returns the error. Asserts that nothing is left.
+async fn failure(setting: &Fixture, options: ClaudeOptions, spec: SessionSpec) -> AgentError {
+    let agents = ClaudeBackend::new(options);
     let mut client = agents.create(spec).expect("it can be made");
 
-    let (events, error) = events_of(client.as_mut(), "Say hello.").await;
+    let (events, error) = collect_events(client.as_mut(), "Say hello.").await;
     within(client.dispose()).await.expect("it ends");
 
     setting.assert_nothing_is_left();
     error.unwrap_or_else(|| panic!("{events:?}"))
 }
 
-fn without_a_model(build: Build, login: Login) -> Setting {
-    Setting::with_login(build, Script::new::<Turn>([]), login)
+fn without_a_model(build: Build, login: Login) -> Fixture {
+    Fixture::with_login(build, Script::new::<Turn>([]), login)
 }
 
 async fn a_program_without_credentials(build: Build) {
@@ -47,10 +46,11 @@ async fn a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted
         (Login::ApiKey, autonoe_claude::Login::Found),
     ] {
         let setting = without_a_model(build, login);
-        let options = setting.options().with_login_check(LoginCheck::AtProbe);
-        let agents = ClaudeAgents::new(options);
+        let mut options = setting.options();
+        options.login_check = LoginCheck::AtProbe;
+        let agents = ClaudeBackend::new(options);
 
-        let examined = agents.examine().await.expect("it is there");
+        let examined = agents.probe_details().await.expect("it is there");
         let probed = agents.probe().await;
 
         assert_eq!(examined.login, found);
@@ -66,10 +66,10 @@ async fn a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted
     }
 }
 
-async fn a_conversation_that_nobody_knows(build: Build) {
+async fn an_unknown_conversation(build: Build) {
     let setting = without_a_model(build, Login::ApiKey);
     let mut options = setting.options();
-    options.config = ConfigFolder::Kept(setting.folder.join("home"));
+    options.config = ConfigFolder::Persistent(setting.folder.join("home"));
     for id in ["3f0c8a52-6d1e-4b7a-9c3d-2e5f8a1b4c6d", "no-id-at-all"] {
         let mut spec = setting.spec([]);
         spec.resume = Some(AgentSessionId::new(id));
@@ -83,7 +83,7 @@ async fn a_conversation_that_nobody_knows(build: Build) {
 
 async fn a_sandbox_that_cannot_be_made(build: Build) {
     let setting = without_a_model(build, Login::ApiKey);
-    // All that the program needs, and nothing that its sandbox does.
+    // All programs that Claude Code needs, and none that its sandbox needs.
     let programs = setting.folder.join("bin");
     fs::create_dir(&programs).expect("it can be made");
     let path = std::env::var_os("PATH").expect("set");
@@ -92,11 +92,14 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
         symlink(program, programs.join(name)).expect("it can be made");
     }
     let mut options = setting.options();
-    options.environment.insert("PATH".into(), programs.into());
+    options
+        .program
+        .environment
+        .insert("PATH".into(), programs.into());
     let mut spec = setting.spec([]);
     spec.sandbox = Sandbox::Required;
 
-    let capabilities = ClaudeAgents::new(options.clone()).probe().await;
+    let capabilities = ClaudeBackend::new(options.clone()).probe().await;
     let error = failure(&setting, options, spec).await;
 
     let capabilities = capabilities.expect("it is there");
@@ -117,6 +120,6 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
 on_newer_build![
     a_program_without_credentials,
     a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted,
-    a_conversation_that_nobody_knows,
+    an_unknown_conversation,
     a_sandbox_that_cannot_be_made,
 ];

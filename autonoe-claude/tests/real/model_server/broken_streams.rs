@@ -1,7 +1,7 @@
-//! Incomplete answers.
+//! Incomplete answers of the model.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Message, Place, Script, StreamFault, Turn,
+    AnthropicServer, FaultPosition, Message, Script, StreamFault, Turn,
 };
 
 use crate::build::Build;
@@ -9,7 +9,7 @@ use crate::build::on_both_builds;
 use crate::model_server::claude::Options;
 
 on_both_builds![
-    a_stream_that_breaks_in_a_block_is_asked_for_again,
+    a_stream_that_breaks_in_a_block_is_retried,
     a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does,
 ];
 
@@ -17,7 +17,7 @@ fn half() -> Message {
     Message::new().says("I was about to say something longer than forty characters.")
 }
 
-async fn a_stream_that_breaks_in_a_block_is_asked_for_again(build: Build) {
+async fn a_stream_that_breaks_in_a_block_is_retried(build: Build) {
     let overloaded = StreamFault::Error {
         kind: "overloaded_error".into(),
         message: "Overloaded".into(),
@@ -28,7 +28,7 @@ async fn a_stream_that_breaks_in_a_block_is_asked_for_again(build: Build) {
         (overloaded, false),
     ];
     let turns = faults.clone().map(|(fault, _)| {
-        let broken = half().breaks(Place::InBlock(0), fault);
+        let broken = half().breaks(FaultPosition::InBlock(0), fault);
         [broken.into(), Turn::text("Whole.")]
     });
     let server = AnthropicServer::start(Script::new(turns.into_iter().flatten()));
@@ -48,7 +48,7 @@ async fn a_stream_that_breaks_in_a_block_is_asked_for_again(build: Build) {
 async fn a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does(build: Build) {
     let broken = half()
         .says("More.")
-        .breaks(Place::AfterBlock(0), StreamFault::Cut);
+        .breaks(FaultPosition::AfterBlock(0), StreamFault::Cut);
     let server = AnthropicServer::start([broken.into(), Turn::text("Whole.")]).unverified();
 
     let ended = Options::new().start(build, &server).finish("Go.").await;

@@ -1,4 +1,4 @@
-//! One process of Claude Code, driven line by line.
+//! [`Claude`], one process of Claude Code that is driven line by line.
 
 use std::fs::{self, File};
 use std::ops::Deref;
@@ -13,16 +13,16 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use crate::build::Build;
-use crate::setting::{MARKER, PATIENCE, eventually};
+use crate::fixture::{MARKER, TIMEOUT, eventually};
 
-/// How the program proves itself. Nobody checks it.
+/// The credentials of the program. The server does not check them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Login {
     ApiKey,
     Subscription,
 }
 
-/// What is not the same in all tests.
+/// The options that differ between tests.
 #[derive(Debug)]
 pub(crate) struct Options {
     login: Login,
@@ -30,7 +30,7 @@ pub(crate) struct Options {
     env: Vec<(&'static str, &'static str)>,
 }
 
-/// A running Claude Code with folders of its own. Dropped, it is killed.
+/// A running Claude Code with folders of its own. Dropping it kills the process.
 #[derive(Debug)]
 pub(crate) struct Claude {
     child: Child,
@@ -41,11 +41,11 @@ pub(crate) struct Claude {
     marker: Marker,
 }
 
-/// What a Claude Code said.
+/// Output lines of Claude Code.
 #[derive(Debug)]
 pub(crate) struct Lines(Vec<Value>);
 
-/// All that a Claude Code said, and how it ended.
+/// All output lines of Claude Code, and its exit.
 #[derive(Debug)]
 pub(crate) struct Ended {
     lines: Lines,
@@ -77,7 +77,7 @@ impl Options {
         self
     }
 
-    /// Starts the program; its model is the server.
+    /// Starts the program with the server as its model.
     pub(crate) fn start(self, build: Build, server: &AnthropicServer) -> Claude {
         let folders = tempfile::tempdir().expect("a directory can be made");
         let at = |name: &str| folders.path().join(name);
@@ -147,7 +147,7 @@ impl Claude {
         self.send(&line).await;
     }
 
-    /// Reads up to the first line that is as wanted.
+    /// Reads up to the first line that is `wanted`.
     pub(crate) async fn read_until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             match self.next_line().await {
@@ -158,7 +158,7 @@ impl Claude {
         }
     }
 
-    /// Sends a prompt, and returns what the program said until the end of the turn.
+    /// Sends a prompt, and returns the lines until the end of the turn.
     pub(crate) async fn turn(&mut self, prompt: &str) -> Lines {
         self.lines.clear();
         self.prompt(prompt).await;
@@ -166,14 +166,14 @@ impl Claude {
         Lines(std::mem::take(&mut self.lines))
     }
 
-    /// Sends a prompt, lets the program finish the turn and come to its own end.
+    /// Sends a prompt, and waits until the turn has ended and the program has exited.
     pub(crate) async fn finish(mut self, prompt: &str) -> Ended {
         self.prompt(prompt).await;
         self.read_until(|line| line["type"] == "result").await;
-        // The end of the input is the end of the session.
+        // The end of the input ends the session.
         self.stdin = None;
         while self.next_line().await.is_some() {}
-        let ended = timeout(PATIENCE, self.child.wait()).await;
+        let ended = timeout(TIMEOUT, self.child.wait()).await;
         let status = ended.expect("it ends in time").expect("it is our child");
 
         self.wait_until_gone().await;
@@ -184,9 +184,9 @@ impl Claude {
         }
     }
 
-    /// Kills the program, and makes sure that it is gone.
+    /// Kills the program, and waits until it has exited.
     pub(crate) async fn kill(mut self) {
-        let killed = timeout(PATIENCE, self.child.kill()).await;
+        let killed = timeout(TIMEOUT, self.child.kill()).await;
         killed.expect("it ends in time").expect("it is our child");
         self.wait_until_gone().await;
     }
@@ -198,7 +198,7 @@ impl Claude {
     }
 
     async fn next_line(&mut self) -> Option<Value> {
-        let line = timeout(PATIENCE, self.stdout.next_line()).await;
+        let line = timeout(TIMEOUT, self.stdout.next_line()).await;
         let line = line.unwrap_or_else(|_| panic!("silence after {:#?}", self.lines));
         let line = line.expect("it is text")?;
         let line: Value = serde_json::from_str(&line).expect("it is JSON");
@@ -213,7 +213,7 @@ impl Claude {
 
 impl Lines {
     /// Returns the lines of a type and, if it is given, a subtype.
-    pub(crate) fn of(&self, kind: &str) -> Vec<&Value> {
+    pub(crate) fn with_type(&self, kind: &str) -> Vec<&Value> {
         let (kind, subtype) = kind.split_once('/').unwrap_or((kind, ""));
         let lines = self.0.iter().filter(|line| line["type"] == kind);
         lines
@@ -223,19 +223,19 @@ impl Lines {
 
     /// Returns the one result.
     pub(crate) fn result(&self) -> &Value {
-        let results = self.of("result");
+        let results = self.with_type("result");
         assert_eq!(results.len(), 1, "{self:#?}");
         results[0]
     }
 
-    /// Fails unless the turn ended well with this text.
+    /// Asserts that the turn succeeded with this text.
     pub(crate) fn assert_success(&self, text: &str) {
         let result = self.result();
         let seen = (&result["is_error"], &result["result"]);
         assert_eq!(seen, (&json!(false), &json!(text)), "{self:#?}");
     }
 
-    /// Fails unless the turn ended with an error, and returns its text.
+    /// Asserts that the turn failed, and returns its text.
     pub(crate) fn assert_error(&self) -> &str {
         let result = self.result();
         assert_eq!(result["is_error"], true, "{self:#?}");
@@ -252,14 +252,14 @@ impl Deref for Ended {
 }
 
 impl Ended {
-    /// Fails unless the only turn ended well with this text, and the program after it.
+    /// Asserts that the only turn succeeded with this text, and the program exited with success.
     pub(crate) fn assert_success(&self, text: &str) {
         self.lines.assert_success(text);
         assert_eq!(self.status.code(), Some(0), "{}", self.stderr);
     }
 
-    /// Fails unless the only turn ended with an error, and the program after it. Returns the text
-    /// of the error.
+    /// Asserts that the only turn failed, and the program exited with an error. Returns the text of
+    /// the error.
     pub(crate) fn assert_error(&self) -> &str {
         assert_eq!(self.status.code(), Some(1), "{}", self.stderr);
         self.lines.assert_error()

@@ -1,4 +1,4 @@
-//! The limits of a subscription.
+//! Limits of a subscription.
 
 use autonoe_testkit::model_server::anthropic::{
     AnthropicServer, Claim, LimitWindow, Message, RateLimits, Refusal,
@@ -11,8 +11,8 @@ use crate::build::on_both_builds;
 use crate::model_server::claude::{Ended, Lines, Login, Options};
 
 on_both_builds![
-    a_spent_limit_is_told_and_not_tried_again,
-    a_limit_that_is_nearly_spent_is_told_beside_the_answer,
+    a_spent_limit_is_reported_and_not_retried,
+    a_nearly_spent_limit_is_reported_with_the_answer,
     a_rejection_without_a_claim_is_no_quota,
 ];
 
@@ -28,19 +28,19 @@ fn options() -> Options {
     Options::new().login(Login::Subscription).max_retries("0")
 }
 
-/// Returns what the one event about limits tells.
-fn told(said: &Lines) -> Value {
-    let events = said.of("rate_limit_event");
+/// Returns the content of the one event about limits.
+fn reported(said: &Lines) -> Value {
+    let events = said.with_type("rate_limit_event");
     assert_eq!(events.len(), 1, "{said:#?}");
     let mut info = events[0]["rate_limit_info"].clone();
-    // The newer build adds what it knows about each limit.
+    // The newer build adds details of each limit.
     info.as_object_mut()
         .expect("it is an object")
         .remove("unifiedWindows");
     info
 }
 
-async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
+async fn a_spent_limit_is_reported_and_not_retried(build: Build) {
     let resets_at = in_two_hours();
     let claims = [
         (Claim::FiveHour, ["session limit", "5-hour limit"]),
@@ -63,7 +63,7 @@ async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
         let start = format!("You've hit your {limit} · resets ");
         assert!(said.starts_with(&start), "{said}");
         assert_eq!(
-            told(&turn),
+            reported(&turn),
             json!({
                 "status": "rejected",
                 "resetsAt": resets_at.as_second(),
@@ -73,14 +73,14 @@ async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
         );
         assert_eq!(turn.result()["subtype"], "success");
         assert_eq!(turn.result()["api_error_status"], 429);
-        let assistant = turn.of("assistant");
+        let assistant = turn.with_type("assistant");
         assert_eq!(assistant[0]["error"], "rate_limit");
         assert_eq!(server.log().main_requests().len(), index + 1);
     }
     claude.kill().await;
 }
 
-async fn a_limit_that_is_nearly_spent_is_told_beside_the_answer(build: Build) {
+async fn a_nearly_spent_limit_is_reported_with_the_answer(build: Build) {
     let resets_at = in_two_hours();
     let limits = RateLimits::warning(LimitWindow::FiveHour, 0.92, resets_at);
     let message = Message::new().says("Still here.").with_rate_limits(&limits);
@@ -90,7 +90,7 @@ async fn a_limit_that_is_nearly_spent_is_told_beside_the_answer(build: Build) {
 
     ended.assert_success("Still here.");
     assert_eq!(
-        told(&ended),
+        reported(&ended),
         json!({
             "status": "allowed_warning",
             "resetsAt": resets_at.as_second(),
@@ -111,5 +111,5 @@ async fn a_rejection_without_a_claim_is_no_quota(build: Build) {
 
     let said = ended.assert_error();
     assert!(said.contains("not your usage limit"), "{said}");
-    assert_eq!(told(&ended)["rateLimitType"], Value::Null);
+    assert_eq!(reported(&ended)["rateLimitType"], Value::Null);
 }

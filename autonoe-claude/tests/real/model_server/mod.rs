@@ -1,4 +1,4 @@
-//! The scripted model server with the real Claude Code, in the pinned builds.
+//! Scripted model server with the real Claude Code, in the pinned builds.
 //!
 //! `cargo xtask clis` installs them. Everything runs offline, in temporary folders.
 

@@ -1,4 +1,4 @@
-//! Answers with a status that says no.
+//! Error answers of the model service.
 
 use autonoe_testkit::model_server::Answer;
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Refusal, Script, Turn};
@@ -8,14 +8,14 @@ use crate::build::on_both_builds;
 use crate::model_server::claude::Options;
 
 on_both_builds![
-    an_overloaded_model_is_asked_again,
-    each_refusal_is_known_for_what_it_is;
+    an_overloaded_model_is_retried,
+    each_error_status_is_classified;
     newer_only:
     a_closed_connection_is_opened_again,
     retries_come_to_an_end,
 ];
 
-async fn an_overloaded_model_is_asked_again(build: Build) {
+async fn an_overloaded_model_is_retried(build: Build) {
     let server = AnthropicServer::start([
         Turn::from(Refusal::overloaded()),
         Turn::from(Refusal::server_error()),
@@ -26,7 +26,7 @@ async fn an_overloaded_model_is_asked_again(build: Build) {
     let ended = options.start(build, &server).finish("Go.").await;
 
     ended.assert_success("Here I am.");
-    let retries = ended.of("system/api_retry");
+    let retries = ended.with_type("system/api_retry");
     let seen: Vec<_> = retries
         .iter()
         .map(|retry| {
@@ -70,7 +70,7 @@ async fn retries_come_to_an_end(build: Build) {
     assert_eq!(ended.result()["api_error_status"], 529);
 }
 
-async fn each_refusal_is_known_for_what_it_is(build: Build) {
+async fn each_error_status_is_classified(build: Build) {
     let refusals = [
         (Refusal::unauthorized(), 401, "authentication_failed"),
         (Refusal::forbidden(), 403, "authentication_failed"),
@@ -80,7 +80,7 @@ async fn each_refusal_is_known_for_what_it_is(build: Build) {
         (Refusal::server_error(), 500, "server_error"),
     ];
     let answers = refusals.clone();
-    // Some are asked for once more in another way, whatever the retries are.
+    // Some requests are repeated in another way, whatever the number of retries.
     let server = AnthropicServer::start(Script::by(move |request| {
         let texts = request.user_texts();
         let asked = |status: &i32| texts.contains(&status.to_string().as_str());
@@ -94,7 +94,7 @@ async fn each_refusal_is_known_for_what_it_is(build: Build) {
 
         said.assert_error();
         assert_eq!(said.result()["api_error_status"], status, "{said:#?}");
-        assert_eq!(said.of("assistant")[0]["error"], error, "{status}");
+        assert_eq!(said.with_type("assistant")[0]["error"], error, "{status}");
     }
     claude.kill().await;
 }

@@ -1,30 +1,32 @@
-//! A model that says nothing.
+//! Models that send nothing.
 
 use autonoe_testkit::model_server::Ending;
-use autonoe_testkit::model_server::anthropic::{AnthropicServer, Message, Place, StreamFault};
+use autonoe_testkit::model_server::anthropic::{
+    AnthropicServer, FaultPosition, Message, StreamFault,
+};
 
 use crate::build::Build;
 use crate::build::on_newer_build;
+use crate::fixture::TIMEOUT;
 use crate::model_server::claude::Options;
-use crate::setting::PATIENCE;
 
 on_newer_build![silence_in_the_middle_of_an_answer_is_seen_and_ended];
 
 async fn silence_in_the_middle_of_an_answer_is_seen_and_ended(build: Build) {
     let message = Message::new().says("I was about to");
-    let turn = message.breaks(Place::InBlock(0), StreamFault::Hang);
+    let turn = message.breaks(FaultPosition::InBlock(0), StreamFault::Hang);
     let server = AnthropicServer::start([turn]);
     let log = server.log();
     let mut claude = Options::new().start(build, &server);
     claude.prompt("Go.").await;
 
-    let asked = log.wait_for(PATIENCE, |seen| seen.request.messages().is_some());
+    let asked = log.wait_for(TIMEOUT, |seen| seen.request.messages().is_some());
     let asked = asked.await.expect("the model is asked");
     assert_eq!(asked.ending, None);
     claude.kill().await;
 
     let left = |number| {
-        log.wait_for(PATIENCE, move |seen| {
+        log.wait_for(TIMEOUT, move |seen| {
             seen.number == number && seen.ending.is_some()
         })
     };

@@ -1,4 +1,4 @@
-//! What the model says and calls, and what it is told.
+//! Texts and tool calls of the model, and the results that it receives.
 
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Message, Script, Turn, Usage};
 use autonoe_testkit::model_server::{Answer, Credential};
@@ -12,13 +12,13 @@ on_both_builds![
     thinking_comes_before_the_text,
     the_settings_of_the_program_reach_the_model;
     newer_only:
-    a_text_comes_back,
+    a_text_is_returned,
     several_tools_of_one_message_run,
-    what_is_asked_on_the_side_takes_no_turn,
+    side_requests_use_no_scripted_turn,
     reports_a_request_after_the_last_turn,
 ];
 
-async fn a_text_comes_back(build: Build) {
+async fn a_text_is_returned(build: Build) {
     let good_morning = Message::new()
         .says("Good morning.")
         .with_usage(Usage::new(11, 7).with_cache_read(5));
@@ -64,7 +64,7 @@ async fn thinking_comes_before_the_text(build: Build) {
     let ended = Options::new().start(build, &server).finish("Hello.").await;
 
     ended.assert_success("Good morning.");
-    let said = ended.of("assistant");
+    let said = ended.with_type("assistant");
     let blocks: Vec<_> = said
         .iter()
         .map(|line| &line["message"]["content"][0])
@@ -132,7 +132,7 @@ async fn the_settings_of_the_program_reach_the_model(build: Build) {
     assert_eq!(seen.headers.credential(), Some(Credential::Bearer));
 }
 
-async fn what_is_asked_on_the_side_takes_no_turn(build: Build) {
+async fn side_requests_use_no_scripted_turn(build: Build) {
     let title = Turn::text(r#"{"title": "A short greeting"}"#);
     let script = Script::new([Turn::text("Good morning.")]).with_side_answer(title);
     let server = AnthropicServer::start(script);

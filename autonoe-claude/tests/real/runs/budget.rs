@@ -1,17 +1,19 @@
-//! Money and tokens that run out.
+//! Budgets of money and tokens that are spent.
 
-use autonoe_core::{Budget, BudgetKind, CostUsd, ExitReason, Models, SessionOutcome, StreamEvent};
+use autonoe_core::agent::{BudgetKind, SessionOutcome};
+use autonoe_core::run::Models;
+use autonoe_core::{Budget, CostUsd, ExitReason, StreamEvent};
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn, Usage};
 use serde_json::json;
 
 use super::{planning, run_in, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, events_of};
+use crate::fixture::{Fixture, collect_events};
 
-/// A model whose price does not change: 15 dollars for a million tokens that it says.
+/// A model with a fixed price: 15 dollars for a million output tokens.
 const MODEL: &str = "claude-sonnet-4-5-20250929";
 
-/// A command for sixty cents.
+/// Returns a command that costs sixty cents.
 fn expensive(command: &str) -> Turn {
     let input = json!({"command": command, "description": "as the script says"});
     let message = Message::new().uses_tool("Bash", input);
@@ -20,13 +22,13 @@ fn expensive(command: &str) -> Turn {
 
 async fn a_session_ends_when_its_budget_is_spent(build: Build) {
     let script = Script::new([expensive("echo 1 > one")]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
     let mut spec = setting.spec([]);
     spec.model = Some(MODEL.into());
     spec.budget = Budget::default().with_cost(CostUsd::from_cents(50));
     let mut client = setting.client(spec);
 
-    let (events, error) = events_of(client.as_mut(), "Spend it.").await;
+    let (events, error) = collect_events(client.as_mut(), "Spend it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -42,20 +44,20 @@ async fn a_session_ends_when_its_budget_is_spent(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-async fn a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent(build: Build) {
+async fn a_run_ends_when_the_rest_of_its_budget_is_spent(build: Build) {
     let [plan, _] = planning();
     let planned = Message::new()
         .says("It is planned.")
         .with_usage(Usage::new(10, 40_000));
-    // Either session alone would not spend a dollar, and nobody asks for a third turn.
+    // Neither session alone would spend a dollar, and there is no third turn.
     let script = Script::new([plan, planned.into(), expensive("echo 1 > one")]);
-    let setting = Setting::new(build, script);
+    let setting = Fixture::new(build, script);
 
     let run = run_in(&setting).configure(|runner| {
         let budget = Budget::default().with_cost(CostUsd::from_cents(100));
         runner.models(Models::all(MODEL)).budget(budget)
     });
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     let spent = ExitReason::BudgetExceeded {
         budget: BudgetKind::Cost,
@@ -76,11 +78,11 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
         expensive("echo 1 > one"),
         Turn::text("There is more to do."),
     ];
-    let setting = Setting::new(build, Script::new(script));
+    let setting = Fixture::new(build, Script::new(script));
 
     let run = run_planned_in(&setting)
         .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     let spent = ExitReason::BudgetExceeded {
         budget: BudgetKind::Tokens,
@@ -93,6 +95,6 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
 
 on_newer_build![
     a_session_ends_when_its_budget_is_spent,
-    a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent,
+    a_run_ends_when_the_rest_of_its_budget_is_spent,
     a_run_ends_when_its_tokens_are_spent,
 ];

@@ -1,4 +1,4 @@
-//! Runs that are disturbed while a tool runs.
+//! Runs that are interrupted, or whose program is killed, while a tool runs.
 
 use autonoe_core::{ExitReason, RunControl};
 use autonoe_testkit::model_server::anthropic::Script;
@@ -6,16 +6,16 @@ use rustix::process::Signal;
 
 use super::{bash, passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Setting, send};
+use crate::fixture::{Fixture, send};
 
-/// A command that does not end by itself, and tells that it has begun.
+/// A command that does not end, and signals its start.
 const ENDLESS: &str = "echo 1 > begun && sleep 600";
 
 async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
-    let setting = Setting::new(build, Script::new([bash(ENDLESS)]));
+    let setting = Fixture::new(build, Script::new([bash(ENDLESS)]));
     let control = RunControl::new();
 
-    let run = run_planned_in(&setting).controlled_by(&control);
+    let run = run_planned_in(&setting).run_with_control(&control);
     let interrupted = async {
         setting.written("begun").await;
         control.cancel();
@@ -29,11 +29,11 @@ async fn an_interrupted_run_ends_and_leaves_nothing(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
+async fn a_run_continues_after_its_program_was_killed_in_a_tool(build: Build) {
     let turns = [bash(ENDLESS)].into_iter().chain(passing());
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
 
-    let run = run_planned_in(&setting).until_it_ends();
+    let run = run_planned_in(&setting).run();
     let killed = async {
         setting.written("begun").await;
         send(Signal::KILL, setting.program().await);
@@ -51,5 +51,5 @@ async fn a_run_goes_on_after_its_program_was_killed_in_a_tool(build: Build) {
 
 on_newer_build![
     an_interrupted_run_ends_and_leaves_nothing,
-    a_run_goes_on_after_its_program_was_killed_in_a_tool,
+    a_run_continues_after_its_program_was_killed_in_a_tool,
 ];

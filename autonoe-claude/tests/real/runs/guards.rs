@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
 /// Calls that no run allows: each would leave a file, or change the ledger.
 fn refused() -> [(&'static str, Value); 7] {
@@ -29,7 +29,7 @@ fn refused() -> [(&'static str, Value); 7] {
     ]
 }
 
-async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
+async fn calls_that_the_guards_deny_leave_no_trace(build: Build) {
     let calls = refused().into_iter().enumerate();
     let calls = calls.map(|(number, (name, input))| {
         Message::new()
@@ -37,9 +37,9 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
             .into()
     });
     let turns = calls.chain(passing());
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
 
-    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let requests = setting.server.log().main_requests();
@@ -57,4 +57,4 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_newer_build![what_the_guards_refuse_leaves_no_trace];
+on_newer_build![calls_that_the_guards_deny_leave_no_trace];

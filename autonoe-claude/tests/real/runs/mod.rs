@@ -13,9 +13,9 @@ use autonoe_testkit::model_server::anthropic::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
 
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// What a model does to plan one deliverable.
+/// Returns the model turns that plan one deliverable.
 fn planning() -> [Turn; 2] {
     let deliverable = json!({
         "id": "DL-001",
@@ -31,7 +31,7 @@ fn planning() -> [Turn; 2] {
     ]
 }
 
-/// What a model does to say that the deliverable has passed.
+/// Returns the model turns that pass the deliverable.
 fn passing() -> [Turn; 2] {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
     [
@@ -45,18 +45,18 @@ fn bash(command: &str) -> Turn {
     Turn::tool("Bash", input)
 }
 
-/// Makes a run in the project of a setting, which nobody has planned yet.
-fn run_in(setting: &Setting) -> WatchedRun {
+/// Creates a run in the unplanned project of a setting.
+fn run_in(setting: &Fixture) -> WatchedRun {
     WatchedRun::in_project(&setting.project(), setting.agents())
 }
 
-/// Makes a run in the project of a setting, whose plan is there.
-fn run_planned_in(setting: &Setting) -> WatchedRun {
+/// Creates a run in the planned project of a setting.
+fn run_planned_in(setting: &Fixture) -> WatchedRun {
     WatchedRun::in_planned_project(&setting.project(), setting.agents())
 }
 
 /// Returns the texts of the tool results that the model received, in order.
-fn tool_results(setting: &Setting) -> Vec<String> {
+fn tool_results(setting: &Fixture) -> Vec<String> {
     let requests = setting.server.log().main_requests();
     let results = requests.iter().flat_map(|request| request.tool_results());
     results.map(|result| result.text.clone()).collect()

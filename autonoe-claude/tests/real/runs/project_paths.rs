@@ -4,17 +4,18 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use autonoe_claude::ClaudeAgents;
-use autonoe_core::{AgentClientFactory, AgentErrorKind, ExitReason};
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::{AgentClientFactory, ExitReason};
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
 use autonoe_testkit::program::WatchedRun;
 use serde_json::{Value, json};
 
 use super::{passing, run_planned_in};
 use crate::build::{Build, on_both_builds};
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// A script that makes each of `calls`, and has the deliverable pass.
+/// Returns a script that makes each of `calls`, and passes the deliverable.
 fn script(calls: &[(&str, Value)]) -> Script {
     let calls = calls.iter().enumerate().map(|(number, (name, input))| {
         let id = format!("call-{number}");
@@ -23,8 +24,8 @@ fn script(calls: &[(&str, Value)]) -> Script {
     Script::new(calls.chain(passing()))
 }
 
-/// Returns which of the calls of a script failed.
-fn failed(setting: &Setting) -> Vec<(usize, String)> {
+/// Returns the failed calls of a script.
+fn failed(setting: &Fixture) -> Vec<(usize, String)> {
     let requests = setting.server.log().main_requests();
     let results = requests.last().expect("there are some").tool_results();
     let failed = results.into_iter().filter(|result| result.is_error);
@@ -39,7 +40,7 @@ fn bash(command: &str) -> (&'static str, Value) {
     ("Bash", input)
 }
 
-/// Everything that an agent does with files, by paths that start with `root`.
+/// Returns all file operations of an agent, with paths that start with `root`.
 fn work(root: &str) -> Vec<(&'static str, Value)> {
     let file = format!("{root}/hello.txt");
     vec![
@@ -68,9 +69,9 @@ const FILES: [&str; 5] = [
 /// A backslash is an ordinary character.
 async fn spaces_and_special_characters_in_a_project_path_work(build: Build) {
     let name = "a  shop/Größe & co, (x) [y] {z} #1: $a *? back\\slash";
-    let setting = Setting::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
+    let setting = Fixture::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
 
-    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(failed(&setting), []);
@@ -88,13 +89,13 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
         (".vscode/shop", "in a folder \".vscode\""),
     ];
     for (name, reason) in names.into_iter().chain(backslash) {
-        let setting = Setting::in_project(build, name, |_| Script::new::<Turn>([]));
+        let setting = Fixture::in_project(build, name, |_| Script::new::<Turn>([]));
         let mut options = setting.options();
         options.directory = Some(setting.project());
-        let agents = Arc::new(ClaudeAgents::new(options));
+        let agents = Arc::new(ClaudeBackend::new(options));
 
         let run = WatchedRun::in_project(&setting.project(), agents);
-        let (report, ended) = run.until_it_ends().await;
+        let (report, ended) = run.run().await;
 
         let ExitReason::Failed { error } = &report.exit else {
             panic!("{name:?}: {report}");
@@ -112,7 +113,7 @@ async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(bui
 }
 
 async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build) {
-    let setting = Setting::in_project(build, "blank ", |_| Script::new::<Turn>([]));
+    let setting = Fixture::in_project(build, "blank ", |_| Script::new::<Turn>([]));
 
     let error = setting.agents().create(setting.spec([])).err();
 
@@ -120,7 +121,7 @@ async fn a_path_that_every_build_refuses_is_refused_by_each_session(build: Build
     assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
 }
 
-/// The link is not in `/tmp`, where agents may write anyway.
+/// The symlink is not in `/tmp`, where agents may write anyway.
 async fn paths_through_a_link_to_the_project_work(build: Build) {
     let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a directory");
     let link = elsewhere.path().join("link");
@@ -138,12 +139,12 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
         bash(&format!("echo x > {shown}/../trace.txt")),
     ]);
     let refused: Vec<_> = (allowed..calls.len()).collect();
-    let setting = Setting::new(build, script(&calls));
+    let setting = Fixture::new(build, script(&calls));
     symlink(setting.project(), &link).expect("it can be made");
     symlink(&outside, setting.file("out")).expect("it can be made");
 
     let run = WatchedRun::in_planned_project(&link, setting.agents());
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let failed = failed(&setting);
@@ -161,7 +162,7 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
 
 async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
     for (name, kept) in [("project", false), ("repository/project", true)] {
-        let setting = Setting::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
+        let setting = Fixture::in_project(build, name, |_| script(&[bash("echo x > made.txt")]));
         let repository = setting.folder.join("repository");
         let settings = setting.file(".claude/skills/mine/SKILL.md");
         if kept {
@@ -170,7 +171,7 @@ async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
             fs::write(&settings, "Be kind.").expect("writable");
         }
 
-        let (report, ended) = run_planned_in(&setting).until_it_ends().await;
+        let (report, ended) = run_planned_in(&setting).run().await;
 
         assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
         assert!(setting.file("made.txt").exists());

@@ -1,10 +1,11 @@
-//! A quota that is spent, and comes back.
+//! A spent quota that resets.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use autonoe_core::{Clock, ExitReason, OnQuota, SystemClock};
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{ExitReason, OnQuota};
 use autonoe_testkit::model_server::anthropic::{Claim, RateLimits, Refusal, Script, Turn};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,11 +13,11 @@ use jiff::Timestamp;
 
 use super::{passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
-use crate::setting::{Login, Setting};
+use crate::fixture::{Fixture, Login};
 
-/// A clock on which a nap of up to a second takes no time.
+/// A clock on which a sleep of up to a second takes no time.
 ///
-/// A run waits for its quota in such naps; whatever guards a program is longer.
+/// A run waits for its quota in such sleeps; time limits of the program are longer.
 #[derive(Default)]
 struct HastyClock {
     ahead: Arc<Mutex<Duration>>,
@@ -40,20 +41,20 @@ impl Clock for HastyClock {
     }
 }
 
-async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
+async fn a_run_waits_for_its_quota_and_continues(build: Build) {
     const WAIT: Duration = Duration::from_secs(5 * 3600);
-    // The time that the sessions themselves take counts too.
+    // The duration of the sessions themselves counts too.
     const TOLERANCE: Duration = Duration::from_secs(1800);
     let resets_at = Timestamp::now() + WAIT;
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
     let script = Script::new([Turn::from(spent)].into_iter().chain(passing()));
-    let setting = Setting::with_login(build, script, Login::Subscription);
+    let setting = Fixture::with_login(build, script, Login::Subscription);
 
     let run = run_planned_in(&setting)
         .with(|run| run.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!((report.sessions, report.iterations), (2, 1));
@@ -71,9 +72,9 @@ async fn a_run_that_may_not_wait_ends(build: Build) {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
     let script = Script::new([spent]);
-    let setting = Setting::with_login(build, script, Login::Subscription);
+    let setting = Fixture::with_login(build, script, Login::Subscription);
 
-    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
     assert_eq!(status_on_disk(&setting.project())["passed"], false);
@@ -82,6 +83,6 @@ async fn a_run_that_may_not_wait_ends(build: Build) {
 }
 
 on_newer_build![
-    a_run_waits_for_its_quota_and_goes_on,
+    a_run_waits_for_its_quota_and_continues,
     a_run_that_may_not_wait_ends,
 ];

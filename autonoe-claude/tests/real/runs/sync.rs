@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::{bash, passing, planning, run_in, status_on_disk, tool_results};
 use crate::build::{Build, on_newer_build};
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
+async fn a_sync_verifies_existing_code_and_writes_nothing(build: Build) {
     let [passed, done] = passing();
     let verifying = [
         bash("cat hello.txt"),
@@ -21,11 +21,11 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
         done,
     ];
     let turns = planning().into_iter().chain(verifying);
-    let setting = Setting::new(build, Script::new(turns));
+    let setting = Fixture::new(build, Script::new(turns));
     fs::write(setting.file("hello.txt"), "hello\n").expect("writable");
 
     let run = run_in(&setting).with(|run| run.mode(Mode::Sync));
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllVerified, "{report} {ended:?}");
     let reported = report.deliverables.expect("the ledger was read");
@@ -40,4 +40,4 @@ async fn a_sync_verifies_what_is_there_and_writes_nothing(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_newer_build![a_sync_verifies_what_is_there_and_writes_nothing];
+on_newer_build![a_sync_verifies_existing_code_and_writes_nothing];

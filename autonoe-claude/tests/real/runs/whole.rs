@@ -1,38 +1,39 @@
-//! A whole run: planning, coding, and what is not allowed, in the sandbox.
+//! A whole run in the sandbox: planning, coding, and denied calls.
 
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_backend::Walls;
-use autonoe_claude::ClaudeAgents;
-use autonoe_core::{ExitReason, OuterSandbox, Project, ProjectRun, RunControl};
+use autonoe_backend::SandboxConfig;
+use autonoe_claude::ClaudeBackend;
+use autonoe_core::agent::OuterSandbox;
+use autonoe_core::{ExitReason, Project, ProjectRun, RunControl};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use autonoe_testkit::program::WatchedRun;
 use serde_json::json;
 
 use super::{bash, passing, planning, run_in, run_planned_in, tool_results};
 use crate::build::{Build, on_both_builds};
-use crate::setting::{Setting, within};
+use crate::fixture::{Fixture, within};
 
 /// A file beside the ledger.
 const PROTECTED: &str = ".autonoe/notes.txt";
 
 async fn a_project_is_planned_and_built(build: Build) {
-    let setting = Setting::new(build, Script::new(planning().into_iter().chain(building())));
+    let setting = Fixture::new(build, Script::new(planning().into_iter().chain(building())));
     let run = run_in(&setting);
 
     assert_built(&setting, run).await;
 }
 
 async fn a_project_is_built_in_the_outer_sandbox(build: Build) {
-    let setting = Setting::new(build, Script::new(building()));
+    let setting = Fixture::new(build, Script::new(building()));
     let run =
         run_planned_in(&setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()));
 
     assert_built(&setting, run).await;
 }
 
-/// What a model does in the coding session: two calls are denied.
+/// Returns the model turns of the coding session: two calls are denied.
 fn building() -> impl Iterator<Item = Turn> {
     let calls = [
         bash("curl example.com"),
@@ -42,8 +43,8 @@ fn building() -> impl Iterator<Item = Turn> {
     calls.into_iter().chain(passing())
 }
 
-async fn assert_built(setting: &Setting, run: WatchedRun) {
-    let (report, ended) = run.until_it_ends().await;
+async fn assert_built(setting: &Fixture, run: WatchedRun) {
+    let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
@@ -58,11 +59,12 @@ async fn assert_built(setting: &Setting, run: WatchedRun) {
 }
 
 async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build) {
-    let setting = Setting::new(build, Script::new(planning())).unverified();
+    let setting = Fixture::new(build, Script::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
-    let broken = Walls::new(Some("/bin/false".into()));
-    let agents = ClaudeAgents::new(setting.options().with_walls(broken));
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
+    let agents = ClaudeBackend::new(options);
     let run = ProjectRun::new(project, Arc::new(agents))
         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
 

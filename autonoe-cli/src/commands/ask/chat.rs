@@ -1,24 +1,24 @@
-//! A chat on a terminal.
+//! Interactive chat of `autonoe ask` on a terminal.
 
 use std::io;
 use std::pin::pin;
 use std::process::ExitCode;
 
+use autonoe_app::exit_code;
 use autonoe_core::RunControl;
 use futures::FutureExt;
 use tokio::sync::oneshot;
 
 use super::conversation::Conversation;
+use crate::cli_env::CliEnv;
 use crate::commands::signals;
 use crate::error::CliError;
-use crate::exit_code;
 use crate::present::cost;
-use crate::surroundings::Surroundings;
 
 const COMMANDS: &str =
     "/new starts a new conversation, /cost prints what the chat has cost, /exit ends it";
 
-/// What the operator typed.
+/// One input of the operator.
 #[derive(Debug, PartialEq, Eq)]
 enum Input {
     Message(String),
@@ -31,32 +31,32 @@ enum Input {
 /// Sends each message of the operator to the agent until the operator ends the chat.
 pub(super) async fn chat(
     conversation: &mut Conversation,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    conversation.presenter.say(&format!("Chat: {COMMANDS}."));
-    let mut terminated = pin!(signals::terminated_from_now());
+    conversation.presenter.print(&format!("Chat: {COMMANDS}."));
+    let mut terminated = pin!(signals::listen_for_termination());
     loop {
-        // Before the prompt: an interrupt after it must not be lost.
-        let interrupted = signals::asked_from_now();
+        // Registered before the prompt is printed, so that no interrupt after it is lost.
+        let interrupted = signals::listen_for_stop();
         conversation.answers.print_prompt();
         let text = tokio::select! {
             text = read_message() => text?,
             () = interrupted => {
-                surroundings.note("");
+                surroundings.print_note("");
                 return Ok(exit_code::INTERRUPTED.into());
             }
         };
         let Some(text) = text else {
-            surroundings.note("");
+            surroundings.print_note("");
             return Ok(ExitCode::SUCCESS);
         };
         match parse(&text) {
             None => {}
             Some(Input::Exit) => return Ok(ExitCode::SUCCESS),
             Some(Input::New) => conversation.reset(),
-            Some(Input::Cost) => surroundings.note(&cost(&conversation.spent.cost)),
+            Some(Input::Cost) => surroundings.print_note(&cost(&conversation.spent.cost)),
             Some(Input::Unknown(command)) => {
-                surroundings.note(&format!("unknown command {command}: {COMMANDS}"));
+                surroundings.print_note(&format!("unknown command {command}: {COMMANDS}"));
             }
             Some(Input::Message(message)) => {
                 let control = RunControl::new();
@@ -71,14 +71,14 @@ pub(super) async fn chat(
                     if unanswered.is_final {
                         return Err(unanswered.error);
                     }
-                    surroundings.complain(&unanswered.error);
+                    surroundings.print_error(&unanswered.error);
                 }
             }
         }
     }
 }
 
-/// Returns what a message of the operator means; `None` if it is blank.
+/// Parses an input of the operator; `None` if it is blank.
 fn parse(text: &str) -> Option<Input> {
     let text = text.trim();
     Some(match text {
@@ -86,7 +86,7 @@ fn parse(text: &str) -> Option<Input> {
         "/new" => Input::New,
         "/cost" => Input::Cost,
         "/exit" => Input::Exit,
-        // A path has another slash, and a question has blanks.
+        // A path contains another slash, and a question contains blanks.
         _ => match text.strip_prefix('/') {
             Some(name) if !name.contains(|c: char| c == '/' || c.is_whitespace()) => {
                 Input::Unknown(text.to_owned())
@@ -96,11 +96,12 @@ fn parse(text: &str) -> Option<Input> {
     })
 }
 
-/// Reads a message from standard input: a line, and the next ones after lines that end with a
-/// backslash. `None` is the end of the input.
+/// Reads a message from standard input. A line that ends with a backslash continues on the next
+/// line. Returns `None` at the end of the input.
 async fn read_message() -> Result<Option<String>, CliError> {
     let (sender, message) = oneshot::channel();
-    // A thread of its own: the runtime would wait for one of its threads when the chat ends.
+    // A separate thread: at the end of the chat, the runtime would wait for its own blocking
+    // threads.
     std::thread::spawn(move || sender.send(join_lines(io::stdin().lines())));
     let message = message.await.unwrap_or(Ok(None));
     message.map_err(|error| CliError::failure(format!("standard input cannot be read: {error}")))
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_told_from_messages() {
+    fn commands_are_distinguished_from_messages() {
         let message = |text: &str| Some(Input::Message(text.to_owned()));
         for (text, input) in [
             ("", None),

@@ -1,20 +1,21 @@
-//! A conversation with an agent: sessions in which each one resumes the one before.
+//! A conversation with an agent: each session resumes the previous one.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    Activity, Budget, CostTotal, ExitReason, Failure, FlowExit, FlowStart, PerformedSession, Retry,
-    RunControl, SessionAccess, SessionEnd, SessionOrder, SessionResult, Sessions, Spent,
-};
+use autonoe_app::exit_code;
+use autonoe_app::text::exit_hint;
+use autonoe_core::agent::{Activity, BudgetUsage, CostTotal, SessionEnd, SessionReport};
+use autonoe_core::event::{Failure, Retry};
+use autonoe_core::run::{FlowExit, SessionAccess};
+use autonoe_core::session::{FlowStart, PerformedSession};
+use autonoe_core::{Budget, ExitReason, RunControl, SessionOrder, Sessions};
 use serde_json::json;
 
 use super::last_conversation::{ConversationFiles, LastConversation};
-use crate::commands::run::hint;
 use crate::error::CliError;
-use crate::exit_code;
 use crate::present::{AnswerStream, Presenter, cost_line, denial_summary};
 
-/// The name of the sessions, for observers.
+/// Flow name of the sessions, as observers see it.
 const NAME: &str = "ask";
 
 /// A conversation with an agent.
@@ -27,66 +28,66 @@ pub(super) struct Conversation {
     pub(super) backend: String,
     pub(super) access: SessionAccess,
     pub(super) max_turns: Option<u32>,
-    /// The limits of all sessions together.
+    /// The budget that all sessions share.
     pub(super) budget: Budget,
     /// The conversation that the next prompt continues.
     pub(super) last: Option<LastConversation>,
-    pub(super) spent: Spent,
+    pub(super) spent: BudgetUsage,
     pub(super) memory: Memory,
 }
 
-/// What happens if the backend cannot resume a conversation.
+/// Behaviour if the backend cannot resume a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// The operator asked for it, so the prompt fails.
+    /// The prompt fails, because the operator requested the conversation.
     Required,
     /// The operator is warned, and each prompt starts a new conversation.
     Wanted,
-    /// The operator was warned.
+    /// The operator has been warned already.
     Missing,
 }
 
-/// A prompt without a whole answer.
+/// A prompt without a complete answer.
 #[derive(Debug)]
-pub(super) struct Unanswered {
+pub(super) struct PromptError {
     pub(super) error: CliError,
-    /// Whether the next prompt would fail as well.
+    /// Whether the next prompt would fail too.
     pub(super) is_final: bool,
 }
 
 impl Conversation {
-    /// Sends `prompt` to the agent, waits for the end of its answer and prints what that took.
+    /// Sends `prompt` to the agent, waits for the complete answer and prints its cost.
     pub(super) async fn send(
         &mut self,
         prompt: &str,
         control: &RunControl,
-    ) -> Result<(), Unanswered> {
+    ) -> Result<(), PromptError> {
         let opened = self.sessions.open(FlowStart::new(NAME), control).await;
         let mut open = opened.map_err(|error| unanswered(&end_of(&error.report().exit)))?;
         if self.last.is_some() && !open.capabilities().resume.is_yes() {
             let backend = open.capabilities().backend.clone();
-            if let Err(unanswered) = self.without_memory(&backend) {
+            if let Err(unanswered) = self.handle_missing_memory(&backend) {
                 let message = unanswered.error.to_string();
                 let error = Failure::permanent("resume_not_supported", message);
-                open.break_off(FlowExit::Failed { error });
+                open.interrupt(FlowExit::Failed { error });
                 return Err(unanswered);
             }
         }
         if self.last.is_none()
             && let Err(error) = self.files.delete()
         {
-            let warning = format!("the last conversation is not deleted: {error}");
+            let warning = format!("the last conversation cannot be deleted: {error}");
             self.presenter.warn(&warning);
         }
         let mut order = SessionOrder::new(prompt)
-            .named(NAME)
+            .name(NAME)
             .access(self.access.clone())
             .budget(self.budget.remaining(&self.spent));
         if let Some(turns) = self.max_turns {
             order = order.max_turns(turns);
         }
         if let Some(last) = &self.last {
-            order = order.resuming(last.conversation.clone());
+            order = order.resume(last.conversation.clone());
         }
         let performed = open.run(order).await;
         open.close(FlowExit::from(&performed.result.end), json!({}));
@@ -99,14 +100,14 @@ impl Conversation {
         self.last = None;
     }
 
-    /// Prepares a prompt for a backend that cannot resume conversations.
-    fn without_memory(&mut self, backend: &str) -> Result<(), Unanswered> {
+    /// Handles a backend that cannot resume conversations.
+    fn handle_missing_memory(&mut self, backend: &str) -> Result<(), PromptError> {
         match self.memory {
             Memory::Required => {
                 let message = format!("{backend} cannot resume a conversation");
-                return Err(Unanswered {
+                return Err(PromptError {
                     error: CliError::failure(message)
-                        .with_hint("leave out --continue, or use another backend"),
+                        .with_hint("omit --continue, or use another backend"),
                     is_final: true,
                 });
             }
@@ -120,7 +121,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Counts and saves what a session left, and prints what it took.
+    /// Adds up the usage of a session, saves the conversation, and prints the cost and the denials.
     fn record(&mut self, performed: &PerformedSession) {
         let result = &performed.result;
         let is_continued = self.last.is_some();
@@ -140,15 +141,15 @@ impl Conversation {
         self.spent.tokens += result.tokens;
         self.spent.time += result.duration;
         let total: Option<CostTotal> = is_continued.then_some(total);
-        self.presenter.say(&cost_line(performed, total));
+        self.presenter.print(&cost_line(performed, total));
         let denied = self.answers.take_denied();
         if let Some(summary) = denial_summary(&denied, usize::MAX) {
-            summary.lines().for_each(|line| self.presenter.say(line));
+            summary.lines().for_each(|line| self.presenter.print(line));
         }
     }
 }
 
-/// Returns the end of a session whose flow could not start.
+/// Converts the exit of a flow that could not start into a session end.
 fn end_of(exit: &FlowExit) -> SessionEnd {
     match exit {
         FlowExit::Failed { error } => SessionEnd::Failed {
@@ -160,10 +161,10 @@ fn end_of(exit: &FlowExit) -> SessionEnd {
 }
 
 /// Returns an error unless the agent finished its answer.
-fn check_answer(result: &SessionResult) -> Result<(), Unanswered> {
+fn check_answer(result: &SessionReport) -> Result<(), PromptError> {
     match (&result.end, result.activity) {
         (end, Activity::Some) if end.is_completed() => Ok(()),
-        (end, Activity::None) if end.is_completed() => Err(Unanswered {
+        (end, Activity::None) if end.is_completed() => Err(PromptError {
             error: CliError::failure("the agent did not answer"),
             is_final: false,
         }),
@@ -171,19 +172,19 @@ fn check_answer(result: &SessionResult) -> Result<(), Unanswered> {
     }
 }
 
-/// Describes a session that ended before the agent finished its answer.
-fn unanswered(end: &SessionEnd) -> Unanswered {
-    let code = exit_code::of_session(end);
+/// Builds the error for a session that ended before the agent finished its answer.
+fn unanswered(end: &SessionEnd) -> PromptError {
+    let code = exit_code::for_session(end);
     let mut error = CliError::failure(format!("the session {end}")).with_code(code);
     let mut is_final = matches!(code, exit_code::QUOTA | exit_code::BUDGET);
     if let SessionEnd::Failed { error: failure } = end {
-        is_final = failure.retry == Retry::Useless;
+        is_final = failure.retry == Retry::Permanent;
         let exit = ExitReason::Failed {
             error: failure.clone(),
         };
-        if let Some(hint) = hint(&exit) {
+        if let Some(hint) = exit_hint(&exit) {
             error = error.with_hint(hint);
         }
     }
-    Unanswered { error, is_final }
+    PromptError { error, is_final }
 }

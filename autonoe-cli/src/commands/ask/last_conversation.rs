@@ -4,28 +4,35 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use autonoe_core::{
-    AgentSessionId, CostTotal, Project, create_private_folder, read_text_file, remove_folder,
-    replace_file_durably,
+use autonoe_app::BackendChoice;
+use autonoe_core::Project;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::project::{
+    create_private_folder, read_text_file, remove_folder, replace_file_durably,
 };
+use autonoe_core::time::AgentSessionId;
 use serde::{Deserialize, Serialize};
 
-use crate::compose::BackendChoice;
-use crate::error::{CliError, whole};
+use crate::error::{CliError, error_chain};
 
 const VERSION: u32 = 1;
-const LARGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The last conversation in a project, as `.autonoe/conversations/ask.json` records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct LastConversation {
     version: u32,
-    /// The tag of the backend that keeps the conversation.
+    /// The tag of the backend that stores the conversation.
     backend: String,
     pub(super) conversation: AgentSessionId,
-    /// The cost of all its answers.
+    /// The cost of all answers in the conversation.
     pub(super) cost: CostTotal,
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
 }
 
 impl LastConversation {
@@ -38,7 +45,7 @@ impl LastConversation {
         }
     }
 
-    /// Returns an error unless the backend with `tag` keeps the conversation.
+    /// Returns an error unless the backend with `tag` stores the conversation.
     fn check_backend(&self, tag: &str) -> Result<(), CliError> {
         let recorded = self.backend.as_str();
         if recorded == tag {
@@ -47,12 +54,12 @@ impl LastConversation {
         let form = BackendChoice::form_of(recorded).unwrap_or(recorded);
         let message = format!("the last conversation is with the backend {recorded}, not {tag}");
         Err(CliError::failure(message).with_hint(format!(
-            "add --backend {form}, or leave out --continue to start a new conversation"
+            "use --backend {form}, or omit --continue to start a new conversation"
         )))
     }
 }
 
-/// The files of conversations in a project.
+/// Paths of the conversation files in a project.
 #[derive(Clone, Debug)]
 pub(super) struct ConversationFiles {
     folder: PathBuf,
@@ -65,7 +72,7 @@ impl ConversationFiles {
         }
     }
 
-    /// Returns the directory in which backends keep the conversation itself.
+    /// Returns the directory in which backends store the conversation itself.
     pub(super) fn content(&self) -> PathBuf {
         self.folder.join("ask")
     }
@@ -74,12 +81,12 @@ impl ConversationFiles {
         self.folder.join("ask.json")
     }
 
-    /// Loads the record of the last conversation, if the backend with `tag` keeps it.
+    /// Loads the record of the last conversation with the backend `tag`.
     ///
     /// # Errors
     ///
-    /// There is none, it cannot be read, or another backend keeps it.
-    pub(super) fn load_of(&self, tag: &str) -> Result<LastConversation, CliError> {
+    /// There is no record, it cannot be read, or it belongs to another backend.
+    pub(super) fn load_for(&self, tag: &str) -> Result<LastConversation, CliError> {
         let last = self.load()?;
         last.check_backend(tag)?;
         Ok(last)
@@ -89,22 +96,24 @@ impl ConversationFiles {
         let path = self.record();
         let unreadable = |why: String| {
             CliError::failure(format!("{path:?} cannot be read: {why}"))
-                .with_hint("leave out --continue to start a new conversation")
+                .with_hint("omit --continue to start a new conversation")
         };
-        let text = read_text_file(&path, LARGEST).map_err(|error| unreadable(whole(&error)))?;
+        let text =
+            read_text_file(&path, MAX_BYTES).map_err(|error| unreadable(error_chain(&error)))?;
         let text = text.ok_or_else(|| {
             CliError::failure("there is no conversation to continue in this project")
-                .with_hint("leave out --continue to start one")
+                .with_hint("omit --continue to start one")
         })?;
-        let record: LastConversation =
-            serde_json::from_str(&text).map_err(|error| unreadable(whole(&error)))?;
-        match record.version {
-            VERSION => Ok(record),
-            version => Err(unreadable(format!("version {version} is not supported"))),
+        let corrupt = |error: serde_json::Error| unreadable(error_chain(&error));
+        // The rest of another version may have another meaning.
+        let Versioned { version } = serde_json::from_str(&text).map_err(corrupt)?;
+        if version != VERSION {
+            return Err(unreadable(format!("version {version} is not supported")));
         }
+        serde_json::from_str(&text).map_err(corrupt)
     }
 
-    /// Saves `record` as that of the last conversation.
+    /// Saves `record` as the last conversation.
     pub(super) fn save(&self, record: &LastConversation) -> io::Result<()> {
         create_private_folder(&self.folder)?;
         replace_file_durably(&self.record(), &serde_json::to_vec(record)?)
@@ -112,7 +121,7 @@ impl ConversationFiles {
 
     /// Deletes the last conversation.
     pub(super) fn delete(&self) -> io::Result<()> {
-        // The record first: it must not name a conversation that is gone.
+        // The record goes first, so that it never names a deleted conversation.
         match fs::remove_file(self.record()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -152,6 +161,23 @@ mod tests {
         files.delete().expect("there is nothing to delete");
     }
 
+    /// A record as version 0.1 wrote it. It is never written again.
+    #[test]
+    fn a_record_of_version_1_is_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let project = Project::find(dir.path(), None).expect("it is there");
+        let files = ConversationFiles::new(&project);
+        fs::create_dir_all(&files.folder).expect("writable");
+        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compat/v1/ask.json");
+        fs::copy(fixture, files.record()).expect("writable");
+
+        let record = files.load_for("model").expect("it is valid");
+
+        assert_eq!(record.conversation.as_str(), "model-2c151cfa9fda6724");
+        assert_eq!(record.cost.known_usd.picos(), 360_000_000);
+        assert_eq!(record.cost.unknown_parts, 0);
+    }
+
     #[test]
     fn a_record_that_is_not_understood_is_an_error_with_its_path() {
         let dir = tempfile::tempdir().expect("a directory");
@@ -164,12 +190,17 @@ mod tests {
             ("no JSON", "expected"),
             (r#"{"version": 1}"#, "missing field"),
             (later, "version 2 is not supported"),
+            (
+                r#"{"version": 3, "conversations": [{"id": 1}]}"#,
+                "version 3 is not supported",
+            ),
         ] {
             fs::write(files.record(), text).expect("writable");
 
             let error = files.load().expect_err("it is not understood").to_string();
 
             assert!(error.contains("ask.json") && error.contains(why), "{error}");
+            assert_eq!(fs::read_to_string(files.record()).expect("it stays"), text);
         }
     }
 

@@ -1,4 +1,4 @@
-//! `autonoe ask`.
+//! `autonoe ask`: a prompt to an agent, or a chat.
 
 mod chat;
 mod conversation;
@@ -7,21 +7,21 @@ mod last_conversation;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use autonoe_core::{
-    Mode, ProjectError, ProjectGround, ProjectRunError, RunControl, RunLock, Spent,
-};
+use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
+use autonoe_core::agent::BudgetUsage;
+use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunLock};
+use autonoe_core::{Mode, RunControl};
 
 use self::chat::chat;
 use self::conversation::{Conversation, Memory};
 use self::last_conversation::ConversationFiles;
-use super::stage::Stage;
+use super::run_ui::RunUi;
 use crate::args::AskArgs;
-use crate::compose::{ChosenBackend, ModelsFile, sandbox_switch};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Asks an agent about the project, gives it a task, or chats with it.
-pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Sends a prompt to an agent, or starts a chat.
+pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
@@ -29,24 +29,27 @@ pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCod
     let agent = args.agent();
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
     let files = ConversationFiles::new(&project);
-    let load_last = || match args.resume {
-        true => files.load_of(backend.choice.tag()).map(Some),
-        false => Ok(None),
+    let load_last = || {
+        if args.resume {
+            files.load_for(backend.choice.tag()).map(Some)
+        } else {
+            Ok(None)
+        }
     };
-    // Before the prompt is read, which may take long.
+    // Fails early, because reading the prompt can take long.
     load_last()?;
     let prompt = prompt(args, surroundings)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let wanted = agent.wanted(surroundings);
+    let wanted = agent.requirements(surroundings);
     let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
-    let mut stage = Stage::open(&agent, &args.output(), &project, &models, surroundings);
-    stage.warn_of(args.destructive(), &built.warnings);
+    let mut stage = RunUi::open(&agent, &args.output(), &project, &models, surroundings);
+    stage.print_warnings(args.destructive(), &built.warnings);
     let answers = stage.stream_answers();
-    let (lock, builder) = ProjectGround::of(&project)
+    let (lock, builder) = OpenProject::options(&project)
         .sandbox(sandbox_switch(agent.no_sandbox, surroundings))
         .destructive(args.destructive())
         .sessions(built.agents)?;
-    // Without the lock, another command may have changed it.
+    // Loaded again under the lock, because another command may have changed it.
     let last = load_last()?;
     let configure = stage.configuration(
         &agent,
@@ -58,9 +61,9 @@ pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCod
         .conversations(files.content())
         .build_sessions()
         .map_err(ProjectRunError::from)?;
-    let budget = agent.limits.given().budget;
+    let budget = agent.limits.overrides().budget;
     let mut conversation = Conversation {
-        sessions: sessions.keeping(budget),
+        sessions: sessions.caller_budget(budget),
         files,
         presenter: stage.presenter(),
         answers,
@@ -73,37 +76,38 @@ pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCod
             None => Memory::Wanted,
         },
         last,
-        spent: Spent::default(),
+        spent: BudgetUsage::default(),
     };
     let ended = match prompt {
         Some(prompt) => {
             let control = RunControl::new();
-            let sent = stage.play(&control, conversation.send(&prompt, &control))?;
+            let sent = stage.run_interruptible(&control, conversation.send(&prompt, &control))?;
             sent.map(|()| ExitCode::SUCCESS)
                 .map_err(|unanswered| unanswered.error)
         }
-        None => stage.see_through(chat(&mut conversation, surroundings))?,
+        None => stage.block_on(chat(&mut conversation, surroundings))?,
     };
     drop(lock);
     stage.check_written()?;
     ended
 }
 
-/// Returns the prompt of the command line or of standard input; `None` for a chat.
-fn prompt(args: &AskArgs, surroundings: &Surroundings) -> Result<Option<String>, CliError> {
+/// Returns the prompt from the command line or standard input; `None` for a chat.
+fn prompt(args: &AskArgs, surroundings: &CliEnv) -> Result<Option<String>, CliError> {
     let text = match args.prompt.as_slice() {
         [] if surroundings.is_interactive => return Ok(None),
-        [] => standard_input()?,
-        [dash] if dash == "-" => standard_input()?,
+        [] => read_standard_input()?,
+        [dash] if dash == "-" => read_standard_input()?,
         words => words.join(" "),
     };
-    match text.trim().is_empty() {
-        true => Err(CliError::usage("the prompt is empty")),
-        false => Ok(Some(text)),
+    if text.trim().is_empty() {
+        Err(CliError::usage("the prompt is empty"))
+    } else {
+        Ok(Some(text))
     }
 }
 
-fn standard_input() -> Result<String, CliError> {
+fn read_standard_input() -> Result<String, CliError> {
     let mut text = String::new();
     match io::stdin().lock().read_to_string(&mut text) {
         Ok(_) => Ok(text),

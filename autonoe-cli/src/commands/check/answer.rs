@@ -1,30 +1,30 @@
-//! What is said about a command.
+//! Output of `autonoe check`, as text and as JSON.
 
-use autonoe_core::{Denial, Explanation, Finding, Layer};
+use autonoe_app::text::shorten;
+use autonoe_core::gate::policy::{Denial, Explanation, Finding, Layer};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::underline::underlined;
+use super::underline::underline;
 use crate::columns::columns;
-use crate::present::shorten;
 
 /// What `autonoe check --json` prints about a command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// The command, as it was given.
+    /// The command.
     command: &'a str,
     /// Whether it may run.
     allowed: bool,
-    /// Why not; the spans in it count bytes of the command.
+    /// Why the command is denied. Spans are byte offsets in the command.
     denial: Option<&'a Denial>,
     /// Every simple command that was found.
     commands: &'a [Finding],
 }
 
-/// What is printed about a line that is no command.
+/// The answer to a line that is not a command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Unanswered {
-    /// What is wrong with the line, for people.
+    /// Why the line is invalid.
     pub(super) error: String,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Unanswered {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum LineAnswer<'a> {
-    /// It is a command.
+    /// A command.
     Answer(Answer<'a>),
-    /// It is none.
+    /// Not a command.
     Unanswered(Unanswered),
 }
 
@@ -49,13 +49,13 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Says for people whether a command may run, and why not.
-pub(super) fn shown(command: &str, found: &Explanation) -> String {
+/// Formats the verdict on a command and the reason for a denial, as text.
+pub(super) fn format_verdict(command: &str, found: &Explanation) -> String {
     let Some(denial) = found.verdict.denial() else {
         return format!("allowed{}\n", names(&found.commands));
     };
     let mut text = format!("denied: {}\n\n", shorten(&denial.reason));
-    text.push_str(&underlined(command, denial.span.as_ref()));
+    text.push_str(&underline(command, denial.span.as_ref()));
     text.push('\n');
     text.push_str(&columns(2, &details(denial)));
     let others = found.commands.iter();
@@ -71,7 +71,7 @@ pub(super) fn shown(command: &str, found: &Explanation) -> String {
         })
         .collect();
     if !others.is_empty() {
-        text.push_str("\nThere is more in it that may not run:\n");
+        text.push_str("\nOther denied parts of the command:\n");
         text.push_str(&columns(2, &others));
     }
     text
@@ -94,24 +94,25 @@ fn details(denial: &Denial) -> Vec<[String; 2]> {
 
 fn layer(layer: Layer) -> &'static str {
     match layer {
-        Layer::Grammar => "grammar: what is not understood as Bash does not run",
-        Layer::Baseline => "baseline: it holds for every project",
+        Layer::Grammar => "grammar: a command that cannot be parsed as Bash is denied",
+        Layer::Baseline => "baseline: applies to every project",
         Layer::Profile => "profile: the languages of the project",
-        Layer::Mode => "mode: what a run or a sync is for",
-        Layer::User => "user: what agent.json or an option says",
-        _ => "another one",
+        Layer::Mode => "mode: restrictions of a run or a sync",
+        Layer::User => "user: agent.json or a command-line option",
+        _ => "unknown",
     }
 }
 
-/// Lists the commands that were found, so that a person sees what was judged.
+/// Lists the names of the simple commands that were judged.
 fn names(found: &[Finding]) -> String {
     let names: Vec<_> = found
         .iter()
         .filter_map(|finding| finding.name.as_deref())
         .map(shorten)
         .collect();
-    match names.is_empty() {
-        true => String::new(),
-        false => format!(": {}", names.join(", ")),
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", names.join(", "))
     }
 }

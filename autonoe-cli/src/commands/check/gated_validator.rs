@@ -1,26 +1,30 @@
-//! The Bash policy and the gate of a run, asked about one command.
+//! `GatedValidator`, which judges a command by the Bash policy and the gate of a run.
 
 use std::path::PathBuf;
 
-use autonoe_core::{
-    AgentConfig, BashValidator, Denial, Destructive, EffectiveConfig, Explanation, Gate,
-    GateDecision, Layer, Mode, Policy, SandboxSwitch, SessionRunner, SpecContext, SymlinksOnDisk,
-    ToolCall, Verdict,
+use autonoe_app::SessionSetup;
+use autonoe_app::text::sanitize_line;
+use autonoe_core::gate::policy::{
+    BashValidator, Denial, Destructive, Explanation, Layer, Policy, Verdict,
 };
+use autonoe_core::gate::{Gate, GateDecision, SymlinksOnDisk};
+use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
+use autonoe_core::spec::SpecContext;
+use autonoe_core::{Mode, SessionRunner, ToolCall};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::args::CheckArgs;
-use crate::compose::Equipment;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::present::harmless_line;
-use crate::surroundings::Surroundings;
 
-/// Guards that hold for every project; other blocks come from settings.
+/// Guards that apply to every project. All other denials come from settings.
 const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
 
-/// Judges commands as a run in the project does: by the policy, which explains its verdict, and
-/// by the gate, which also asks the other guards, the hooks and the grants.
+/// Judges commands as a run in the project does.
+///
+/// The policy explains its verdict. The gate also consults the other guards, the hooks and the
+/// grants.
 pub(super) struct GatedValidator {
     validator: BashValidator,
     gate: Gate,
@@ -30,19 +34,20 @@ pub(super) struct GatedValidator {
 }
 
 impl GatedValidator {
-    /// Builds it from the options and the settings of the project.
-    pub(super) fn build(args: &CheckArgs, surroundings: &Surroundings) -> Result<Self, CliError> {
+    /// Builds the validator from the options and the settings of the project.
+    pub(super) fn build(args: &CheckArgs, surroundings: &CliEnv) -> Result<Self, CliError> {
         let project = args.project.find(surroundings)?;
         let config = AgentConfig::load(project.config_path())?;
-        let destructive = match args.allow_destructive {
-            true => Destructive::Allowed,
-            false => Destructive::Forbidden,
+        let destructive = if args.allow_destructive {
+            Destructive::Allowed
+        } else {
+            Destructive::Forbidden
         };
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
             .destructive(destructive);
         for warning in effective.warnings() {
-            surroundings.note(&format!("warning: {}", harmless_line(warning)));
+            surroundings.print_note(&format!("warning: {}", sanitize_line(warning)));
         }
         let mut bash = effective.bash().clone();
         if !args.profiles.is_empty() {
@@ -60,8 +65,8 @@ impl GatedValidator {
             builder = builder.project_link(link);
         }
         let builder = effective.apply(builder, &SpecContext::new(project_paths.clone()))?;
-        let gate = Equipment::new(None, None, surroundings)
-            .put_into(builder)
+        let gate = SessionSetup::new(None, None, surroundings)
+            .apply(builder)
             .bash_security(validator.clone())
             .build_gate()
             .map_err(|error| CliError::failure(error.to_string()))?;
@@ -78,7 +83,7 @@ impl GatedValidator {
         })
     }
 
-    /// Judges `command`; the verdict is the decision of the gate.
+    /// Judges `command`. The verdict is the decision of the gate.
     pub(super) fn explain(&self, command: &str) -> Explanation {
         let mut found = self.validator.explain(command);
         let call = ToolCall::new("Bash", json!({ "command": command }))
@@ -88,9 +93,10 @@ impl GatedValidator {
         if let (GateDecision::Deny { by, reason, remedy }, true) =
             (decision, found.verdict.is_allowed())
         {
-            let layer = match GUARDS.contains(&by.as_str()) {
-                true => Layer::Baseline,
-                false => Layer::User,
+            let layer = if GUARDS.contains(&by.as_str()) {
+                Layer::Baseline
+            } else {
+                Layer::User
             };
             let mut denial = Denial::new(by, layer, reason);
             denial.remedy = remedy.map(Into::into);

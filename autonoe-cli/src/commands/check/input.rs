@@ -1,20 +1,20 @@
-//! Commands that come as JSON lines.
+//! Parses the commands on standard input, one JSON value per line.
 
 use std::collections::HashSet;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-use autonoe_core::json_complaint;
+use autonoe_core::project::json_error_message;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-/// The longest line that is read.
-const LONGEST: u64 = 1024 * 1024;
+/// Maximum length of a line, in bytes.
+const MAX_LINE_LEN: u64 = 1024 * 1024;
 
-/// Returns the next line without its end, or `None` when there is no more.
+/// Returns the next line without its line break, or `None` at the end of the input.
 pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    input.take(LONGEST + 1).read_until(b'\n', &mut line)?;
-    if line.len() as u64 > LONGEST {
+    input.take(MAX_LINE_LEN + 1).read_until(b'\n', &mut line)?;
+    if line.len() as u64 > MAX_LINE_LEN {
         return Err(io::Error::other("a line is longer than 1 MiB"));
     }
     let is_end = line.is_empty();
@@ -24,18 +24,19 @@ pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>>
     Ok((!is_end).then_some(line))
 }
 
-/// Returns the command of a line: a string, or an object with a `command`.
-pub(super) fn command_of(line: &[u8]) -> Result<String, String> {
+/// Parses the command of a line: a string, or an object with a `command`.
+pub(super) fn parse_command(line: &[u8]) -> Result<String, String> {
     let error = match serde_json::from_slice(line) {
         Ok(Line(command)) => return Ok(command),
         Err(error) => error,
     };
-    let complaint = json_complaint(&error);
-    // Each is a text of one line, whatever its number on standard input.
-    let (_, said) = complaint.split_once(": ").unwrap_or(("", &complaint));
-    Err(match error.is_data() {
-        true => said.to_owned(),
-        false => format!("it is not JSON: {said} at column {}", error.column()),
+    let complaint = json_error_message(&error);
+    // Every line is parsed on its own, so the line number in the message is useless.
+    let (_, reason) = complaint.split_once(": ").unwrap_or(("", &complaint));
+    Err(if error.is_data() {
+        reason.to_owned()
+    } else {
+        format!("it is not JSON: {reason} at column {}", error.column())
     })
 }
 
@@ -69,9 +70,10 @@ impl<'de> Visitor<'de> for LineVisitor {
                 "command" => command = Some(object.next_value()?),
                 _ => drop(object.next_value::<IgnoredAny>()?),
             }
-            // Other readers take the other one: what is judged here is not what runs there.
+            // Other parsers may use the other value, so the judged command could differ from the
+            // executed one.
             if let Some(key) = seen.replace(key) {
-                return Err(M::Error::custom(format!("the field `{key}` stands twice")));
+                return Err(M::Error::custom(format!("the field `{key}` occurs twice")));
             }
         }
         command.ok_or_else(|| M::Error::custom("the field `command` is missing"))
@@ -91,38 +93,38 @@ mod tests {
             (r#"{"cmd": "ls"}"#, Err("the field `command` is missing")),
             (
                 r#"{"command": "ls", "command": "curl x"}"#,
-                Err("the field `command` stands twice"),
+                Err("the field `command` occurs twice"),
             ),
             (
                 r#"{"command": "ls", "comman\u0064": "curl x"}"#,
-                Err("the field `command` stands twice"),
+                Err("the field `command` occurs twice"),
             ),
             (
                 r#"{"id": 1, "command": "ls", "id": 2}"#,
-                Err("the field `id` stands twice"),
+                Err("the field `id` occurs twice"),
             ),
             (
                 r#"{"command": 7}"#,
-                Err("expected a string, found the number 7"),
+                Err("expected a string, found a number"),
             ),
             (
                 "7",
-                Err(r#"expected "COMMAND" or {"command": "COMMAND"}, found the number 7"#),
+                Err(r#"expected "COMMAND" or {"command": "COMMAND"}, found a number"#),
             ),
             ("ls", Err("it is not JSON: expected a value at column 1")),
             (
                 "",
-                Err("it is not JSON: it ends where a value should stand at column 0"),
+                Err("it is not JSON: it ends where a value is expected at column 0"),
             ),
         ] {
-            let found = command_of(line.as_bytes());
+            let found = parse_command(line.as_bytes());
             assert_eq!(found.as_deref().map_err(String::as_str), command, "{line}");
         }
-        assert!(command_of(b"\"\xff\"").is_err());
+        assert!(parse_command(b"\"\xff\"").is_err());
     }
 
     #[test]
-    fn lines_end_and_are_not_endless() {
+    fn lines_are_split_and_limited_in_length() {
         let mut input = &b"one\n\ntwo"[..];
         let mut lines = Vec::new();
         while let Some(line) = next_line(&mut input).expect("short lines") {

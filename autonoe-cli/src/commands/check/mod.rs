@@ -1,4 +1,4 @@
-//! `autonoe check`.
+//! `autonoe check`: judges shell commands by the policy of the project.
 
 mod answer;
 mod gated_validator;
@@ -10,50 +10,54 @@ use std::mem;
 use std::process::ExitCode;
 
 pub(super) use self::answer::{Answer, LineAnswer};
-use self::answer::{Unanswered, shown};
-use self::gated_validator::GatedValidator;
-use self::input::{command_of, next_line};
-use crate::args::CheckArgs;
-use crate::error::CliError;
-use crate::exit_code;
-use crate::results::{Reader, write_result};
-use crate::surroundings::Surroundings;
+use autonoe_app::exit_code;
 
-/// The command may not run.
+use self::answer::{Unanswered, format_verdict};
+use self::gated_validator::GatedValidator;
+use self::input::{next_line, parse_command};
+use crate::args::CheckArgs;
+use crate::cli_env::CliEnv;
+use crate::error::CliError;
+use crate::results::{ReaderState, write_result};
+
+/// Exit code for a denied command.
 const DENIED: u8 = 1;
 
-/// What some editors put before a text in UTF-8.
+/// Byte order mark that some editors put before UTF-8 text.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Says whether an agent may run a command, and why not.
-pub(crate) fn check(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
-    // A check that could not be made must not look like one that denied.
+/// Prints whether an agent may run a command, and why not.
+pub(crate) fn check(args: &CheckArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    // A failed check must not look like a denial.
     judge(args, surroundings).map_err(CliError::into_usage)
 }
 
-fn judge(args: &CheckArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+fn judge(args: &CheckArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let validator = GatedValidator::build(args, surroundings)?;
     let command = match args.command.as_deref() {
         None | Some("-") => {
             if io::stdin().is_terminal() {
-                surroundings.note("reads commands from standard input, one JSON string per line");
+                surroundings
+                    .print_note("reading commands from standard input, one JSON string per line");
             }
             return judge_lines(&validator);
         }
         Some(command) => command,
     };
     let found = validator.explain(command);
-    match args.json {
-        true => surroundings.say_json(&Answer::new(command, &found))?,
-        false => surroundings.say(&shown(command, &found))?,
+    if args.json {
+        surroundings.print_json(&Answer::new(command, &found))?;
+    } else {
+        surroundings.print(&format_verdict(command, &found))?;
     }
-    Ok(match found.verdict.is_allowed() {
-        true => ExitCode::SUCCESS,
-        false => DENIED.into(),
+    Ok(if found.verdict.is_allowed() {
+        ExitCode::SUCCESS
+    } else {
+        DENIED.into()
     })
 }
 
-/// Answers every line of standard input with a line.
+/// Answers every line of standard input with one line of JSON.
 fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
     let unreadable =
         |error: io::Error| CliError::failure(format!("standard input cannot be read: {error}"));
@@ -72,7 +76,7 @@ fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
             continue;
         }
         answers += 1;
-        let found = command_of(line).map(|command| {
+        let found = parse_command(line).map(|command| {
             let found = validator.explain(&command);
             (command, found)
         });
@@ -93,17 +97,18 @@ fn judge_lines(validator: &GatedValidator) -> Result<ExitCode, CliError> {
                 )
             }
         };
-        let answer = serde_json::to_string(&answer)
-            .map_err(|error| CliError::failure(format!("it cannot be written as JSON: {error}")))?;
+        let answer = serde_json::to_string(&answer).map_err(|error| {
+            CliError::failure(format!("the output cannot be written as JSON: {error}"))
+        })?;
         worst = worst.max(code);
-        if write_result(&format!("{answer}\n"))? == Reader::Gone {
-            // Nobody wants the other answers.
+        if write_result(&format!("{answer}\n"))? == ReaderState::Closed {
+            // The reader closed the pipe.
             break;
         }
     }
     if answers == 0 {
-        // Nothing was judged, so nothing was allowed.
-        let error = CliError::usage("no command came on standard input");
+        // No command was judged, so none was allowed.
+        let error = CliError::usage("standard input has no command");
         return Err(error.with_hint("write one JSON string per line, for example \"npm test\""));
     }
     Ok(worst.into())

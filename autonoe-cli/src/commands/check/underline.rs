@@ -1,53 +1,53 @@
-//! A command with the part of it underlined that a rule objects to.
+//! Underlines the denied part of a command with carets.
 
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
-/// The most columns that are shown of a line.
-const WIDEST: usize = 96;
+/// Maximum columns shown of a line.
+const MAX_COLUMNS: usize = 96;
 
-/// How many columns are shown before what is underlined, when a line is too wide.
-const BEFORE: usize = 24;
+/// Columns shown before the underlined part of a line that is too wide.
+const COLUMNS_BEFORE: usize = 24;
 
-/// The most lines that are shown.
-const MOST_LINES: usize = 5;
+/// Maximum number of lines shown.
+const MAX_LINES: usize = 5;
 
-/// Writes the lines of `command` that `span` touches, with carets below the span.
+/// Formats the lines of `command` that `span` touches, with carets below the span.
 ///
-/// No character of the command reaches the terminal that would move its cursor or turn its
-/// text around.
-pub(super) fn underlined(command: &str, span: Option<&Range<usize>>) -> String {
+/// Control and bidirectional characters of the command are replaced, so that they cannot move the
+/// cursor of the terminal or reorder its text.
+pub(super) fn underline(command: &str, span: Option<&Range<usize>>) -> String {
     let whole = 0..command.len();
     let span = span.unwrap_or(&whole);
     let mut text = String::new();
-    let mut shown = 0;
+    let mut line_count = 0;
     let mut start = 0;
     for line in command.split('\n') {
         let end = start + line.len();
-        // A span at the very end of the text touches its last line.
+        // An empty span at the end of the text touches the last line.
         let is_touched = span.start <= end && (span.end > start || span.start == start);
-        if is_touched && shown == MOST_LINES {
+        if is_touched && line_count == MAX_LINES {
             text.push_str("  …\n");
             break;
         }
         if is_touched {
-            shown += 1;
+            line_count += 1;
             let from = span.start.saturating_sub(start);
             let to = span.end.min(end).saturating_sub(start);
-            text.push_str(&one_line(line, from..to));
+            text.push_str(&format_line(line, from..to));
         }
         start = end + 1;
     }
     text
 }
 
-/// Writes a line and the carets below the bytes in `marked`.
-fn one_line(line: &str, marked: Range<usize>) -> String {
+/// Formats a line, and carets below the bytes in `marked`.
+fn format_line(line: &str, marked: Range<usize>) -> String {
     let cells: Vec<Cell> = line
         .char_indices()
         .map(|(at, character)| {
-            let character = visible(character);
+            let character = visible_form(character);
             Cell {
                 character,
                 width: character.width().unwrap_or(0),
@@ -64,7 +64,7 @@ fn one_line(line: &str, marked: Range<usize>) -> String {
     }
     let mut used = 0;
     for cell in &cells[first..] {
-        if used + cell.width > WIDEST {
+        if used + cell.width > MAX_COLUMNS {
             text.push('…');
             break;
         }
@@ -73,43 +73,43 @@ fn one_line(line: &str, marked: Range<usize>) -> String {
         let mark = if cell.is_marked { '^' } else { ' ' };
         carets.extend(std::iter::repeat_n(mark, cell.width));
     }
-    // What is missing at an end is shown by a caret behind it.
+    // A caret after the end of the line marks a missing part.
     if !carets.contains('^') && marked.start >= line.len() {
         carets.push('^');
     }
     format!("{}\n{}\n", text.trim_end(), carets.trim_end())
 }
 
-/// A character as it is shown.
+/// A character in its visible form.
 struct Cell {
     character: char,
     width: usize,
     is_marked: bool,
 }
 
-/// Returns from which character on a line is shown, so that what is marked can be seen.
+/// Returns the index of the first visible character, so that the marked part is in view.
 fn window_start(cells: &[Cell]) -> usize {
     let total: usize = cells.iter().map(|cell| cell.width).sum();
-    if total <= WIDEST {
+    if total <= MAX_COLUMNS {
         return 0;
     }
     let first_marked = cells.iter().position(|cell| cell.is_marked);
     let mut before = 0;
     let mut first = first_marked.unwrap_or(cells.len());
-    while first > 0 && before < BEFORE {
+    while first > 0 && before < COLUMNS_BEFORE {
         first -= 1;
         before += cells[first].width;
     }
     first
 }
 
-/// Returns a character that stands for itself, or one that shows what a terminal would obey.
-fn visible(character: char) -> char {
+/// Returns the character itself, or a visible substitute for a character that terminals interpret.
+fn visible_form(character: char) -> char {
     match character {
         '\t' => ' ',
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or('\u{fffd}'),
         '\x7f' => '␡',
-        // Marks that turn the direction of text around, or that nobody sees.
+        // Bidirectional controls and invisible characters.
         '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}'
@@ -141,18 +141,18 @@ mod tests {
             ("a\tb\x1b[2Jc", Some(2..3), "  a b␛[2Jc\n    ^\n"),
             ("", None, "  \n  ^\n"),
         ] {
-            let underlined = underlined(command, span.as_ref());
-            // An empty line has nothing to trim but its indent.
+            let underlined = underline(command, span.as_ref());
+            // The indent of an empty line is trimmed.
             let shown = shown.replace("  \n  ^", "\n  ^");
             assert_eq!(underlined, shown, "{command:?}");
         }
     }
 
     #[test]
-    fn of_a_long_line_the_part_around_it_is_shown() {
+    fn a_long_line_is_cropped_around_the_marked_part() {
         let command = format!("{}curl{}", "a ".repeat(200), " b".repeat(200));
 
-        let underlined = underlined(&command, Some(&(400..404)));
+        let underlined = underline(&command, Some(&(400..404)));
 
         let lines: Vec<&str> = underlined.lines().collect();
         let at = lines[1].find('^').expect("it is underlined");
@@ -162,23 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn of_many_lines_a_few_are_shown() {
+    fn many_lines_are_truncated() {
         let command = "x\n".repeat(100);
 
-        assert_eq!(
-            underlined(&command, None).lines().count(),
-            2 * MOST_LINES + 1
-        );
+        assert_eq!(underline(&command, None).lines().count(), 2 * MAX_LINES + 1);
     }
 
     proptest! {
         #[test]
-        fn nothing_that_a_terminal_obeys_is_shown(
+        fn no_control_character_is_shown(
             command in any::<String>(),
             start in 0_usize..40,
             length in 0_usize..40,
         ) {
-            let underlined = underlined(&command, Some(&(start..start + length)));
+            let underlined = underline(&command, Some(&(start..start + length)));
 
             prop_assert!(
                 !underlined.chars().any(|c| c.is_control() && c != '\n'),

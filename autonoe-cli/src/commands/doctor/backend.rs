@@ -1,30 +1,29 @@
-//! The backend of a run, and all others that there are.
+//! Probes the backend of a run and all other backends, for `autonoe doctor`.
 
 use std::path::Path;
 
-use autonoe_core::{
-    BackendProbe, BackendSpec, ProbeFinding, Sandbox, SandboxSwitch, SessionField, Source,
-    probe_backends,
+use autonoe_app::{
+    ChosenBackend, ModelsFile, NO_SANDBOX_HINT, context_for, no_sandbox_message, unsupported_field,
 };
+use autonoe_core::agent::{BackendProbe, ProbeFinding, Sandbox, SessionField};
+use autonoe_core::project::{SandboxSwitch, Source};
+use autonoe_core::spec::{BackendSpec, probe_backends};
 use serde_json::Value;
 
-use super::sandbox::{NAME, in_container, switched_off};
-use crate::compose::{
-    ChosenBackend, ModelsFile, NO_SANDBOX_HINT, context_for, no_sandbox_for, unclaimed,
-};
+use super::sandbox::{NAME, add_no_sandbox_hint, switched_off};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Where backends are looked for.
-pub(super) struct Place<'a> {
+/// Inputs for probing backends.
+pub(super) struct ProbeContext<'a> {
     pub(super) root: &'a Path,
     pub(super) models: &'a ModelsFile,
-    pub(super) surroundings: &'a Surroundings,
+    pub(super) surroundings: &'a CliEnv,
 }
 
-impl Place<'_> {
-    /// Looks at the backend that a spec describes.
-    pub(super) async fn look(
+impl ProbeContext<'_> {
+    /// Probes the backend that `spec` describes.
+    pub(super) async fn probe(
         &self,
         backend: &ChosenBackend,
         spec: &dyn BackendSpec,
@@ -35,8 +34,8 @@ impl Place<'_> {
         spec.probe(&context).await
     }
 
-    /// Looks at all backends but the one with `tag`, each with nothing said of it.
-    pub(super) async fn look_at_others(&self, tag: &str) -> Vec<BackendProbe> {
+    /// Probes all backends except the one with `tag`, each with its default options.
+    pub(super) async fn probe_others(&self, tag: &str) -> Vec<BackendProbe> {
         probe_backends(|other| {
             let context = || {
                 let Self {
@@ -52,13 +51,13 @@ impl Place<'_> {
     }
 }
 
-/// Says who named the backend, if the project did.
-pub(super) fn named(backend: &ChosenBackend) -> Vec<ProbeFinding> {
+/// Reports that the project names the backend, with its warnings; empty if the project does not.
+pub(super) fn source_findings(backend: &ChosenBackend) -> Vec<ProbeFinding> {
     const NAME: &str = "backend";
     let Source::File { .. } = backend.source else {
         return Vec::new();
     };
-    let lines = backend.announced.iter().enumerate();
+    let lines = backend.warnings.iter().enumerate();
     lines
         .map(|(index, line)| match index {
             0 => ProbeFinding::good(NAME, line),
@@ -67,7 +66,7 @@ pub(super) fn named(backend: &ChosenBackend) -> Vec<ProbeFinding> {
         .collect()
 }
 
-/// Returns what was found of the backend of a run, with what a person says of the sandbox.
+/// Returns the findings about the backend of a run, adjusted to the sandbox switch.
 pub(super) fn findings(
     tag: &str,
     probe: &BackendProbe,
@@ -78,29 +77,30 @@ pub(super) fn findings(
     let findings = probe.findings.iter().cloned();
     match (switch.sandbox(), has_outer) {
         (Sandbox::Required, true) => findings.collect(),
-        (Sandbox::Required, false) => findings.map(in_container).collect(),
+        (Sandbox::Required, false) => findings.map(add_no_sandbox_hint).collect(),
         (Sandbox::Off, has_outer) => {
             let others = findings.filter(|finding| finding.name != NAME);
-            let sandbox = match has_outer {
-                true => ProbeFinding::problem(NAME, no_sandbox_for(tag), NO_SANDBOX_HINT),
-                false => switched_off(),
+            let sandbox = if has_outer {
+                ProbeFinding::problem(NAME, no_sandbox_message(tag), NO_SANDBOX_HINT)
+            } else {
+                switched_off()
             };
             others.chain([sandbox]).collect()
         }
     }
 }
 
-/// Reports the first of `fields` that the backend does not claim, as a run does before its first
+/// Reports the first of `fields` that the backend does not support, as a run does before its first
 /// session.
 pub(super) fn unclaimed_field(
     spec: &dyn BackendSpec,
     fields: impl IntoIterator<Item = SessionField>,
 ) -> Option<ProbeFinding> {
-    let error = unclaimed(spec, fields)?;
+    let error = unsupported_field(spec, fields)?;
     Some(unusable(&CliError::from(&error)))
 }
 
-/// Tells of a backend that cannot be looked at.
+/// Reports a backend that cannot be probed.
 pub(super) fn unusable(error: &CliError) -> ProbeFinding {
     const NAME: &str = "backend";
     match error.hint() {
@@ -109,9 +109,9 @@ pub(super) fn unusable(error: &CliError) -> ProbeFinding {
     }
 }
 
-/// What is told of agents on a model in the list of all backends.
-pub(super) fn on_model(findings: &[ProbeFinding]) -> BackendProbe {
+/// Returns the entry for agents on a model in the list of all backends.
+pub(super) fn model_entry(findings: &[ProbeFinding]) -> BackendProbe {
     let (model, others): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.name == "model");
-    let told = model.into_iter().chain(others).cloned();
-    told.fold(BackendProbe::new("model"), BackendProbe::finding)
+    let ordered = model.into_iter().chain(others).cloned();
+    ordered.fold(BackendProbe::new("model"), BackendProbe::finding)
 }

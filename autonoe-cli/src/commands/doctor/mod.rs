@@ -1,32 +1,32 @@
-//! `autonoe doctor`.
+//! `autonoe doctor`: checks whether a run could start.
 
 mod backend;
-mod finding;
 mod model;
 mod programs;
 mod project;
 mod sandbox;
+mod text_output;
 
 use std::process::ExitCode;
 
-use autonoe_core::{
-    BackendProbe, EffectiveConfig, Mode, ProbeFinding, Project, SandboxSwitch, SessionField,
+use autonoe_app::{
+    ChosenBackend, ChosenModel, FindModelError, ModelsFile, exit_code, invalid_sandbox_warning,
+    sandbox_switch,
 };
+use autonoe_core::agent::{BackendProbe, ProbeFinding, SessionField};
+use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
+use autonoe_core::{Mode, Project};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::backend::Place;
-use self::finding::shown;
+use self::backend::ProbeContext;
+use self::text_output::format_findings;
 use crate::args::DoctorArgs;
-use crate::compose::{
-    ChosenBackend, ChosenModel, ModelsFile, NoModel, misread_sandbox, sandbox_switch,
-};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::exit_code;
-use crate::surroundings::Surroundings;
 
-/// Looks whether a run could start, and says what is in its way.
-pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Checks whether a run could start, and prints the problems.
+pub(crate) fn doctor(args: &DoctorArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -34,44 +34,45 @@ pub(crate) fn doctor(args: &DoctorArgs, surroundings: &Surroundings) -> Result<E
     let switch = sandbox_switch(args.no_sandbox, surroundings);
     let found = runtime.block_on(examine(args, switch, surroundings));
     let can_run = !found.findings.iter().any(ProbeFinding::is_problem);
-    match args.json {
-        true => surroundings.say_json(&Examination {
+    if args.json {
+        surroundings.print_json(&DoctorReport {
             can_run,
             backend: found.backend,
             findings: &found.findings,
             backends: &found.backends,
-        })?,
-        false => surroundings.say(&shown(&found.findings, &found.backends, can_run))?,
+        })?;
+    } else {
+        surroundings.print(&format_findings(&found.findings, &found.backends, can_run))?;
     }
-    Ok(match can_run {
-        true => ExitCode::SUCCESS,
-        false => exit_code::FAILURE.into(),
+    Ok(if can_run {
+        ExitCode::SUCCESS
+    } else {
+        exit_code::FAILURE.into()
     })
 }
 
 /// What `autonoe doctor --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Examination<'a> {
-    /// Whether a run could start: nothing of what was found is a problem.
+pub(super) struct DoctorReport<'a> {
+    /// Whether a run can start: no finding is a problem.
     can_run: bool,
-    /// The backend that was looked for.
+    /// The checked backend.
     backend: String,
-    /// All that was looked at for a run on this backend.
+    /// All findings for a run on this backend.
     findings: &'a [ProbeFinding],
-    /// All backends that there are: the one that was looked for, and the others with nothing
-    /// said of them.
+    /// All backends: the checked one, and the others without findings.
     backends: &'a [BackendProbe],
 }
 
-/// All that was found.
+/// Results of all checks.
 struct Found {
     backend: String,
     findings: Vec<ProbeFinding>,
     backends: Vec<BackendProbe>,
 }
 
-async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surroundings) -> Found {
+async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &CliEnv) -> Found {
     let project = args.project.find(surroundings);
     let found = project.as_ref().ok();
     let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), found) {
@@ -82,9 +83,9 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surrou
     let on_model = backend.on_model(model, found, surroundings);
     let spec = backend.spec(surroundings).ok().flatten();
     let (mut findings, backends) =
-        look(&backend, on_model.as_ref(), found, switch, surroundings).await;
-    let misread = misread_sandbox(args.no_sandbox, surroundings);
-    findings.extend(misread.map(sandbox::misread));
+        probe(&backend, on_model.as_ref(), found, switch, surroundings).await;
+    let misread = invalid_sandbox_warning(args.no_sandbox, surroundings);
+    findings.extend(misread.map(sandbox::unrecognised_value));
     findings.push(programs::git(surroundings));
     match project {
         Err(error) => findings.push(project::unusable(&error)),
@@ -105,30 +106,30 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surrou
     }
 }
 
-/// Looks at the backend of a run, and at all others.
-async fn look(
+/// Probes the backend of a run, and all other backends.
+async fn probe(
     backend: &ChosenBackend,
-    on_model: Option<&Result<ChosenModel, NoModel>>,
+    on_model: Option<&Result<ChosenModel, FindModelError>>,
     project: Option<&Project>,
     switch: SandboxSwitch,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> (Vec<ProbeFinding>, Vec<BackendProbe>) {
     let models = project.and_then(|project| ModelsFile::load(project).ok().flatten());
-    let place = Place {
+    let place = ProbeContext {
         root: project.map_or(&surroundings.working_dir, |project| project.root()),
         models: &models.unwrap_or_default(),
         surroundings,
     };
-    let mut findings = backend::named(backend);
+    let mut findings = backend::source_findings(backend);
     let tag = backend.choice.tag();
     let chosen = async {
         match (on_model, backend.spec(surroundings)) {
             (Some(chosen), _) => {
                 let found = model::findings(chosen, project, switch, surroundings).await;
-                (backend::on_model(&found), found)
+                (backend::model_entry(&found), found)
             }
             (None, Ok(Some(spec))) => {
-                let probe = place.look(backend, &*spec).await;
+                let probe = place.probe(backend, &*spec).await;
                 let found = backend::findings(tag, &probe, &*spec, switch);
                 (probe, found)
             }
@@ -142,20 +143,20 @@ async fn look(
             }
         }
     };
-    let ((probe, found), mut backends) = tokio::join!(chosen, place.look_at_others(tag));
+    let ((probe, found), mut backends) = tokio::join!(chosen, place.probe_others(tag));
     findings.extend(found);
     backends.push(probe);
     backends.sort_by(|one, other| one.backend.cmp(&other.backend));
     (findings, backends)
 }
 
-/// Looks at the project and its configuration, and returns that if it is valid.
+/// Checks the project and its configuration. Returns the configuration if it is valid.
 fn examine_project(
     project: &Project,
     switch: SandboxSwitch,
-    on_model: Option<Result<ChosenModel, NoModel>>,
+    on_model: Option<Result<ChosenModel, FindModelError>>,
     unusable: Option<&CliError>,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> (Vec<ProbeFinding>, Option<EffectiveConfig>) {
     let mut findings = project::files(project);
     match project::config(project, switch) {
@@ -164,7 +165,7 @@ fn examine_project(
             (findings, None)
         }
         Ok((found, effective)) => {
-            // What only we understand of the file may be wrong all the same.
+            // The command may reject parts of the file that the core accepts.
             findings.push(match unusable {
                 Some(error) => project::misconfigured(error),
                 None => found,
@@ -172,7 +173,7 @@ fn examine_project(
             findings.push(policy(&effective));
             findings.extend(match on_model {
                 Some(Ok(chosen)) => model::servers(&chosen, project, &effective, surroundings),
-                // That there is no such model was found already.
+                // The missing model is reported already.
                 Some(Err(_)) => Vec::new(),
                 None => programs::servers(&effective, surroundings),
             });
@@ -181,15 +182,16 @@ fn examine_project(
     }
 }
 
-/// Says in short what agents may do.
+/// Summarises the permissions of agents.
 fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     debug_assert_eq!(effective.mode(), Mode::Run);
     let bash = effective.bash();
     let profiles = bash.profiles.iter().flatten();
     let profiles: Vec<_> = profiles.map(|profile| profile.name()).collect();
-    let mut parts = vec![match profiles.is_empty() {
-        true => "commands of no language".to_owned(),
-        false => format!("commands of {}", profiles.join(", ")),
+    let mut parts = vec![if profiles.is_empty() {
+        "no language profiles".to_owned()
+    } else {
+        format!("commands of {}", profiles.join(", "))
     }];
     let added = Vec::from_iter(bash.allow_commands.in_mode(effective.mode()));
     if !added.is_empty() {

@@ -1,36 +1,41 @@
-//! A model, its provider and its key. Nobody is asked anything.
+//! Checks a model, its provider and its key, for `autonoe doctor`. No service is contacted.
 
 use std::path::Path;
 
-use autonoe_core::{
-    BackendSpec, EffectiveConfig, McpServer, ProbeFinding, Project, ProjectPaths, SandboxSwitch,
-    SpecContext,
-};
-use autonoe_model::McpOptions;
+use autonoe_app::{ChosenModel, FindModelError, ModelsFile, Origin, remedy_of};
+use autonoe_core::Project;
+use autonoe_core::agent::ProbeFinding;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
+use autonoe_core::spec::{BackendSpec, SpecContext};
+use autonoe_core::tool::McpServer;
+use autonoe_model::mcp::McpOptions;
 
 use super::programs::without_browser;
-use crate::compose::{ChosenModel, ModelsFile, NoModel, Origin, remedy_of};
-use crate::error::whole;
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
+use crate::error::error_chain;
 
-/// Looks at the file, the provider, its key, the model and the sandbox.
+/// Checks `models.json`, the provider, its key, the model and the sandbox.
 pub(super) async fn findings(
-    chosen: &Result<ChosenModel, NoModel>,
+    chosen: &Result<ChosenModel, FindModelError>,
     project: Option<&Project>,
     switch: SandboxSwitch,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Vec<ProbeFinding> {
     let chosen = match chosen {
         Ok(chosen) => chosen,
-        Err(NoModel::File(error)) => {
-            return vec![ProbeFinding::explained_problem("models.json", whole(error))];
+        Err(FindModelError::File(error)) => {
+            return vec![ProbeFinding::explained_problem(
+                "models.json",
+                error_chain(error),
+            )];
         }
-        Err(NoModel::Unknown { provider, known }) => {
-            let found = format!("there is no provider `{provider}`");
+        Err(FindModelError::Unknown { provider, known }) => {
+            let found = format!("unknown provider `{provider}`");
             return vec![ProbeFinding::problem(
                 "provider",
                 found,
-                NoModel::hint(known),
+                FindModelError::hint(known),
             )];
         }
     };
@@ -46,9 +51,10 @@ pub(super) async fn findings(
 
 fn file(project: Option<&Project>) -> ProbeFinding {
     let is_there = project.is_some_and(|project| ModelsFile::path(project).exists());
-    let found = match is_there {
-        true => "valid",
-        false => "there is none; what is built in counts",
+    let found = if is_there {
+        "valid"
+    } else {
+        "not found; using the built-in defaults"
     };
     ProbeFinding::good("models.json", found)
 }
@@ -62,22 +68,22 @@ fn provider(chosen: &ChosenModel) -> ProbeFinding {
     ProbeFinding::good(
         NAME,
         match &chosen.origin {
-            Origin::BuiltIn => format!("{name}, which is built in"),
-            Origin::CommandLine => format!("{name}, of the command line"),
-            Origin::File(path) => format!("{name}, of {}", path.display()),
+            Origin::BuiltIn => format!("{name} (built in)"),
+            Origin::CommandLine => format!("{name} (from the command line)"),
+            Origin::File(path) => format!("{name} (from {})", path.display()),
         },
     )
 }
 
-/// Looks at all that needs a key.
+/// Checks everything that needs a key.
 async fn ready(
     chosen: &ChosenModel,
     root: &Path,
     switch: SandboxSwitch,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Vec<ProbeFinding> {
     if let Err(error) = chosen.options(root, surroundings) {
-        let problem = ProbeFinding::problem("key", whole(&error), chosen.remedy());
+        let problem = ProbeFinding::problem("key", error_chain(&error), chosen.remedy());
         return vec![problem];
     }
     let environment = surroundings.environment.clone();
@@ -86,12 +92,12 @@ async fn ready(
     super::backend::findings("model", &probe, &chosen.backend, switch)
 }
 
-/// Looks whether the MCP servers of a project could be started. None is, and nobody is asked.
+/// Checks whether the MCP servers of a project could start. None is started or contacted.
 pub(super) fn servers(
     chosen: &ChosenModel,
     project: &Project,
     effective: &EffectiveConfig,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Vec<ProbeFinding> {
     let options = chosen.servers(project.root(), surroundings);
     let servers = effective.mcp_servers().iter();
@@ -112,13 +118,11 @@ fn server(name: &str, server: &McpServer, options: &McpOptions) -> ProbeFinding 
     match (options.check(name, server), server) {
         (Err(error), _) => {
             let remedy = remedy_of(server, &error);
-            ProbeFinding::problem(NAME, whole(&error), remedy)
+            ProbeFinding::problem(NAME, error_chain(&error), remedy)
         }
         (Ok(()), McpServer::Stdio { command, .. }) => {
-            ProbeFinding::good(NAME, format!("{name}: {command} is there"))
+            ProbeFinding::good(NAME, format!("{name}: found {command}"))
         }
-        (Ok(()), _) => {
-            ProbeFinding::good(NAME, format!("{name}: it is elsewhere and was not asked"))
-        }
+        (Ok(()), _) => ProbeFinding::good(NAME, format!("{name}: remote server, not contacted")),
     }
 }

@@ -1,32 +1,31 @@
-//! Programs that agents need.
+//! Checks the programs that agents need, for `autonoe doctor`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{EffectiveConfig, McpServer, ProbeFinding, ProbeState};
+use autonoe_app::{NO_NODE, NO_PROGRAM};
+use autonoe_core::agent::{ProbeFinding, ProbeState};
+use autonoe_core::project::EffectiveConfig;
+use autonoe_core::tool::McpServer;
 use autonoe_process::find_program;
 
-use crate::compose::{NO_NODE, NO_PROGRAM};
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
 
-/// Finds a program by PATH.
-pub(super) fn find(name: &str, surroundings: &Surroundings) -> Option<PathBuf> {
+/// Finds a program on `PATH`.
+pub(super) fn find(name: &str, surroundings: &CliEnv) -> Option<PathBuf> {
     find_program(name, surroundings.environment.get(OsStr::new("PATH"))?)
 }
 
-/// Looks for git, which agents keep their work with.
-pub(super) fn git(surroundings: &Surroundings) -> ProbeFinding {
+/// Checks for git, with which agents commit their work.
+pub(super) fn git(surroundings: &CliEnv) -> ProbeFinding {
     match find("git", surroundings) {
         Some(path) => ProbeFinding::good("git", path.display().to_string()),
         None => ProbeFinding::problem("git", "there is no program `git` on PATH", "install git"),
     }
 }
 
-/// Looks for the programs of MCP servers. A session starts without the built-in server only.
-pub(super) fn servers(
-    effective: &EffectiveConfig,
-    surroundings: &Surroundings,
-) -> Vec<ProbeFinding> {
+/// Checks for the programs of MCP servers. Only the built-in server is optional for a session.
+pub(super) fn servers(effective: &EffectiveConfig, surroundings: &CliEnv) -> Vec<ProbeFinding> {
     let servers = effective.mcp_servers().iter();
     servers
         .filter_map(|(name, server)| match server {
@@ -44,13 +43,14 @@ pub(super) fn servers(
         .collect()
 }
 
-fn server(name: &str, command: &str, surroundings: &Surroundings) -> ProbeFinding {
-    let is_there = match command.contains('/') {
-        true => Path::new(command).exists(),
-        false => find(command, surroundings).is_some(),
+fn server(name: &str, command: &str, surroundings: &CliEnv) -> ProbeFinding {
+    let is_there = if command.contains('/') {
+        Path::new(command).exists()
+    } else {
+        find(command, surroundings).is_some()
     };
     if is_there {
-        return ProbeFinding::good("mcp server", format!("{name}: {command} is there"));
+        return ProbeFinding::good("mcp server", format!("{name}: found {command}"));
     }
     let remedy = match command {
         "npx" | "node" => NO_NODE,
@@ -60,7 +60,7 @@ fn server(name: &str, command: &str, surroundings: &Surroundings) -> ProbeFindin
     ProbeFinding::problem("mcp server", found, remedy)
 }
 
-/// Makes a problem of the built-in server a warning: a run does without it.
+/// Downgrades a problem of the built-in server to a warning, because a run works without it.
 pub(super) fn without_browser(mut problem: ProbeFinding) -> ProbeFinding {
     problem.state = ProbeState::Warning;
     problem.found += "; agents work without a browser";

@@ -1,17 +1,19 @@
-//! The files of the project.
+//! Checks the files of the project, for `autonoe doctor`.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use autonoe_core::{
-    AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, Mode, ProbeFinding, Project,
-    ProjectError, ProjectRunError, RunLock, SandboxSwitch,
+use autonoe_core::agent::ProbeFinding;
+use autonoe_core::project::{
+    AgentConfig, EffectiveConfig, FileDeliverableRepository, Journal, ProjectError,
+    ProjectRunError, RunLock, SandboxSwitch,
 };
+use autonoe_core::{Mode, Project};
 
-use crate::error::{CliError, whole};
+use crate::error::{CliError, error_chain};
 
-/// What is told of a directory that is no project.
+/// Reports a directory that is no usable project.
 pub(super) fn unusable(error: &CliError) -> ProbeFinding {
     let found = error.to_string();
     match error.hint() {
@@ -20,7 +22,7 @@ pub(super) fn unusable(error: &CliError) -> ProbeFinding {
     }
 }
 
-/// Looks at the files of the project, but for its configuration.
+/// Checks the files of the project, except its configuration.
 pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
     let mut findings = vec![
         writable(project),
@@ -34,22 +36,25 @@ pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
             "run lock",
             held.to_string(),
         )),
-        Err(error) => findings.push(ProbeFinding::explained_problem("run lock", whole(&error))),
+        Err(error) => findings.push(ProbeFinding::explained_problem(
+            "run lock",
+            error_chain(&error),
+        )),
     }
     findings
 }
 
-/// Checks `agent.json`, and returns the configuration of a run with it.
+/// Checks `agent.json`, and returns the effective configuration of a run.
 pub(super) fn config(
     project: &Project,
     switch: SandboxSwitch,
 ) -> Result<(ProbeFinding, EffectiveConfig), ProbeFinding> {
     const NAME: &str = "agent.json";
-    let problem = |error| ProbeFinding::explained_problem(NAME, whole(&error));
+    let problem = |error| ProbeFinding::explained_problem(NAME, error_chain(&error));
     let config = AgentConfig::load(project.config_path()).map_err(problem)?;
     let found = match config {
         Some(_) => "valid",
-        None => "there is none; what is built in counts",
+        None => "not found; using the built-in defaults",
     };
     let effective = EffectiveConfig::merge(config, Mode::Run, switch).map_err(problem)?;
     let found = match effective.warnings() {
@@ -59,7 +64,7 @@ pub(super) fn config(
     Ok((found, effective))
 }
 
-/// What is told of an `agent.json` whose mistake only the command knows.
+/// Reports an error in `agent.json` that only the command detects.
 pub(super) fn misconfigured(error: &CliError) -> ProbeFinding {
     ProbeFinding::explained_problem("agent.json", error.to_string())
 }
@@ -72,59 +77,60 @@ fn specification(project: &Project) -> ProbeFinding {
             ProbeFinding::good(NAME, format!("{bytes} bytes"))
         }
         Err(ProjectError::NoSpecification { .. }) => {
-            let remedy = "write what you want into it, or let `autonoe init` begin one";
-            ProbeFinding::problem(NAME, "there is none", remedy)
+            let remedy = "create it with `autonoe init`, then describe what to build";
+            ProbeFinding::problem(NAME, "not found", remedy)
         }
-        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
+        Err(error) => ProbeFinding::explained_problem(NAME, error_chain(&error)),
     }
 }
 
-/// Tries to write, for owners and permissions do not tell of all that forbids it.
+/// Checks by writing, because owners and permissions do not show everything that prevents it.
 fn writable(project: &Project) -> ProbeFinding {
     const NAME: &str = "project";
     let root = project.root().display();
     let (path, source) = match project.check_writable() {
         Ok(()) => return ProbeFinding::good(NAME, root.to_string()),
         Err(ProjectError::Unwritable { path, source }) => (path, source),
-        Err(error) => return ProbeFinding::explained_problem(NAME, whole(&error)),
+        Err(error) => return ProbeFinding::explained_problem(NAME, error_chain(&error)),
     };
     let found = format!("{} cannot be written to: {source}", path.display());
     ProbeFinding::problem(NAME, found, remedy(source.kind(), &path))
 }
 
-/// Says what to do about a path that cannot be written to.
+/// Returns the remedy for a path that cannot be written to.
 fn remedy(kind: io::ErrorKind, path: &Path) -> String {
     match kind {
         io::ErrorKind::ReadOnlyFilesystem => {
-            "mount its file system for writing, or work in a copy elsewhere".to_owned()
+            "mount the file system for writing, or use a copy of the project on another one"
+                .to_owned()
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "make room on its file system".to_owned()
+            "free space on the file system".to_owned()
         }
         io::ErrorKind::PermissionDenied => format!(
-            "run as its owner, or make it yours: sudo chown -R \"$(id -u)\" {}",
-            quoted(path)
+            "run as its owner, or change the owner: sudo chown -R \"$(id -u)\" {}",
+            shell_quoted(path)
         ),
-        _ => "check its owner and permissions, and the space left".to_owned(),
+        _ => "check the owner, the permissions and the free space".to_owned(),
     }
 }
 
-/// Writes a path as a shell reads it.
-fn quoted(path: &Path) -> String {
+/// Quotes a path for a shell.
+fn shell_quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 fn ledger(project: &Project) -> ProbeFinding {
     const NAME: &str = "status.json";
     match FileDeliverableRepository::at(project.status_path()).load_now() {
-        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
+        Err(error) => ProbeFinding::explained_problem(NAME, error_chain(&error)),
         Ok(None) => match project.check_journal_has_no_deliverables() {
-            Ok(()) => ProbeFinding::good(NAME, "there is none yet"),
+            Ok(()) => ProbeFinding::good(NAME, "not created yet"),
             Err(ProjectRunError::Ledger(error)) => {
-                ProbeFinding::explained_problem(NAME, whole(&error))
+                ProbeFinding::explained_problem(NAME, error_chain(&error))
             }
-            // The line of the journal says why.
-            Err(_) => ProbeFinding::good(NAME, "there is none"),
+            // The finding about the journal gives the reason.
+            Err(_) => ProbeFinding::good(NAME, "not found"),
         },
         Ok(Some(snapshot)) => {
             let counts = snapshot.state.ledger.counts();
@@ -137,9 +143,9 @@ fn ledger(project: &Project) -> ProbeFinding {
 fn journal(project: &Project) -> ProbeFinding {
     const NAME: &str = "journal";
     match Journal::read(&project.journal_path()) {
-        Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
-        Ok(journal) => match journal.stories().len() {
-            0 => ProbeFinding::good(NAME, "there is none yet"),
+        Err(error) => ProbeFinding::explained_problem(NAME, error_chain(&error)),
+        Ok(journal) => match journal.run_histories().len() {
+            0 => ProbeFinding::good(NAME, "not created yet"),
             1 => ProbeFinding::good(NAME, "1 run"),
             runs => ProbeFinding::good(NAME, format!("{runs} runs")),
         },
@@ -151,13 +157,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_forbids_to_write_has_its_own_remedy() {
+    fn each_write_error_has_its_own_remedy() {
         for (kind, words) in [
-            (io::ErrorKind::ReadOnlyFilesystem, "mount its file system"),
-            (io::ErrorKind::StorageFull, "make room"),
-            (io::ErrorKind::QuotaExceeded, "make room"),
+            (io::ErrorKind::ReadOnlyFilesystem, "mount the file system"),
+            (io::ErrorKind::StorageFull, "free space"),
+            (io::ErrorKind::QuotaExceeded, "free space"),
             (io::ErrorKind::PermissionDenied, r"'/srv/it'\''s'"),
-            (io::ErrorKind::Other, "check its owner"),
+            (io::ErrorKind::Other, "check the owner"),
         ] {
             let remedy = remedy(kind, Path::new("/srv/it's"));
             assert!(remedy.contains(words), "{kind}: {remedy}");

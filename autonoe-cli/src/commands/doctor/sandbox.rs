@@ -1,26 +1,28 @@
-//! What a person says of the sandbox.
+//! Findings about the sandbox, for `autonoe doctor`.
 
-use autonoe_core::ProbeFinding;
+use autonoe_core::agent::ProbeFinding;
 
-/// What findings about the sandbox are called.
+/// Name of findings about the sandbox.
 pub(super) const NAME: &str = "sandbox";
 
-/// Adds to a problem with the sandbox that there is a way without.
-pub(super) fn in_container(mut finding: ProbeFinding) -> ProbeFinding {
+/// Adds `--no-sandbox` to the remedy of a problem with the sandbox.
+pub(super) fn add_no_sandbox_hint(mut finding: ProbeFinding) -> ProbeFinding {
     if finding.name == NAME && finding.is_problem() {
-        let remedy = finding.remedy.unwrap_or_else(|| "mend it".to_owned());
+        let remedy = finding
+            .remedy
+            .unwrap_or_else(|| "repair the sandbox".to_owned());
         finding.remedy = Some(format!("{remedy}, or use --no-sandbox in a container"));
     }
     finding
 }
 
-/// Tells of a sandbox that a person has switched off.
+/// Reports that the operator switched the sandbox off.
 pub(super) fn switched_off() -> ProbeFinding {
-    let remedy = "only do this where the whole machine is a sandbox, such as a container";
-    ProbeFinding::warning(NAME, "it is switched off", remedy)
+    let remedy = "use this only on a machine that is itself a sandbox, such as a container";
+    ProbeFinding::warning(NAME, "switched off", remedy)
 }
 
-/// Tells of a wish in the environment that was not understood.
-pub(super) fn misread(found: String) -> ProbeFinding {
+/// Reports an environment variable whose value is not recognised.
+pub(super) fn unrecognised_value(found: String) -> ProbeFinding {
     ProbeFinding::explained_warning(NAME, found)
 }

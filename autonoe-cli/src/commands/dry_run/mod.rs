@@ -1,56 +1,57 @@
 //! `autonoe run --dry-run` and `autonoe sync --dry-run`.
 
-mod first;
-mod on_model;
+mod first_step;
+mod model_choice;
 mod settings;
 
 use std::process::ExitCode;
 
-use autonoe_core::{Project, RunPreview};
+use autonoe_app::text::{sanitize_line, shorten};
+use autonoe_app::{ChosenBackend, invalid_sandbox_warning, sandbox_switch};
+use autonoe_core::Project;
+use autonoe_core::project::RunPreview;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::first::First;
-use self::on_model::OnModel;
+use self::first_step::First;
+use self::model_choice::ModelChoice;
 use self::settings::settings;
 pub(super) use self::settings::{Setting, flow_settings, given_limits};
-use crate::args::{OutputFormat, Work};
+use crate::args::{OutputFormat, RunRequest};
+use crate::cli_env::CliEnv;
 use crate::columns::columns;
-use crate::compose::{ChosenBackend, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
-use crate::present::{harmless_line, shorten};
-use crate::surroundings::Surroundings;
 
-/// Shows what a run would do. No agent is started and nothing is written.
+/// Prints the plan of a run. Starts no agent and writes nothing.
 pub(super) fn dry_run(
-    work: &Work<'_>,
+    work: &RunRequest<'_>,
     project: &Project,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
-    if let Some(warning) = misread_sandbox(work.agent.no_sandbox, surroundings) {
-        surroundings.note(&format!("warning: {warning}"));
+    if let Some(warning) = invalid_sandbox_warning(work.agent.no_sandbox, surroundings) {
+        surroundings.print_note(&format!("warning: {warning}"));
     }
     let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(project))?;
-    backend.check(work.agent.wanted(surroundings))?;
-    for line in &backend.announced {
-        surroundings.note(&format!("warning: {}", harmless_line(line)));
+    backend.check(work.agent.requirements(surroundings))?;
+    for line in &backend.warnings {
+        surroundings.print_note(&format!("warning: {}", sanitize_line(line)));
     }
-    let chosen = OnModel::find(&backend, work, project, surroundings)?;
-    let (given, now) = (work.agent.limits.given(), Timestamp::now());
-    let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
+    let chosen = ModelChoice::find(&backend, work, project, surroundings)?;
+    let (given, now) = (work.agent.limits.overrides(), Timestamp::now());
+    let preview = RunPreview::with_limits(project, work.mode, sandbox, &given, now)?;
     backend.check_config(&preview.config)?;
     for warning in preview.config.warnings() {
-        surroundings.note(&format!("warning: {}", harmless_line(warning)));
+        surroundings.print_note(&format!("warning: {}", sanitize_line(warning)));
     }
     let plan = Plan {
-        first: First::of(work, &preview, chosen.as_ref()),
+        first: First::new(work, &preview, chosen.as_ref()),
         settings: settings(work, &preview, &backend, chosen.as_ref()),
     };
     match work.output.output {
-        OutputFormat::Json => surroundings.say_json(&plan)?,
-        OutputFormat::Text => surroundings.say(&plan.shown())?,
+        OutputFormat::Json => surroundings.print_json(&plan)?,
+        OutputFormat::Text => surroundings.print(&plan.render())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -66,7 +67,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    fn shown(&self) -> String {
+    fn render(&self) -> String {
         let first: Vec<_> = self
             .first
             .rows()
@@ -79,7 +80,7 @@ impl Plan {
             .map(|Setting { key, value, source }| [key, value, source].map(|cell| shorten(cell)))
             .collect();
         format!(
-            "What would come first:\n{}\nWith these settings, each with where it comes from:\n{}\n\
+            "Next step:\n{}\nSettings and their sources:\n{}\n\
              Nothing was started and nothing was written.\n",
             columns(2, &first),
             columns(2, &settings)

@@ -1,24 +1,25 @@
-//! The settings of a run, each with where it comes from.
+//! Settings of a run, each with its source, for `--dry-run`.
 
-use autonoe_core::{
-    Budget, ConfigLine, Destructive, EffectiveConfig, GivenLimits, Mode, OnQuota, ResumedRun,
-    RunLimits, RunPreview, Source, format_duration,
-};
+use autonoe_app::ChosenBackend;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::project::{ConfigLine, EffectiveConfig, ResumedRun, RunPreview, Source};
+use autonoe_core::run::{LimitOverrides, RunLimits};
+use autonoe_core::time::format_duration;
+use autonoe_core::{Budget, Mode, OnQuota};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::on_model::OnModel;
-use crate::args::{AgentArgs, Work};
-use crate::compose::ChosenBackend;
+use super::model_choice::ModelChoice;
+use crate::args::{AgentArgs, RunRequest};
 
-/// One value, with where it comes from.
+/// One value and its source.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Setting {
     /// Its name; a list has one setting per entry.
     pub(in crate::commands) key: String,
-    /// Its value, for people.
+    /// Its value as text.
     pub(in crate::commands) value: String,
-    /// Where it comes from, for people.
+    /// Its source as text.
     pub(in crate::commands) source: String,
 }
 
@@ -32,17 +33,17 @@ impl Setting {
     }
 }
 
-/// Lists what the command line says, and then what the project's file and the baseline say.
+/// Lists the settings of the command line, then those of the project's file and the baseline.
 pub(super) fn settings(
-    work: &Work<'_>,
+    work: &RunRequest<'_>,
     preview: &RunPreview,
     backend: &ChosenBackend,
-    on_model: Option<&OnModel>,
+    on_model: Option<&ModelChoice>,
 ) -> Vec<Setting> {
     let mut settings = run_limits(work, preview.resumes.as_ref());
-    settings.push(of_backend(backend));
-    settings.extend(on_model.map(OnModel::provider));
-    settings.extend(of_agent(work.agent, work.destructive));
+    settings.push(backend_setting(backend));
+    settings.extend(on_model.map(ModelChoice::provider));
+    settings.extend(agent_settings(work.agent, work.destructive));
     let lines = preview
         .config
         .explain()
@@ -52,27 +53,30 @@ pub(super) fn settings(
     settings
 }
 
-/// Lists the same for a flow, whose steps have limits of their own.
+/// Lists the settings of a flow, whose steps have their own limits.
 pub(in crate::commands) fn flow_settings(
     agent: &AgentArgs,
     destructive: Destructive,
     config: &EffectiveConfig,
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
-    let given = agent.limits.given();
-    // Flows count no iterations, retries and stalled sessions.
+    let given = agent.limits.overrides();
+    // Flows have no limits for iterations, retries and stalled sessions.
     let limits = limits(&given.over(&RunLimits::new(Mode::Run)));
     let limits = limits.into_iter().zip(given_flags(&given)).skip(3);
     let mut settings: Vec<_> = limits
-        .map(|((key, value), is_given)| match is_given {
-            true => Setting::new(key, value, &Source::Flag),
-            false => Setting::new(key, value, &Source::Default),
+        .map(|((key, value), is_given)| {
+            if is_given {
+                Setting::new(key, value, &Source::Flag)
+            } else {
+                Setting::new(key, value, &Source::Default)
+            }
         })
         .collect();
-    settings.push(of_backend(backend));
-    settings.extend(of_agent(agent, destructive));
+    settings.push(backend_setting(backend));
+    settings.extend(agent_settings(agent, destructive));
     let is_granted = |line: &&ConfigLine| {
-        // What the project grants to runs is not granted to flows, which name their own.
+        // Grants of the project apply to runs only. Flows declare their own.
         let key = line.key.as_str();
         key.starts_with("permissions.") || key == "allowedTools"
     };
@@ -82,18 +86,18 @@ pub(in crate::commands) fn flow_settings(
     settings
 }
 
-/// Says which backend it is, whoever named it.
-fn of_backend(backend: &ChosenBackend) -> Setting {
+/// Returns the effective backend.
+fn backend_setting(backend: &ChosenBackend) -> Setting {
     Setting::new("backend", backend.choice.to_string(), &backend.source)
 }
 
-/// Tells whether a line is about the backend of the file, which may not be the one that counts.
+/// Returns whether a line is the backend of the file, which may not be the effective one.
 fn is_backend(line: &ConfigLine) -> bool {
     line.key == "backend"
 }
 
-/// Lists what the command line says of the agent.
-fn of_agent(agent: &AgentArgs, destructive: Destructive) -> Vec<Setting> {
+/// Lists the agent options of the command line.
+fn agent_settings(agent: &AgentArgs, destructive: Destructive) -> Vec<Setting> {
     let models = agent.models();
     let mut settings = Vec::new();
     for (key, model) in [
@@ -120,10 +124,10 @@ impl From<&ConfigLine> for Setting {
     }
 }
 
-/// Lists the limits: those that the command line gives, and the others as they are for a new
-/// run, or as a run that is gone on with was started with.
-fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
-    let given = work.agent.limits.given();
+/// Lists the limits of a run. Limits that are not given have the values of the resumed run, or else
+/// the defaults of a new run.
+fn run_limits(work: &RunRequest<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
+    let given = work.agent.limits.overrides();
     let (before, otherwise) = match resumed {
         None => (RunLimits::new(work.mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
@@ -134,17 +138,18 @@ fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
         .map(|((key, value), is_given)| Setting {
             key: key.to_owned(),
             value,
-            source: match is_given {
-                true => Source::Flag.to_string(),
-                false => otherwise.clone(),
+            source: if is_given {
+                Source::Flag.to_string()
+            } else {
+                otherwise.clone()
             },
         })
         .collect()
 }
 
-/// Lists the limits that the command line gives, with the names of [`settings`].
-pub(in crate::commands) fn given_limits(given: &GivenLimits) -> Vec<(&'static str, String)> {
-    // The mode does not matter, because only the given limits are kept.
+/// Lists the limits from the command line, with the names of [`settings`].
+pub(in crate::commands) fn given_limits(given: &LimitOverrides) -> Vec<(&'static str, String)> {
+    // The mode does not matter, because only the given limits remain.
     let all = limits(&given.over(&RunLimits::new(Mode::Run))).into_iter();
     let is_given = given_flags(given);
     all.zip(is_given)
@@ -152,8 +157,8 @@ pub(in crate::commands) fn given_limits(given: &GivenLimits) -> Vec<(&'static st
         .collect()
 }
 
-/// Tells which of the [`limits`] are given.
-fn given_flags(given: &GivenLimits) -> [bool; 6] {
+/// Returns for each of the [`limits`] whether it is given.
+fn given_flags(given: &LimitOverrides) -> [bool; 6] {
     [
         given.max_iterations.is_some(),
         given.max_retries.is_some(),

@@ -1,32 +1,32 @@
-//! What is wrong with a flow.
+//! Validation findings of a flow, and their text output.
 
 use std::path::Path;
 
+use autonoe_app::text::sanitize_line;
 use autonoe_flow::{Finding, FlowDefinition, load, validate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::folders::FlowFolder;
-use crate::present::harmless_line;
 
-/// What was found out about a flow.
+/// The findings about a flow.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Examined {
-    /// What the flow was asked for by.
+pub(super) struct FlowFindings {
+    /// The name or path that selected the flow.
     name: String,
     /// The folder of the flow.
     folder: String,
-    /// Whether there are no errors.
+    /// Whether the flow has no errors.
     valid: bool,
-    /// What keeps the flow from being started.
+    /// Errors, which prevent the flow from starting.
     errors: Vec<Finding>,
-    /// What is odd and may be meant.
+    /// Warnings: unusual settings that may be intended.
     warnings: Vec<Finding>,
 }
 
-/// Loads and validates a flow. What could not be loaded is told as an error and is `None`.
-pub(super) fn examine(folder: &FlowFolder) -> (Examined, Option<FlowDefinition>) {
+/// Loads and validates a flow. A flow that cannot be loaded yields an error and no definition.
+pub(super) fn load_and_validate(folder: &FlowFolder) -> (FlowFindings, Option<FlowDefinition>) {
     let (errors, warnings, definition) = match load(&folder.path) {
         Ok(definition) => {
             let report = validate(&definition);
@@ -34,23 +34,23 @@ pub(super) fn examine(folder: &FlowFolder) -> (Examined, Option<FlowDefinition>)
         }
         Err(error) => (vec![error.finding().clone()], Vec::new(), None),
     };
-    // Some are told from the folder of the flow, and people stand elsewhere.
-    let whole = |finding: Finding| {
+    // Some findings name files relative to the folder of the flow. Output needs full paths.
+    let with_full_path = |finding: Finding| {
         let mut finding = finding;
         finding.file = folder.path.join(&finding.file);
         finding
     };
-    let examined = Examined {
+    let examined = FlowFindings {
         name: folder.name.clone(),
         folder: folder.path.display().to_string(),
         valid: errors.is_empty(),
-        errors: errors.into_iter().map(whole).collect(),
-        warnings: warnings.into_iter().map(whole).collect(),
+        errors: errors.into_iter().map(with_full_path).collect(),
+        warnings: warnings.into_iter().map(with_full_path).collect(),
     };
     (examined, definition)
 }
 
-impl Examined {
+impl FlowFindings {
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -67,7 +67,7 @@ impl Examined {
         &self.warnings
     }
 
-    /// Says in a few words how it is: `valid`, `2 errors, 1 warning`.
+    /// Summarises the findings: `valid`, or `2 errors, 1 warning`.
     pub(super) fn verdict(&self) -> String {
         let counted = |found: &[Finding], what: &str| match found.len() {
             0 => None,
@@ -80,13 +80,13 @@ impl Examined {
         parts.join(", ")
     }
 
-    /// Writes all that was found for people who stand in `here`.
-    pub(super) fn shown(&self, here: &Path) -> String {
+    /// Formats all findings as text, with paths relative to `here`.
+    pub(super) fn format(&self, here: &Path) -> String {
         let errors = self.errors.iter().map(|finding| ("error", finding));
         let warnings = self.warnings.iter().map(|finding| ("warning", finding));
         let mut text = String::new();
         for (what, finding) in errors.chain(warnings) {
-            text.push_str(&shown(what, finding, here));
+            text.push_str(&format_finding(what, finding, here));
             text.push('\n');
         }
         text.push_str(&format!("{}: {}\n", self.name, self.verdict()));
@@ -94,21 +94,21 @@ impl Examined {
     }
 }
 
-/// Writes a finding: what is wrong, where it stands, how to mend it.
-pub(super) fn shown(what: &str, finding: &Finding, here: &Path) -> String {
+/// Formats a finding: message, location and hint.
+pub(super) fn format_finding(what: &str, finding: &Finding, here: &Path) -> String {
     let file = finding.file.strip_prefix(here).unwrap_or(&finding.file);
     let mut place = file.display().to_string();
     if let (Some(line), Some(column)) = (finding.line, finding.column) {
         place = format!("{place}:{line}:{column}");
     }
-    let (code, message) = (finding.kind.code(), harmless_line(&finding.message));
+    let (code, message) = (finding.kind.code(), sanitize_line(&finding.message));
     let mut text = format!(
         "{what}[{code}]: {message}\n  --> {}\n",
-        harmless_line(&place)
+        sanitize_line(&place)
     );
     for (name, value) in [("at", &finding.pointer), ("hint", &finding.hint)] {
         if !value.is_empty() {
-            text.push_str(&format!("  {name}: {}\n", harmless_line(value)));
+            text.push_str(&format!("  {name}: {}\n", sanitize_line(value)));
         }
     }
     text

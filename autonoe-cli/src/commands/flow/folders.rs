@@ -1,32 +1,28 @@
-//! Where flows are.
+//! Finds the folders of flows.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_app::text::flows_dir;
 use autonoe_core::Project;
 
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// The folder of a flow, and what people call it.
+/// The folder of a flow and its display name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FlowFolder {
-    /// The name of the folder, or the path by which it was asked for.
+    /// The name of the folder, or the path from the command line.
     pub(super) name: String,
-    /// The whole path.
+    /// The full path.
     pub(super) path: PathBuf,
 }
 
-/// Returns the folder that holds the flows of a project.
-pub(in crate::commands) fn flows_dir(project: &Project) -> PathBuf {
-    project.state_dir().join("flows")
-}
-
-/// Finds all flows of a project, by name.
+/// Finds all flows of a project, sorted by name.
 ///
-/// Every folder counts, also one that could not be run: who made it wants to hear why.
-pub(super) fn all(project: &Project) -> Result<Vec<FlowFolder>, CliError> {
+/// Invalid flows are included, so that their errors are reported.
+pub(super) fn find_all(project: &Project) -> Result<Vec<FlowFolder>, CliError> {
     let dir = flows_dir(project);
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
@@ -50,11 +46,11 @@ fn unreadable(dir: &Path, error: &io::Error) -> CliError {
     CliError::failure(format!("{} cannot be read: {error}", dir.display()))
 }
 
-/// Finds the flow that `word` means: a path if there is a `/` in it, else a flow of the project.
-pub(super) fn named(
+/// Finds the flow for `word`: a path if it contains a `/`, otherwise a flow of the project.
+pub(super) fn find(
     word: &str,
     project: &Project,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<FlowFolder, CliError> {
     if is_path(word) {
         return Ok(FlowFolder {
@@ -62,19 +58,21 @@ pub(super) fn named(
             path: surroundings.working_dir.join(word),
         });
     }
-    let known = all(project)?;
+    let known = find_all(project)?;
     if let Some(found) = known.iter().find(|folder| folder.name == word) {
         return Ok(found.clone());
     }
     let names: Vec<_> = known.iter().map(|folder| folder.name.as_str()).collect();
     let hint = match names.as_slice() {
-        [] => format!("this project has none; to name a folder elsewhere, write ./{word}"),
+        [] => format!(
+            "this project has no flows; to select another folder, write a path such as ./{word}"
+        ),
         names => format!(
-            "this project has {}; to name a folder elsewhere, write ./{word}",
+            "this project has {}; to select another folder, write a path such as ./{word}",
             names.join(", ")
         ),
     };
-    Err(CliError::usage(format!("there is no flow {word:?}")).with_hint(hint))
+    Err(CliError::usage(format!("unknown flow {word:?}")).with_hint(hint))
 }
 
 fn is_path(word: &str) -> bool {
@@ -86,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_from_a_name_by_its_spelling() {
-        for (word, is_so) in [
+    fn a_path_is_distinguished_from_a_name_by_its_spelling() {
+        for (word, expected) in [
             ("review", false),
             ("review.v2", false),
             ("./review", true),
@@ -96,7 +94,7 @@ mod tests {
             (".", true),
             ("..", true),
         ] {
-            assert_eq!(is_path(word), is_so, "{word}");
+            assert_eq!(is_path(word), expected, "{word}");
         }
     }
 }

@@ -1,42 +1,40 @@
-//! `autonoe flow graph`.
+//! `autonoe flow graph`: draws a flow as Mermaid or DOT.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use autonoe_flow::FlowGraph;
 
-use super::findings::{examine, shown};
-use super::folders::named;
+use super::findings::{format_finding, load_and_validate};
+use super::folders::find;
 use crate::args::{FlowGraphArgs, GraphFormat};
+use crate::cli_env::CliEnv;
 use crate::commands::output_file::write_output;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Draws the steps of a flow, also of one that is not valid.
-pub(super) fn graph(
-    args: &FlowGraphArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
-    let format = args.format.map_or_else(|| by_ending(&args.output), Ok)?;
+/// Draws the steps of a flow, even if it is invalid.
+pub(super) fn graph(args: &FlowGraphArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    let format = args.format.map_or_else(|| format_for(&args.output), Ok)?;
     let project = args.project.find(surroundings)?;
-    let folder = named(&args.flow, &project, surroundings)?;
-    let (examined, definition) = examine(&folder);
+    let folder = find(&args.flow, &project, surroundings)?;
+    let (examined, definition) = load_and_validate(&folder);
     let Some(definition) = definition else {
-        let told = examined.errors().first();
-        let told = told.map(|finding| shown("error", finding, &surroundings.working_dir));
+        let error = examined.errors().first();
+        let error =
+            error.map(|finding| format_finding("error", finding, &surroundings.working_dir));
         return Err(CliError::failure(format!(
             "the flow {:?} cannot be drawn\n{}",
             args.flow,
-            told.unwrap_or_default().trim_end()
+            error.unwrap_or_default().trim_end()
         )));
     };
     if !examined.is_valid() {
         let (name, verdict) = (&args.flow, examined.verdict());
-        surroundings.note(&format!(
-            "warning: {name} has {verdict}: `autonoe flow validate {name}` tells what is wrong"
+        surroundings.print_note(&format!(
+            "warning: {name} has {verdict}: run `autonoe flow validate {name}` to see the problems"
         ));
     }
-    let graph = FlowGraph::of(definition.registry());
+    let graph = FlowGraph::new(definition.registry());
     let text = match format {
         GraphFormat::Mermaid => graph.to_mermaid(),
         GraphFormat::Dot => graph.to_dot(),
@@ -45,13 +43,13 @@ pub(super) fn graph(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the format that the ending of a file stands for.
-fn by_ending(output: &Path) -> Result<GraphFormat, CliError> {
+/// Returns the format for a file extension.
+fn format_for(output: &Path) -> Result<GraphFormat, CliError> {
     let ending = output.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_ascii_lowercase).as_deref() {
         Some("dot" | "gv") => Ok(GraphFormat::Dot),
         Some(picture @ ("svg" | "png" | "pdf")) => Err(CliError::usage(format!(
-            "`autonoe flow graph` writes Mermaid and DOT; Graphviz makes a picture: \
+            "`autonoe flow graph` writes only Mermaid and DOT; use Graphviz for a picture: \
              `autonoe flow graph FLOW --format dot | dot -T{picture}`"
         ))),
         _ => Ok(GraphFormat::Mermaid),
@@ -63,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_of_a_file_says_how_it_is_drawn() {
+    fn the_file_extension_selects_the_format() {
         for (file, format) in [
             ("-", GraphFormat::Mermaid),
             ("flow.mmd", GraphFormat::Mermaid),
@@ -71,9 +69,9 @@ mod tests {
             ("docs/flow.dot", GraphFormat::Dot),
             ("FLOW.GV", GraphFormat::Dot),
         ] {
-            let found = by_ending(Path::new(file)).expect("a format");
+            let found = format_for(Path::new(file)).expect("a format");
             assert_eq!(found, format, "{file}");
         }
-        assert!(by_ending(Path::new("FLOW.SVG")).is_err());
+        assert!(format_for(Path::new("FLOW.SVG")).is_err());
     }
 }

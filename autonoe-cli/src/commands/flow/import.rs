@@ -1,32 +1,30 @@
-//! `autonoe flow import`.
+//! `autonoe flow import`: translates an agent of climpt into a flow.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use autonoe_core::create_folder;
-use autonoe_flow::{ImportNote, ImportNoteKind, ImportedFlow};
+use autonoe_app::exit_code;
+use autonoe_app::text::{flows_dir, sanitize_line};
+use autonoe_core::project::create_folder;
+use autonoe_flow::import::{ImportNote, ImportNoteKind, ImportedFlow};
 
-use super::findings::{examine, shown};
-use super::folders::{FlowFolder, flows_dir};
+use super::findings::{format_finding, load_and_validate};
+use super::folders::FlowFolder;
 use crate::args::FlowImportArgs;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::exit_code;
-use crate::present::harmless_line;
-use crate::surroundings::Surroundings;
 
-/// Translates a flow of climpt into a flow of the project, and lists what was changed and dropped.
-pub(super) fn import(
-    args: &FlowImportArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
+/// Translates an agent of climpt into a flow of the project, and lists the changed and dropped
+/// parts.
+pub(super) fn import(args: &FlowImportArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let here = &surroundings.working_dir;
     let imported = autonoe_flow::import(&here.join(&args.dir)).map_err(|error| {
-        let finding = shown("error", error.finding(), here);
+        let finding = format_finding("error", error.finding(), here);
         CliError::failure(format!(
-            "there is nothing to import\n{}",
+            "the agent cannot be imported\n{}",
             finding.trim_end()
         ))
     })?;
@@ -44,49 +42,51 @@ pub(super) fn import(
     project.ensure_state_dir()?;
     restore(&flows, &name).map_err(unwritable)?;
     if path.symlink_metadata().is_ok() && !args.force {
-        let message = format!("there is a flow {name:?} already");
+        let message = format!("the flow {name:?} already exists");
         return Err(CliError::usage(message)
-            .with_hint("give another name with --name, or replace the flow with --force"));
+            .with_hint("choose another name with --name, or replace the flow with --force"));
     }
     write(&imported, &flows).map_err(unwritable)?;
     let mut text: String = imported.notes.iter().map(note).collect();
-    let (examined, _) = examine(&FlowFolder {
+    let (examined, _) = load_and_validate(&FlowFolder {
         name,
         path: path.clone(),
     });
-    text.push_str(&examined.shown(here));
+    text.push_str(&examined.format(here));
     let place = path.strip_prefix(here).unwrap_or(&path);
     text.push_str(&format!("imported into {}\n", place.display()));
-    surroundings.say(&text)?;
-    Ok(match examined.is_valid() {
-        true => ExitCode::SUCCESS,
-        false => exit_code::FAILURE.into(),
+    surroundings.print(&text)?;
+    Ok(if examined.is_valid() {
+        ExitCode::SUCCESS
+    } else {
+        exit_code::FAILURE.into()
     })
 }
 
-/// Restores the flow that an interrupted import was to replace.
+/// Restores the flow that an interrupted import was replacing.
 fn restore(flows: &Path, name: &str) -> io::Result<()> {
-    let (path, old) = (flows.join(name), replaced(flows, name));
-    match path.symlink_metadata().is_err() && old.symlink_metadata().is_ok() {
-        true => fs::rename(old, path),
-        false => Ok(()),
+    let (path, old) = (flows.join(name), old_path(flows, name));
+    if path.symlink_metadata().is_err() && old.symlink_metadata().is_ok() {
+        fs::rename(old, path)
+    } else {
+        Ok(())
     }
 }
 
-/// Returns the place of a flow while it is replaced.
-fn replaced(flows: &Path, name: &str) -> PathBuf {
+/// Returns the path of the old flow during its replacement.
+fn old_path(flows: &Path, name: &str) -> PathBuf {
     flows.join(format!(".{name}.old"))
 }
 
-/// Writes the flow beside the others and gives it its name at the end, so that a flow is there as a
-/// whole or not at all.
+/// Writes the flow under a temporary name and renames it at the end, so that a flow exists either
+/// completely or not at all.
 fn write(imported: &ImportedFlow, flows: &Path) -> io::Result<()> {
     create_folder(flows)?;
     let name = imported.name.as_str();
     let new = flows.join(format!(".{name}.new"));
-    let old = replaced(flows, name);
+    let old = old_path(flows, name);
     let path = flows.join(name);
-    // An interrupted import may have left them.
+    // An interrupted import may have left these folders.
     remove(&new)?;
     remove(&old)?;
     fs::create_dir(&new)?;
@@ -121,10 +121,10 @@ fn note(note: &ImportNote) -> String {
         ImportNoteKind::Changed => "changed",
         ImportNoteKind::Dropped => "dropped",
     };
-    let mut text = format!("{kind}: {}\n", harmless_line(&note.message));
+    let mut text = format!("{kind}: {}\n", sanitize_line(&note.message));
     for place in &note.places {
         let place = format!("{} {}", place.file.display(), place.pointer);
-        text.push_str(&format!("  --> {}\n", harmless_line(place.trim_end())));
+        text.push_str(&format!("  --> {}\n", sanitize_line(place.trim_end())));
     }
     text.push('\n');
     text

@@ -1,58 +1,59 @@
-//! `autonoe flow list`.
+//! `autonoe flow list`: lists the flows of a project.
 
 use std::process::ExitCode;
 
-use autonoe_flow::{FlowDefinition, Parameter, ParameterType, VariableName};
+use autonoe_app::text::{flows_dir, sanitize_line};
+use autonoe_flow::FlowDefinition;
+use autonoe_flow::definition::{Parameter, ParameterType, VariableName};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::findings::{Examined, examine};
-use super::folders::{all, flows_dir};
+use super::findings::{FlowFindings, load_and_validate};
+use super::folders::find_all;
 use crate::args::FlowListArgs;
+use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::error::CliError;
-use crate::present::harmless_line;
-use crate::surroundings::Surroundings;
 
 /// What `autonoe flow list --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Flows {
-    /// The folder in which the flows of the project are.
+    /// The folder of the flows of the project.
     folder: String,
     /// The flows, by name.
     flows: Vec<Row>,
 }
 
-/// A flow, as far as it is understood.
+/// A flow, as far as it can be parsed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowRow")]
 struct Row {
     /// The name of its folder.
     name: String,
-    /// Whether it could start.
+    /// Whether it is valid.
     valid: bool,
     /// How many errors it has.
     errors: usize,
     /// How many warnings it has.
     warnings: usize,
-    /// What its files say, unless they are not understood.
+    /// Its definition, if it can be parsed.
     definition: Option<Definition>,
     #[serde(skip)]
     verdict: String,
 }
 
-/// What the files of a flow say.
+/// The definition of a flow.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowSummary")]
 struct Definition {
     version: String,
-    /// The name for people.
+    /// The display name.
     title: String,
-    /// What the flow is for.
+    /// The description of the flow.
     description: Option<String>,
     /// How many steps there are.
     steps: usize,
@@ -66,51 +67,52 @@ struct Definition {
 #[schemars(rename = "FlowParameter")]
 struct Flag {
     name: VariableName,
-    /// The flag by which it is given.
+    /// The flag that sets it.
     flag: String,
     #[serde(rename = "type")]
     parameter_type: ParameterType,
-    /// Whether it must be given.
+    /// Whether it is required.
     required: bool,
-    /// The value if none is given.
+    /// The default value.
     default: Option<Value>,
-    /// What it is for.
+    /// Its description.
     description: Option<String>,
 }
 
 /// Lists the flows of a project.
-pub(super) fn list(args: &FlowListArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+pub(super) fn list(args: &FlowListArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
-    let rows = all(&project)?.into_iter().map(|folder| {
-        let (examined, definition) = examine(&folder);
-        Row::of(&examined, definition.as_ref())
+    let rows = find_all(&project)?.into_iter().map(|folder| {
+        let (examined, definition) = load_and_validate(&folder);
+        Row::new(&examined, definition.as_ref())
     });
     let flows = Flows {
         folder: flows_dir(&project).display().to_string(),
         flows: rows.collect(),
     };
-    match args.json {
-        true => surroundings.say_json(&flows)?,
-        false => surroundings.say(&shown(&flows, surroundings.columns))?,
+    if args.json {
+        surroundings.print_json(&flows)?;
+    } else {
+        surroundings.print(&format_list(&flows, surroundings.columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl Row {
-    fn of(examined: &Examined, definition: Option<&FlowDefinition>) -> Self {
+    fn new(examined: &FlowFindings, definition: Option<&FlowDefinition>) -> Self {
         Self {
             name: examined.name().to_owned(),
             valid: examined.is_valid(),
             errors: examined.errors().len(),
             warnings: examined.warnings().len(),
-            definition: definition.map(Definition::of),
+            definition: definition.map(Definition::new),
             verdict: examined.verdict(),
         }
     }
 }
 
 impl Definition {
-    fn of(definition: &FlowDefinition) -> Self {
+    fn new(definition: &FlowDefinition) -> Self {
         let agent = definition.agent();
         let flag = |(name, parameter): (&VariableName, &Parameter)| Flag {
             name: name.clone(),
@@ -130,12 +132,12 @@ impl Definition {
     }
 }
 
-fn shown(flows: &Flows, width: Option<usize>) -> String {
+fn format_list(flows: &Flows, width: Option<usize>) -> String {
     if flows.flows.is_empty() {
         return format!(
             "There are no flows yet.\nA flow is a folder in {} with agent.json, \
              steps_registry.json and prompts.\n",
-            harmless_line(&flows.folder)
+            sanitize_line(&flows.folder)
         );
     }
     let head = ["NAME", "STATE", "STEPS", "ABOUT"].map(str::to_owned);
@@ -144,15 +146,15 @@ fn shown(flows: &Flows, width: Option<usize>) -> String {
             None => ("-".to_owned(), "cannot be read".to_owned()),
             Some(definition) => {
                 let about = definition.description.as_ref().unwrap_or(&definition.title);
-                (definition.steps.to_string(), harmless_line(about.trim()))
+                (definition.steps.to_string(), sanitize_line(about.trim()))
             }
         };
-        [harmless_line(&row.name), row.verdict.clone(), steps, about]
+        [sanitize_line(&row.name), row.verdict.clone(), steps, about]
     });
     let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
     let mut text = columns_within(0, &rows, width);
     if flows.flows.iter().any(|row| row.errors + row.warnings > 0) {
-        text.push_str("\n`autonoe flow validate` tells what is wrong and how to mend it.\n");
+        text.push_str("\nRun `autonoe flow validate` to see the problems and how to fix them.\n");
     }
     text
 }

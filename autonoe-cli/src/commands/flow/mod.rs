@@ -1,27 +1,24 @@
-//! `autonoe flow`.
+//! `autonoe flow` and its subcommands.
 
 mod findings;
 mod folders;
 mod graph;
 mod import;
 mod list;
-mod replayed;
 mod run;
 mod validate;
 
 use std::process::ExitCode;
 
-pub(super) use self::folders::flows_dir;
 pub(super) use self::list::Flows;
-pub(super) use self::replayed::Replayed;
-pub(super) use self::run::{FlowOutcome, FlowPlan, why};
+pub(super) use self::run::{FlowOutcome, FlowPlan};
 pub(super) use self::validate::Validation;
 use crate::args::{FlowArgs, FlowCommand};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
 /// Runs, lists, validates, draws and imports flows.
-pub(crate) fn flow(args: &FlowArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+pub(crate) fn flow(args: &FlowArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.command {
         FlowCommand::Run(args) => run::run(args, surroundings),
         FlowCommand::List(args) => list::list(args, surroundings),

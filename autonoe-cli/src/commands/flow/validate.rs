@@ -1,72 +1,79 @@
-//! `autonoe flow validate`.
+//! `autonoe flow validate`: reports errors and warnings of flows.
 
 use std::process::ExitCode;
 
+use autonoe_app::exit_code;
+use autonoe_app::text::flows_dir;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::findings::{Examined, examine};
-use super::folders::{all, flows_dir, named};
+use super::findings::{FlowFindings, load_and_validate};
+use super::folders::{find, find_all};
 use crate::args::FlowValidateArgs;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::exit_code;
-use crate::surroundings::Surroundings;
 
 /// What `autonoe flow validate --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Validation {
-    /// Whether there are no errors in any of the flows.
+    /// Whether no flow has errors.
     valid: bool,
     /// The flows, by name.
-    flows: Vec<Examined>,
+    flows: Vec<FlowFindings>,
 }
 
-/// Finds what is wrong with one flow, or with all of the project.
+/// Validates one flow, or all flows of the project.
 pub(super) fn validate(
     args: &FlowValidateArgs,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    // A validation that could not be made must not look like one that found an error.
-    examined(args, surroundings).map_err(CliError::into_usage)
+    // A failed validation must not look like an invalid flow.
+    validate_flows(args, surroundings).map_err(CliError::into_usage)
 }
 
-fn examined(args: &FlowValidateArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+fn validate_flows(args: &FlowValidateArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let folders = match &args.flow {
-        Some(word) => vec![named(word, &project, surroundings)?],
-        None => all(&project)?,
+        Some(word) => vec![find(word, &project, surroundings)?],
+        None => find_all(&project)?,
     };
     if folders.is_empty() {
         let dir = flows_dir(&project);
-        // Nothing was looked at, so nothing is valid.
+        // No flow was validated, so none is valid.
         return Err(
             CliError::usage(format!("there are no flows in {}", dir.display())).with_hint(
-                "make a folder there for each, or name a folder elsewhere, with a / in it",
+                "create a folder for each flow there, or pass the path of another folder, with a \
+                 / in it",
             ),
         );
     }
-    let flows: Vec<_> = folders.iter().map(|folder| examine(folder).0).collect();
+    let flows: Vec<_> = folders
+        .iter()
+        .map(|folder| load_and_validate(folder).0)
+        .collect();
     let validation = Validation {
-        valid: flows.iter().all(Examined::is_valid),
+        valid: flows.iter().all(FlowFindings::is_valid),
         flows,
     };
-    match args.json {
-        true => surroundings.say_json(&validation)?,
-        false => surroundings.say(&shown(&validation, surroundings))?,
+    if args.json {
+        surroundings.print_json(&validation)?;
+    } else {
+        surroundings.print(&format_validation(&validation, surroundings))?;
     }
-    Ok(match validation.valid {
-        true => ExitCode::SUCCESS,
-        false => exit_code::FAILURE.into(),
+    Ok(if validation.valid {
+        ExitCode::SUCCESS
+    } else {
+        exit_code::FAILURE.into()
     })
 }
 
-fn shown(validation: &Validation, surroundings: &Surroundings) -> String {
+fn format_validation(validation: &Validation, surroundings: &CliEnv) -> String {
     let here = &surroundings.working_dir;
     let mut texts: Vec<_> = validation
         .flows
         .iter()
-        .map(|flow| flow.shown(here))
+        .map(|flow| flow.format(here))
         .collect();
     if let [_, _, ..] = texts.as_slice() {
         let valid = validation.flows.iter().filter(|flow| flow.is_valid());
@@ -76,7 +83,7 @@ fn shown(validation: &Validation, surroundings: &Surroundings) -> String {
             texts.len()
         ));
     }
-    // Blank lines only where there is much to tell apart.
+    // Blank lines separate the flows only if one of them has findings.
     let is_quiet = texts.iter().all(|text| text.lines().count() == 1);
     texts.join(if is_quiet { "" } else { "\n" })
 }

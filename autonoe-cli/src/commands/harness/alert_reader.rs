@@ -1,18 +1,19 @@
-//! The alerts of a fleet, read again only when there are new ones.
+//! `AlertReader`, a cached reader of the alerts of a project.
 
 use std::fs;
 
 use autonoe_dashboard::{AlertLine, AlertSeverity};
-use autonoe_harness::{Alert, AlertLog, FleetHome, Severity};
+use autonoe_harness::FleetHome;
+use autonoe_harness::alert::{Alert, AlertLog, Severity};
 use serde_json::Value;
 
-use super::broken;
+use super::state_error;
 use crate::error::CliError;
 
-/// Reads the alerts of all harnesses of a project, when there are new ones.
+/// Reads the alerts of all fleets of a project. Parses the log again only when its length changes.
 pub(super) struct AlertReader {
     log: AlertLog,
-    /// How long the log was when it was read.
+    /// Length of the log at the last read, in bytes.
     length: u64,
     alerts: Vec<Alert>,
 }
@@ -20,17 +21,17 @@ pub(super) struct AlertReader {
 impl AlertReader {
     pub(super) fn new(home: &FleetHome) -> Self {
         Self {
-            log: AlertLog::new(home.alerts_of_all()),
+            log: AlertLog::new(home.shared_alert_log()),
             length: 0,
             alerts: Vec::new(),
         }
     }
 
-    /// Returns all alerts in the order in which they came.
+    /// Returns all alerts, oldest first.
     pub(super) fn read(&mut self) -> Result<&[Alert], CliError> {
         let length = fs::metadata(self.log.path()).map_or(0, |file| file.len());
         if length != self.length {
-            let history = self.log.read().map_err(|error| broken(&error))?;
+            let history = self.log.read().map_err(|error| state_error(&error))?;
             self.alerts = history.alerts;
             self.length = length;
         }
@@ -38,8 +39,8 @@ impl AlertReader {
     }
 }
 
-/// Shows an alert, if it is one of the fleet: of a member, `FLEET.MEMBER`, or of all.
-pub(super) fn line_of(alert: &Alert, fleet: &str) -> Option<AlertLine> {
+/// Converts an alert of `fleet`; `None` for other fleets. A member has the ID `FLEET.MEMBER`.
+pub(super) fn alert_line(alert: &Alert, fleet: &str) -> Option<AlertLine> {
     let severity = match alert.severity {
         Severity::Info => AlertSeverity::Info,
         Severity::Warning => AlertSeverity::Warning,
@@ -48,12 +49,12 @@ pub(super) fn line_of(alert: &Alert, fleet: &str) -> Option<AlertLine> {
         Severity::Error => AlertSeverity::Error,
     };
     let line = AlertLine::new(severity, &*alert.kind, &*alert.message, alert.timestamp);
-    let Some(harness) = &alert.harness else {
-        let of = alert.context.get("fleet").and_then(Value::as_str);
-        return (of == Some(fleet)).then_some(line);
+    let Some(harness) = &alert.member else {
+        let alert_fleet = alert.context.get("fleet").and_then(Value::as_str);
+        return (alert_fleet == Some(fleet)).then_some(line);
     };
     match harness.as_str().split_once('.') {
-        Some((of, member)) if of == fleet => Some(line.of(member)),
+        Some((alert_fleet, member)) if alert_fleet == fleet => Some(line.member(member)),
         None if harness.as_str() == fleet => Some(line),
         _ => None,
     }

@@ -1,15 +1,15 @@
-//! Who runs git for a fleet.
+//! Runs git for a fleet.
 
 use autonoe_harness::FleetHome;
-use autonoe_process::Commands;
+use autonoe_process::ProcessRunner;
 
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
 
-/// What git is given of the environment.
-const GIVEN: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+/// Environment variables that git inherits.
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
-/// Returns who runs git: with little of the environment, and none of its keys.
-pub(super) fn git(home: &FleetHome, surroundings: &Surroundings) -> Commands {
-    let given = GIVEN.map(|name| Some((name, surroundings.variable(name)?)));
-    Commands::unconfined(home.project()).envs(given.into_iter().flatten())
+/// Returns a runner for git with a minimal environment that contains no keys.
+pub(super) fn git(home: &FleetHome, surroundings: &CliEnv) -> ProcessRunner {
+    let inherited = INHERITED.map(|name| Some((name, surroundings.variable(name)?)));
+    ProcessRunner::unconfined(home.project()).envs(inherited.into_iter().flatten())
 }

@@ -1,56 +1,53 @@
-//! `autonoe harness logs`.
+//! `autonoe harness logs`: prints the logs of members and the coordinator.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use autonoe_harness::HarnessId;
+use autonoe_app::text::sanitize_line;
+use autonoe_harness::strategy::MemberId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::which::{Chosen, chosen};
-use super::{broken, waiting};
+use super::fleet_selection::{FleetSelection, select_fleet};
+use super::{block_on, state_error};
 use crate::args::HarnessLogsArgs;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::present::harmless_line;
-use crate::results::{Reader, write_result};
-use crate::surroundings::Surroundings;
+use crate::results::{ReaderState, write_result};
 
-/// How often it is looked whether something was written.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Poll interval of `--follow`.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How many lines at least are read again to find what is new.
-const WINDOW: usize = 2000;
+/// Minimum number of lines to read again for finding the new ones.
+const MIN_READ_LINES: usize = 2000;
 
 /// One line of `autonoe harness logs --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct HarnessLogLine<'a> {
     /// The member; `null` for the coordinator.
     member: Option<&'a str>,
-    /// What was written, with its time.
+    /// The line of the log, with its time.
     line: &'a str,
 }
 
-/// Shows what members or the coordinator have written down.
-pub(super) fn logs(
-    args: &HarnessLogsArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
-    waiting(async {
-        let chosen = chosen(&args.which, surroundings).await?;
+/// Prints the logs of members or the coordinator.
+pub(super) fn logs(args: &HarnessLogsArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    block_on(async {
+        let chosen = select_fleet(&args.which, surroundings).await?;
         let writers = writers(&chosen, args)?;
         let mut seen = BTreeMap::<_, Vec<String>>::new();
         loop {
-            // Looked at before the logs are: what is written after that is read below.
+            // Checked before reading the logs, so that the last lines are still printed.
             let is_over = !args.follow || is_over(&chosen, args)?;
             for writer in &writers {
-                let lines = read(&chosen, writer.as_ref(), args.tail.max(WINDOW))?;
+                let lines = read(&chosen, writer.as_ref(), args.tail.max(MIN_READ_LINES))?;
                 let new = match seen.get(writer) {
                     None => lines.len().saturating_sub(args.tail),
                     Some(before) => first_new(before, &lines),
                 };
-                let text = shown(args, writer.as_ref(), &lines[new..])?;
-                if write_result(&text)? == Reader::Gone {
+                let text = format_lines(args, writer.as_ref(), &lines[new..])?;
+                if write_result(&text)? == ReaderState::Closed {
                     return Ok(ExitCode::SUCCESS);
                 }
                 seen.insert(writer.clone(), lines);
@@ -58,13 +55,16 @@ pub(super) fn logs(
             if is_over {
                 return Ok(ExitCode::SUCCESS);
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     })
 }
 
-/// Returns whose logs are shown; `None` is the coordinator.
-fn writers(chosen: &Chosen, args: &HarnessLogsArgs) -> Result<Vec<Option<HarnessId>>, CliError> {
+/// Returns the writers whose logs are printed; `None` is the coordinator.
+fn writers(
+    chosen: &FleetSelection,
+    args: &HarnessLogsArgs,
+) -> Result<Vec<Option<MemberId>>, CliError> {
     Ok(match &args.member {
         Some(name) => vec![Some(chosen.member(name)?)],
         None => {
@@ -75,61 +75,65 @@ fn writers(chosen: &Chosen, args: &HarnessLogsArgs) -> Result<Vec<Option<Harness
     })
 }
 
-fn read(chosen: &Chosen, writer: Option<&HarnessId>, most: usize) -> Result<Vec<String>, CliError> {
+fn read(
+    chosen: &FleetSelection,
+    writer: Option<&MemberId>,
+    most: usize,
+) -> Result<Vec<String>, CliError> {
     let lines = match writer {
         Some(member) => chosen.folder(member)?.log(most),
         None => chosen.home.log(chosen.name(), most),
     };
-    lines.map_err(|error| broken(&error))
+    lines.map_err(|error| state_error(&error))
 }
 
-/// Tells whether nothing more is written.
-fn is_over(chosen: &Chosen, args: &HarnessLogsArgs) -> Result<bool, CliError> {
+/// Returns whether no more lines will be written.
+fn is_over(chosen: &FleetSelection, args: &HarnessLogsArgs) -> Result<bool, CliError> {
     if chosen.fleet.result.is_some() {
         return Ok(true);
     }
-    let leader = chosen.home.coordinator(chosen.name());
-    if leader.map_err(|error| broken(&error))?.is_none() {
+    let coordinator = chosen.home.coordinator(chosen.name());
+    if coordinator.map_err(|error| state_error(&error))?.is_none() {
         return Ok(true);
     }
     let Some(name) = &args.member else {
         return Ok(false);
     };
     let outcome = chosen.folder(&chosen.member(name)?)?.outcome();
-    Ok(outcome.map_err(|error| broken(&error))?.is_some())
+    Ok(outcome.map_err(|error| state_error(&error))?.is_some())
 }
 
-/// Finds where the lines begin that were not there before. Both are the ends of one log.
+/// Returns the index of the first new line. Both slices are the end of the same log.
 fn first_new(before: &[String], now: &[String]) -> usize {
     (0..=before.len())
-        .find_map(|gone| {
-            let kept = &before[gone..];
-            now.starts_with(kept).then_some(kept.len())
+        .find_map(|dropped| {
+            let remaining = &before[dropped..];
+            now.starts_with(remaining).then_some(remaining.len())
         })
         .unwrap_or(0)
 }
 
-fn shown(
+fn format_lines(
     args: &HarnessLogsArgs,
-    writer: Option<&HarnessId>,
+    writer: Option<&MemberId>,
     lines: &[String],
 ) -> Result<String, CliError> {
     let mut text = String::new();
     for line in lines {
         if args.json {
             let line = HarnessLogLine {
-                member: writer.map(HarnessId::as_str),
+                member: writer.map(MemberId::as_str),
                 line,
             };
-            let json = serde_json::to_string(&line).map_err(|error| broken(&error))?;
+            let json = serde_json::to_string(&line).map_err(|error| state_error(&error))?;
             text.push_str(&json);
         } else {
-            // Who wrote it is known where only one is asked for.
+            // With a single member, the prefix is unnecessary.
             if args.member.is_none() {
-                let name = writer.map_or("(coordinator)", HarnessId::as_str);
-                text.push_str(&format!("{}: ", harmless_line(name)));
+                let name = writer.map_or("(coordinator)", MemberId::as_str);
+                text.push_str(&format!("{}: ", sanitize_line(name)));
             }
-            text.push_str(&harmless_line(line));
+            text.push_str(&sanitize_line(line));
         }
         text.push('\n');
     }
@@ -141,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_new_lines_are_told_also_when_old_ones_leave_the_window() {
+    fn only_new_lines_are_printed_even_when_old_ones_leave_the_window() {
         let lines = |text: &str| -> Vec<String> { text.chars().map(String::from).collect() };
         for (before, now, new) in [
             ("", "", ""),

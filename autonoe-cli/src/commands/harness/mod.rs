@@ -1,51 +1,50 @@
-//! `autonoe harness`.
+//! `autonoe harness` and its subcommands.
 
 mod alert_reader;
-mod asked;
+mod control;
+mod control_output;
+mod executor_factory;
+mod fleet_selection;
 mod git;
 mod intents;
-mod lead;
 mod logs;
 mod run;
 mod serve;
 mod settings;
 mod snapshot;
 mod status;
-mod which;
 mod work;
-mod workshop;
 
 use std::process::ExitCode;
 
-pub(super) use self::asked::HarnessAsked;
+pub(super) use self::control_output::HarnessRequest;
+pub(super) use self::intents::QUEUE_LEN;
 pub(super) use self::logs::HarnessLogLine;
 pub(super) use self::run::HarnessOutcome;
+pub(super) use self::serve::show_fleet;
 pub(super) use self::status::HarnessFleets;
 use crate::args::{HarnessArgs, HarnessCommand};
-use crate::error::{CliError, whole};
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
+use crate::error::{CliError, error_chain};
 
-/// Has many agents work on one goal, and watches and leads them.
-pub(crate) fn harness(
-    args: &HarnessArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
+/// Runs, observes and controls fleets of agents.
+pub(crate) fn harness(args: &HarnessArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.command {
         HarnessCommand::Run(args) => run::run(args, surroundings),
         HarnessCommand::Status(args) => status::status(args, surroundings),
         HarnessCommand::Logs(args) => logs::logs(args, surroundings),
-        HarnessCommand::Send(args) => lead::send(args, surroundings),
-        HarnessCommand::Pause(args) => lead::pause(args, surroundings),
-        HarnessCommand::Resume(args) => lead::resume(args, surroundings),
-        HarnessCommand::Stop(args) => lead::stop(args, surroundings),
-        HarnessCommand::Kill(args) => lead::kill(args, surroundings),
+        HarnessCommand::Send(args) => control::send(args, surroundings),
+        HarnessCommand::Pause(args) => control::pause(args, surroundings),
+        HarnessCommand::Resume(args) => control::resume(args, surroundings),
+        HarnessCommand::Stop(args) => control::stop(args, surroundings),
+        HarnessCommand::Kill(args) => control::kill(args, surroundings),
         HarnessCommand::Serve(args) => serve::serve(args, surroundings),
         HarnessCommand::Work(args) => work::work(args, surroundings),
     }
 }
 
-/// Does something that waits.
-fn waiting<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+/// Runs a future to completion on a new runtime.
+pub(super) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     runtime()?.block_on(work)
 }
 
@@ -56,7 +55,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))
 }
 
-/// Says what is wrong with what fleets keep. The errors name the file, and it is left as it is.
-fn broken(error: &dyn std::error::Error) -> CliError {
-    CliError::failure(whole(error))
+/// Converts an error about the state of a fleet. The error names the file, which is left unchanged.
+fn state_error(error: &dyn std::error::Error) -> CliError {
+    CliError::failure(error_chain(error))
 }

@@ -1,57 +1,86 @@
-//! `autonoe harness serve`.
+//! `autonoe harness serve`: shows a fleet in a browser.
 
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use autonoe_dashboard::DashboardFeed;
+use autonoe_app::text::sanitize_line;
+use autonoe_core::Project;
 use autonoe_dashboard::web::{ViewToken, serve as serve_page};
+use autonoe_dashboard::{DashboardFeed, FleetIntent};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::intents::{ROOM, carry_out};
+use super::fleet_selection::{find_fleet, fleet_home, select_fleet};
+use super::intents::{QUEUE_LEN, perform_intents};
 use super::snapshot::Watcher;
-use super::which::chosen;
-use super::{broken, waiting};
+use super::{block_on, state_error};
 use crate::args::HarnessServeArgs;
+use crate::cli_env::CliEnv;
 use crate::commands::signals;
 use crate::error::CliError;
-use crate::present::harmless_line;
-use crate::surroundings::Surroundings;
 
-/// Shows a fleet in a browser until it is interrupted.
-pub(super) fn serve(
-    args: &HarnessServeArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
-    waiting(async {
-        let chosen = chosen(&args.which, surroundings).await?;
+/// Serves the view of a fleet on loopback until it is interrupted.
+pub(super) fn serve(args: &HarnessServeArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    block_on(async {
+        let chosen = select_fleet(&args.which, surroundings).await?;
         let mut watcher = Watcher::new(&chosen.home, chosen.name());
-        let first = watcher.show(&chosen.fleet, Timestamp::now())?;
+        let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
-        let (intents, wanted) = mpsc::channel(ROOM);
+        let (intents, wanted) = mpsc::channel(QUEUE_LEN);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await;
         let listener = listener.map_err(|error| {
-            let message = format!("port {} cannot be had: {error}", args.port);
-            CliError::failure(message).with_hint("without --port, a free one is taken")
+            let message = format!("port {} cannot be used: {error}", args.port);
+            CliError::failure(message).with_hint("omit --port to use a free port")
         })?;
-        let token = ViewToken::random().map_err(|error| broken(&error))?;
+        let token = ViewToken::random().map_err(|error| state_error(&error))?;
         let served = serve_page(listener, token, Arc::new(feed.clone()), intents);
-        let server = served.map_err(|error| broken(&error))?;
-        surroundings.say(&format!("{}\n", server.url()))?;
-        surroundings.note(&format!(
-            "whoever has this address can watch and lead the fleet {}; interrupt to end it",
+        let server = served.map_err(|error| state_error(&error))?;
+        surroundings.print(&format!("{}\n", server.url()))?;
+        surroundings.print_note(&format!(
+            "anyone with this address can watch and control the fleet {}; press Ctrl-C to stop \
+             the server",
             chosen.name()
         ));
         let (home, fleet) = (chosen.home.clone(), chosen.name().to_owned());
-        let trouble = |why: &str| surroundings.note(&format!("warning: {}", harmless_line(why)));
+        let warn = |why: &str| surroundings.print_note(&format!("warning: {}", sanitize_line(why)));
         tokio::select! {
-            () = signals::asked() => {}
-            () = watcher.show_in(feed) => {}
-            () = carry_out(home, fleet, wanted, trouble) => {}
+            () = signals::wait_for_stop() => {}
+            () = watcher.push_to(feed) => {}
+            () = perform_intents(home, fleet, wanted, warn) => {}
         }
         server.shutdown().await;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Poll interval while the project has no fleet.
+const FLEET_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Pushes snapshots of a fleet of `project` to `feed` as soon as there is one, and performs the
+/// actions of operators, for as long as this future is polled.
+pub(in crate::commands) async fn show_fleet(
+    project: &Project,
+    name: Option<&str>,
+    feed: DashboardFeed,
+    wanted: mpsc::Receiver<FleetIntent>,
+    warn: impl Fn(&str),
+) {
+    let home = fleet_home(project);
+    let fleet = loop {
+        // Reading the state of fleets would create it.
+        if home.path().join("meta_state.db").exists()
+            && let Ok(fleet) = find_fleet(&home, name).await
+        {
+            break fleet.plan.id;
+        }
+        tokio::time::sleep(FLEET_INTERVAL).await;
+    };
+    let watcher = Watcher::new(&home, &fleet);
+    tokio::join!(
+        watcher.push_to(feed),
+        perform_intents(home.clone(), fleet.clone(), wanted, warn)
+    );
 }

@@ -1,36 +1,37 @@
-//! A fleet at one moment, as views show it.
+//! `Watcher`, which takes snapshots of a fleet for views.
 
 use std::time::Duration;
 
 use autonoe_dashboard::{
     AlertLine, Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress,
 };
-use autonoe_harness::{
-    FleetHome, FleetRecord, HarnessId, HarnessStatus, MemberState, MetaState, SqliteMeta,
-};
+use autonoe_harness::FleetHome;
+use autonoe_harness::folder;
+use autonoe_harness::state::{FleetRecord, MetaState, SqliteMeta};
+use autonoe_harness::strategy::{MemberId, MemberState};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::alert_reader::{AlertReader, line_of};
-use super::broken;
+use super::alert_reader::{AlertReader, alert_line};
+use super::state_error;
 use crate::error::CliError;
 
-/// How often a fleet is looked at.
-const EVERY: Duration = Duration::from_millis(500);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How many alerts are worth showing.
-const ALERTS: usize = 50;
+/// Maximum number of alerts in a snapshot.
+const MAX_ALERTS: usize = 50;
 
-/// How many lines of a log are.
-const LINES: usize = 12;
+/// Maximum number of log lines per member in a snapshot.
+const MAX_LOG_LINES: usize = 12;
 
-/// Looks at a fleet again and again.
+/// Takes snapshots of a fleet.
 pub(super) struct Watcher {
     home: FleetHome,
     fleet: String,
     alerts: AlertReader,
-    /// What is kept of all fleets, once there is something.
-    kept: Option<SqliteMeta>,
+    /// The state database of all fleets, once it exists.
+    meta: Option<SqliteMeta>,
 }
 
 impl Watcher {
@@ -39,43 +40,48 @@ impl Watcher {
             home: home.clone(),
             fleet: fleet.to_owned(),
             alerts: AlertReader::new(home),
-            kept: None,
+            meta: None,
         }
     }
 
-    /// Shows the fleet in `feed` for as long as this is polled.
-    pub(super) async fn show_in(mut self, feed: DashboardFeed) {
+    /// Pushes snapshots to `feed` for as long as this future is polled.
+    pub(super) async fn push_to(mut self, feed: DashboardFeed) {
         loop {
-            match self.look(Timestamp::now()).await {
+            match self.snapshot(Timestamp::now()).await {
                 Ok(Some(snapshot)) => feed.push(snapshot),
                 Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "a fleet cannot be looked at"),
+                Err(error) => tracing::debug!(%error, "cannot read the state of a fleet"),
             }
-            tokio::time::sleep(EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Looks once.
-    pub(super) async fn look_once(mut self, now: Timestamp) -> Result<Option<Dashboard>, CliError> {
-        self.look(now).await
+    /// Takes one snapshot.
+    pub(super) async fn snapshot_once(
+        mut self,
+        now: Timestamp,
+    ) -> Result<Option<Dashboard>, CliError> {
+        self.snapshot(now).await
     }
 
-    /// Returns how the fleet stands; `None` if it is not kept yet.
-    async fn look(&mut self, now: Timestamp) -> Result<Option<Dashboard>, CliError> {
-        if self.kept.is_none() && self.home.path().join("meta_state.db").exists() {
-            let kept = self.home.meta().await;
-            self.kept = Some(kept.map_err(|error| broken(&error))?);
+    /// Takes a snapshot; `None` if the fleet is not recorded yet.
+    async fn snapshot(&mut self, now: Timestamp) -> Result<Option<Dashboard>, CliError> {
+        if self.meta.is_none() && self.home.path().join("meta_state.db").exists() {
+            let meta = self.home.meta().await;
+            self.meta = Some(meta.map_err(|error| state_error(&error))?);
         }
-        let Some(kept) = &self.kept else {
+        let Some(meta) = &self.meta else {
             return Ok(None);
         };
-        let record = kept.fleet(&self.fleet).await;
-        let record = record.map_err(|error| broken(&error))?;
-        record.map(|record| self.show(&record, now)).transpose()
+        let record = meta.fleet(&self.fleet).await;
+        let record = record.map_err(|error| state_error(&error))?;
+        record
+            .map(|record| self.build_snapshot(&record, now))
+            .transpose()
     }
 
-    /// Returns how a fleet stands that is kept so.
-    pub(super) fn show(
+    /// Builds the snapshot of a recorded fleet.
+    pub(super) fn build_snapshot(
         &mut self,
         record: &FleetRecord,
         now: Timestamp,
@@ -86,7 +92,7 @@ impl Watcher {
         let mut members = Vec::new();
         for (id, work) in &record.plan.members {
             let mut member = self.member(record, id, work)?;
-            member.last_alert = alerts.iter().find(|alert| is_of(alert, id)).cloned();
+            member.last_alert = alerts.iter().find(|alert| is_about(alert, id)).cloned();
             members.push(member);
         }
         let mut fleet = Dashboard::new(text(&spec["objective"]), text(&spec["strategy"]["type"]))
@@ -97,22 +103,28 @@ impl Watcher {
             Some(_) => record.updated_at,
             None => now,
         };
-        let taken = until.duration_since(record.created_at);
-        fleet.elapsed = Duration::try_from(taken).unwrap_or_default();
+        let elapsed = until.duration_since(record.created_at);
+        fleet.elapsed = Duration::try_from(elapsed).unwrap_or_default();
         fleet.alerts = alerts;
         Ok(fleet)
     }
 
     fn phase(&self, record: &FleetRecord) -> Result<FleetPhase, CliError> {
-        let wrong = |error: autonoe_harness::FolderError| broken(&error);
-        let stop = self.home.stop_asked(&self.fleet).map_err(wrong)?;
+        let state_error = |error: autonoe_harness::folder::FolderError| state_error(&error);
+        let stop = self.home.stop_requested(&self.fleet).map_err(state_error)?;
         Ok(match &record.result {
             Some(result) if result.success => FleetPhase::Succeeded,
             Some(_) if stop.is_some() => FleetPhase::Stopped,
             Some(_) => FleetPhase::Failed,
             None if stop.is_some() => FleetPhase::Stopping,
-            None if self.home.pause_asked(&self.fleet).map_err(wrong)? => FleetPhase::Paused,
-            None => match self.home.coordinator(&self.fleet).map_err(wrong)? {
+            None if self
+                .home
+                .is_pause_requested(&self.fleet)
+                .map_err(state_error)? =>
+            {
+                FleetPhase::Paused
+            }
+            None => match self.home.coordinator(&self.fleet).map_err(state_error)? {
                 Some(_) => FleetPhase::Running,
                 None => FleetPhase::Waiting,
             },
@@ -122,10 +134,10 @@ impl Watcher {
     fn member(
         &self,
         record: &FleetRecord,
-        id: &HarnessId,
+        id: &MemberId,
         work: &Value,
     ) -> Result<Member, CliError> {
-        let kept = record.members.iter().find(|member| member.id == *id);
+        let recorded = record.members.iter().find(|member| member.id == *id);
         let work = work.get("work").unwrap_or(work);
         let task = &work["tasks"][0]["task"];
         let word = |name: &str| {
@@ -136,39 +148,45 @@ impl Watcher {
         let backend = task["cli"].as_str().or(work["backend"].as_str());
         let mut member = Member::new(id.as_str(), backend.unwrap_or("-"));
         member.model = word("model").map(str::to_owned);
-        let folder = self.home.folder_of(&self.fleet, id);
-        let folder = folder.map_err(|error| broken(&error))?;
-        // Most members are looked at before there is anything to see.
+        let folder = self.home.member_folder(&self.fleet, id);
+        let folder = folder.map_err(|error| state_error(&error))?;
+        // Most members are not started yet at the first snapshot.
         if folder.path().join("order.json").exists() {
-            let view = folder.view().map_err(|error| broken(&error))?;
-            let spent = view.outcome.as_ref().map_or(view.at.spent, |it| it.spent);
+            let view = folder.view().map_err(|error| state_error(&error))?;
+            let spent = view
+                .outcome
+                .as_ref()
+                .map_or(view.progress.spent, |it| it.spent);
             member.status = match view.status {
-                // Whoever leads the fleet starts it again.
-                HarnessStatus::Failed if view.is_lost => MemberStatus::Pending,
+                // The coordinator restarts a lost member.
+                folder::MemberStatus::Failed if view.is_lost => MemberStatus::Pending,
                 status => status_of(status),
             };
-            member.progress = Progress::of(view.at.progress);
-            member.task.clone_from(&view.at.task);
-            member.iteration = view.at.iteration;
+            member.progress = Progress::new(view.progress.progress);
+            member.task.clone_from(&view.progress.task);
+            member.iteration = view.progress.iteration;
             member.cost = spent.cost;
             member.tokens = spent.tokens;
             member.error.clone_from(&view.error);
-            // A process that ended or was lost asks nobody.
+            // A process that has ended or was lost waits for no answer.
             if matches!(member.status, MemberStatus::Running | MemberStatus::Paused) {
-                member.question.clone_from(&view.at.question);
+                member.question.clone_from(&view.progress.question);
             }
-            member.log = folder.log(LINES).map_err(|error| broken(&error))?;
+            member.log = folder
+                .log(MAX_LOG_LINES)
+                .map_err(|error| state_error(&error))?;
         } else {
             member.unreachable = Some("it was not started yet".to_owned());
         }
-        if let Some(MemberState::Ended { result, .. }) = kept.map(|member| &member.state) {
-            member.progress = Progress::of(result.progress);
-            // Who ended it knows best why.
+        if let Some(MemberState::Ended { result, .. }) = recorded.map(|member| &member.state) {
+            member.progress = Progress::new(result.progress);
+            // The error of the member itself is more precise.
             member.error = member.error.take().or_else(|| result.error.clone());
             if !member.status.has_ended() {
-                member.status = match result.success {
-                    true => MemberStatus::Completed,
-                    false => MemberStatus::Failed,
+                member.status = if result.success {
+                    MemberStatus::Completed
+                } else {
+                    MemberStatus::Failed
                 };
             }
         }
@@ -178,23 +196,23 @@ impl Watcher {
     /// Returns the last alerts of this fleet, the most recent first.
     fn newest_alerts(&mut self) -> Result<Vec<AlertLine>, CliError> {
         let newest = self.alerts.read()?.iter().rev();
-        let own = newest.filter_map(|alert| line_of(alert, &self.fleet));
-        Ok(own.take(ALERTS).collect())
+        let own = newest.filter_map(|alert| alert_line(alert, &self.fleet));
+        Ok(own.take(MAX_ALERTS).collect())
     }
 }
 
-fn is_of(alert: &AlertLine, id: &HarnessId) -> bool {
-    let harness = alert.harness.as_ref();
+fn is_about(alert: &AlertLine, id: &MemberId) -> bool {
+    let harness = alert.member.as_ref();
     harness.is_some_and(|harness| harness.as_str() == id.as_str())
 }
 
-fn status_of(status: HarnessStatus) -> MemberStatus {
+fn status_of(status: folder::MemberStatus) -> MemberStatus {
     match status {
-        HarnessStatus::Pending => MemberStatus::Pending,
-        HarnessStatus::Running => MemberStatus::Running,
-        HarnessStatus::Paused => MemberStatus::Paused,
-        HarnessStatus::Completed => MemberStatus::Completed,
-        HarnessStatus::Failed => MemberStatus::Failed,
-        HarnessStatus::Stopped => MemberStatus::Stopped,
+        folder::MemberStatus::Pending => MemberStatus::Pending,
+        folder::MemberStatus::Running => MemberStatus::Running,
+        folder::MemberStatus::Paused => MemberStatus::Paused,
+        folder::MemberStatus::Completed => MemberStatus::Completed,
+        folder::MemberStatus::Failed => MemberStatus::Failed,
+        folder::MemberStatus::Stopped => MemberStatus::Stopped,
     }
 }

@@ -1,83 +1,88 @@
-//! `autonoe harness status`.
+//! `autonoe harness status`: prints the fleets of a project.
 
 use std::process::ExitCode;
 
-use autonoe_core::format_duration;
-use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, cost_words};
-use autonoe_harness::{AggregatedResult, FleetHome, FleetRecord};
+use autonoe_app::text::{sanitize_line, shorten};
+use autonoe_core::time::format_duration;
+use autonoe_dashboard::{AlertLine, AlertSeverity, Dashboard, FleetPhase, Member, format_cost};
+use autonoe_harness::FleetHome;
+use autonoe_harness::state::FleetRecord;
+use autonoe_harness::strategy::AggregatedReport;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::fleet_selection::{find_fleet, fleet_home, orphaned_members_error};
 use super::snapshot::Watcher;
-use super::which::{find, forgotten, home_of};
-use super::{broken, waiting};
+use super::{block_on, state_error};
 use crate::args::HarnessStatusArgs;
+use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::error::CliError;
-use crate::present::{harmless_line, shorten};
-use crate::surroundings::Surroundings;
 
-/// How many of the last alerts are shown, whatever they say.
-const LAST: usize = 3;
+/// Number of most recent alerts that are always shown.
+const MAX_RECENT: usize = 3;
 
-/// How many of those before them, if something is wrong.
-const ODD: usize = 5;
+/// Maximum number of earlier alerts shown, if they are warnings or errors.
+const MAX_PROBLEMS: usize = 5;
 
 /// What `autonoe harness status --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct HarnessFleets {
-    /// The fleets of the project, in the order in which they were made.
+    /// The fleets of the project, oldest first.
     fleets: Vec<FleetStatus>,
 }
 
-/// A fleet and how it stands.
+/// A fleet and its state.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FleetStatus {
     /// Its name.
     name: String,
-    /// The process that leads it now; `null` if nobody does.
+    /// The process ID of its coordinator; `null` if none is running.
     coordinator: Option<u32>,
-    /// How it stands, with its members and alerts.
+    /// Its current state, with its members and alerts.
     now: Dashboard,
-    /// What it came to; `null` while it has not ended.
-    result: Option<AggregatedResult>,
+    /// Its result; `null` until it has ended.
+    result: Option<AggregatedReport>,
 }
 
-/// Shows the fleets of the project and how their members stand.
+/// Prints the fleets of the project and the state of their members.
 pub(super) fn status(
     args: &HarnessStatusArgs,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let home = home_of(&args.project.find(surroundings)?);
-    let fleets = waiting(async {
+    let home = fleet_home(&args.project.find(surroundings)?);
+    let fleets = block_on(async {
         Ok(match &args.fleet {
-            Some(name) => vec![find(&home, Some(name)).await?],
-            None => home.fleets().await.map_err(|error| broken(&error))?,
+            Some(name) => vec![find_fleet(&home, Some(name)).await?],
+            None => home.fleets().await.map_err(|error| state_error(&error))?,
         })
     })?;
-    if let (true, Some(error)) = (fleets.is_empty(), forgotten(&home)?) {
+    if let (true, Some(error)) = (fleets.is_empty(), orphaned_members_error(&home)?) {
         return Err(error);
     }
     let fleets = fleets
         .into_iter()
-        .map(|fleet| FleetStatus::of(&home, fleet));
+        .map(|fleet| FleetStatus::new(&home, fleet));
     let fleets = HarnessFleets {
         fleets: fleets.collect::<Result<_, _>>()?,
     };
-    match args.json {
-        true => surroundings.say_json(&fleets)?,
-        false => surroundings.say(&fleets.shown(surroundings.columns))?,
+    if args.json {
+        surroundings.print_json(&fleets)?;
+    } else {
+        surroundings.print(&fleets.format(surroundings.columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 impl FleetStatus {
-    fn of(home: &FleetHome, fleet: FleetRecord) -> Result<Self, CliError> {
+    fn new(home: &FleetHome, fleet: FleetRecord) -> Result<Self, CliError> {
         let name = fleet.plan.id.clone();
-        let now = Watcher::new(home, &name).show(&fleet, Timestamp::now())?;
-        let coordinator = home.coordinator(&name).map_err(|error| broken(&error))?;
+        let now = Watcher::new(home, &name).build_snapshot(&fleet, Timestamp::now())?;
+        let coordinator = home
+            .coordinator(&name)
+            .map_err(|error| state_error(&error))?;
         Ok(Self {
             name,
             coordinator,
@@ -86,7 +91,7 @@ impl FleetStatus {
         })
     }
 
-    fn shown(&self, width: Option<usize>) -> String {
+    fn format(&self, width: Option<usize>) -> String {
         let Dashboard {
             phase,
             strategy,
@@ -94,66 +99,68 @@ impl FleetStatus {
             ..
         } = &self.now;
         let state = match (phase, self.coordinator) {
-            (FleetPhase::Waiting, None) => "interrupted: the same command resumes it".to_owned(),
-            (FleetPhase::Stopping, None) => {
-                "stopping, and nobody leads it: the same command brings it to its end".to_owned()
+            (FleetPhase::Waiting, None) => {
+                "interrupted: run the same command to resume it".to_owned()
             }
-            (phase, Some(pid)) => format!("{phase}, led by process {pid}"),
+            (FleetPhase::Stopping, None) => {
+                "stopping without a coordinator: run the same command to end it".to_owned()
+            }
+            (phase, Some(pid)) => format!("{phase}, coordinator process {pid}"),
             (phase, None) => phase.to_string(),
         };
         let mut text = format!(
             "{} ({strategy}): {state}, {}, {}, {}\n",
             self.name,
-            members_done(totals.done, totals.total),
+            format_members_done(totals.done, totals.total),
             format_duration(self.now.elapsed),
-            cost_words(&totals.cost)
+            format_cost(&totals.cost)
         );
-        text.push_str(&members(&self.now.members, width));
+        text.push_str(&format_members(&self.now.members, width));
         for member in &self.now.members {
             if let Some(question) = &member.question {
-                let (id, question) = (harmless_line(member.id.as_str()), harmless_line(question));
+                let (id, question) = (sanitize_line(member.id.as_str()), sanitize_line(question));
                 text.push_str(&format!("  {id} asks: {question}\n"));
                 text.push_str(&format!("  answer: autonoe harness send {id} TEXT\n"));
             }
         }
-        for alert in worth_telling(&self.now.alerts) {
-            let of = alert.harness.as_ref().map(|id| format!(" ({id})"));
+        for alert in relevant_alerts(&self.now.alerts) {
+            let member = alert.member.as_ref().map(|id| format!(" ({id})"));
             let message = shorten(&alert.message);
-            let of = of.unwrap_or_default();
-            text.push_str(&format!("  {}{of}: {message}\n", alert.severity));
+            let member = member.unwrap_or_default();
+            text.push_str(&format!("  {}{member}: {message}\n", alert.severity));
         }
         text
     }
 }
 
-/// Returns the last alerts, and those before them that a person should know of.
-fn worth_telling(alerts: &[AlertLine]) -> impl Iterator<Item = &AlertLine> {
-    let is_odd =
+/// Returns the most recent alerts, and earlier warnings and errors.
+fn relevant_alerts(alerts: &[AlertLine]) -> impl Iterator<Item = &AlertLine> {
+    let is_problem =
         |alert: &AlertLine| !matches!(alert.severity, AlertSeverity::Info | AlertSeverity::Success);
-    let (last, before) = alerts.split_at(alerts.len().min(LAST));
-    let odd = before.iter().filter(move |alert| is_odd(alert));
-    last.iter().chain(odd.take(ODD))
+    let (last, before) = alerts.split_at(alerts.len().min(MAX_RECENT));
+    let problems = before.iter().filter(move |alert| is_problem(alert));
+    last.iter().chain(problems.take(MAX_PROBLEMS))
 }
 
 impl HarnessFleets {
-    fn shown(&self, width: Option<usize>) -> String {
+    fn format(&self, width: Option<usize>) -> String {
         if self.fleets.is_empty() {
-            return "There are no fleets yet.\n`autonoe harness run ROADMAP` begins one.\n"
+            return "There are no fleets yet.\nRun `autonoe harness run ROADMAP` to start one.\n"
                 .to_owned();
         }
-        let fleets: Vec<_> = self.fleets.iter().map(|it| it.shown(width)).collect();
+        let fleets: Vec<_> = self.fleets.iter().map(|it| it.format(width)).collect();
         fleets.join("\n")
     }
 }
 
-/// Writes how many are done: `1 of 1 member done`, `2 of 3 members done`.
-pub(super) fn members_done(done: u32, all: u32) -> String {
+/// Formats the number of finished members: `1 of 1 member done`, `2 of 3 members done`.
+pub(super) fn format_members_done(done: u32, all: u32) -> String {
     let plural = if all == 1 { "" } else { "s" };
     format!("{done} of {all} member{plural} done")
 }
 
-/// Writes members below each other.
-pub(super) fn members(members: &[Member], width: Option<usize>) -> String {
+/// Formats members as a table.
+pub(super) fn format_members(members: &[Member], width: Option<usize>) -> String {
     let head = [
         "MEMBER", "STATUS", "DONE", "TURN", "COST", "BACKEND", "ABOUT",
     ];
@@ -164,12 +171,12 @@ pub(super) fn members(members: &[Member], width: Option<usize>) -> String {
         };
         let about = member.error.as_ref().or(member.task.as_ref());
         [
-            harmless_line(member.id.as_str()),
+            sanitize_line(member.id.as_str()),
             member.status.to_string(),
             member.progress.to_string(),
             member.iteration.to_string(),
-            cost_words(&member.cost),
-            harmless_line(&backend),
+            format_cost(&member.cost),
+            sanitize_line(&backend),
             about.map_or_else(String::new, |about| shorten(about)),
         ]
     });

@@ -1,50 +1,50 @@
-//! `autonoe log --follow`.
+//! `autonoe log --follow`: prints a run as it progresses.
 
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use autonoe_core::{
-    JournalEntry, JournalLine, JournalTail, Project, RunId, RunLock, RunStoryBuilder,
-};
+use autonoe_app::text::EntryFormatter;
+use autonoe_core::project::{JournalEntry, JournalTail, RunHistoryBuilder, RunLock};
+use autonoe_core::run::JournalLine;
+use autonoe_core::{Project, RunId};
 
-use super::narrator::Narrator;
-use super::{as_json, without_an_end};
+use super::{as_json, unfinished_note};
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::results::{Reader, write_result};
-use crate::surroundings::Surroundings;
+use crate::results::{ReaderState, write_result};
 
-/// How often the journal is looked at.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Poll interval of the journal.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Tells what has happened in the last run and what happens, until it ends.
+/// Prints the last run, and its new entries until it ends.
 pub(super) fn follow(
     project: &Project,
     json: bool,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let mut narrator = Narrator::of(project);
-    // Looked at before the journal is: what is written after that is read below.
+    let mut narrator = EntryFormatter::new(project);
+    // Checked before the journal is read, so that the last lines are still printed.
     let mut is_under_way = RunLock::is_held(project)?;
     let mut tail = JournalTail::from_last_run(&project.journal_path())?;
-    let mut entries = of_last_run(tail.read_new()?);
+    let mut entries = last_run_entries(tail.read_new()?);
     if entries.is_empty() && !is_under_way {
-        surroundings.note("no run is under way; `autonoe run` starts one");
+        surroundings.print_note("no run is in progress; start one with `autonoe run`");
     }
-    let mut story: Option<(RunId, RunStoryBuilder)> = None;
+    let mut story: Option<(RunId, RunHistoryBuilder)> = None;
     loop {
         for entry in &entries {
-            let same = story.take().filter(|(run, _)| *run == entry.run);
-            let begin = || {
-                let story = RunStoryBuilder::new(entry.run.clone());
-                (entry.run.clone(), story.without_blocked_calls())
+            let current = story.take().filter(|(run, _)| *run == entry.run);
+            let new_story = || {
+                let story = RunHistoryBuilder::new(entry.run.clone());
+                (entry.run.clone(), story.without_denied_calls())
             };
-            story.insert(same.unwrap_or_else(begin)).1.add(entry);
+            story.insert(current.unwrap_or_else(new_story)).1.add(entry);
         }
-        if write(&entries, &mut narrator, json)? == Reader::Gone || !is_under_way {
+        if write(&entries, &mut narrator, json)? == ReaderState::Closed || !is_under_way {
             break;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
         is_under_way = RunLock::is_held(project)?;
         entries = tail.read_new()?;
         let has_ended = |entry: &JournalEntry| {
@@ -59,13 +59,13 @@ pub(super) fn follow(
         }
     }
     if !json && let Some((_, story)) = story {
-        surroundings.say(&without_an_end(&story.build(), false))?;
+        surroundings.print(&unfinished_note(&story.build(), false))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps the lines of the run that the last of them is about.
-fn of_last_run(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
+/// Keeps only the entries of the run of the last entry.
+fn last_run_entries(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
     let last: Option<RunId> = entries.last().map(|entry| entry.run.clone());
     entries.retain(|entry| Some(&entry.run) == last.as_ref());
     entries
@@ -73,14 +73,15 @@ fn of_last_run(mut entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
 
 fn write(
     entries: &[JournalEntry],
-    narrator: &mut Narrator,
+    narrator: &mut EntryFormatter,
     json: bool,
-) -> Result<Reader, CliError> {
+) -> Result<ReaderState, CliError> {
     let mut text = String::new();
     for entry in entries {
-        match json {
-            true => text.push_str(&as_json(entry)?),
-            false => narrator.tell(entry, &mut text),
+        if json {
+            text.push_str(&as_json(entry)?);
+        } else {
+            narrator.format(entry, &mut text);
         }
     }
     Ok(write_result(&text)?)

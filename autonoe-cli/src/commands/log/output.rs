@@ -1,35 +1,36 @@
-//! Standard output in parts of bounded size.
+//! Buffered standard output.
 
-use crate::results::{Reader, Unwritten, write_result};
+use crate::results::{ReaderState, WriteError, write_result};
 
-/// How much text is collected before it is written.
-const PART: usize = 64 * 1024;
+/// Buffer size that triggers a write, in bytes.
+const BUFFER_LEN: usize = 64 * 1024;
 
-/// Text for standard output that is written in parts.
+/// Buffer for standard output.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    waiting: String,
+    buffer: String,
 }
 
 impl Output {
-    /// Adds `text`, and writes what was collected once that is enough. After [`Reader::Gone`], nobody
-    /// reads it any more.
-    pub(super) fn add(&mut self, text: &str) -> Result<Reader, Unwritten> {
-        self.waiting.push_str(text);
-        match self.waiting.len() >= PART {
-            true => self.write(),
-            false => Ok(Reader::There),
+    /// Adds `text`, and writes the buffer once it is full. After `Reader::Gone`, further output
+    /// is pointless.
+    pub(super) fn add(&mut self, text: &str) -> Result<ReaderState, WriteError> {
+        self.buffer.push_str(text);
+        if self.buffer.len() >= BUFFER_LEN {
+            self.write()
+        } else {
+            Ok(ReaderState::Open)
         }
     }
 
-    /// Writes the rest.
-    pub(super) fn finish(mut self) -> Result<(), Unwritten> {
+    /// Writes the rest of the buffer.
+    pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.write().map(|_| ())
     }
 
-    fn write(&mut self) -> Result<Reader, Unwritten> {
-        let written = write_result(&self.waiting);
-        self.waiting.clear();
+    fn write(&mut self) -> Result<ReaderState, WriteError> {
+        let written = write_result(&self.buffer);
+        self.buffer.clear();
         written
     }
 }

@@ -1,6 +1,7 @@
-//! The ledger for other programs.
+//! JSON output of `autonoe status`.
 
-use autonoe_core::{DeliverableStatus, LedgerState};
+use autonoe_core::DeliverableStatus;
+use autonoe_core::ledger::LedgerState;
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,45 +12,45 @@ use serde::Serialize;
 pub(crate) struct Status<'a> {
     /// Whether there is a ledger at all.
     exists: bool,
-    /// How many deliverables count: all but the deprecated ones.
+    /// Number of deliverables, without deprecated ones.
     total: usize,
-    /// How many of them passed.
+    /// Number of passed deliverables.
     passed: usize,
-    /// How many of them are blocked.
+    /// Number of blocked deliverables.
     blocked: usize,
-    /// How many of them are neither.
+    /// Number of deliverables that are neither passed nor blocked.
     pending: usize,
-    /// How many of them a sync has verified.
+    /// Number of deliverables that a sync has verified.
     verified: usize,
-    /// How many are no longer asked for.
+    /// Number of deprecated deliverables.
     deprecated: usize,
-    /// The day on which the ledger was begun.
+    /// The day on which the ledger was created.
     created_at: Option<Date>,
-    /// The day of its last change.
+    /// The day of the last change of the ledger.
     updated_at: Option<Date>,
-    /// All deliverables, also the deprecated ones, in the order of their creation.
+    /// All deliverables, including deprecated ones, in the order of their creation.
     deliverables: Vec<Row<'a>>,
 }
 
-/// A deliverable and how far it is.
+/// A deliverable and its status.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "DeliverableRow")]
 struct Row<'a> {
     id: &'a str,
-    /// What a user gets.
+    /// The description.
     description: &'a str,
-    /// What shows that it is done.
+    /// Its acceptance criteria.
     acceptance_criteria: &'a [String],
     status: DeliverableStatus,
     /// Whether a sync has verified it.
     verified: bool,
-    /// The day since which it is no longer asked for.
+    /// The day on which it was deprecated.
     deprecated_at: Option<Date>,
 }
 
 impl<'a> Status<'a> {
-    pub(super) fn of(state: Option<&'a LedgerState>) -> Self {
+    pub(super) fn new(state: Option<&'a LedgerState>) -> Self {
         let view = state.map(LedgerState::view).unwrap_or_default();
         let ledger = state.map(|state| &state.ledger);
         let deliverables = state.into_iter().flat_map(|state| {

@@ -1,20 +1,20 @@
-//! `autonoe status`.
+//! `autonoe status`: prints the deliverables.
 
 mod json;
 mod table;
 
 use std::process::ExitCode;
 
-use autonoe_core::{FileDeliverableRepository, RunLock};
+use autonoe_core::project::{FileDeliverableRepository, RunLock};
 
 pub(super) use self::json::Status;
-use self::table::shown;
+use self::table::format_table;
 use crate::args::StatusArgs;
+use crate::cli_env::CliEnv;
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// Shows the deliverables and how far they are.
-pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+/// Prints the deliverables and their status.
+pub(crate) fn status(args: &StatusArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
     if ledger.is_none() {
@@ -22,25 +22,25 @@ pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<E
     }
     let state = ledger.map(|snapshot| snapshot.state);
     if args.json {
-        surroundings.say_json(&Status::of(state.as_ref()))?;
+        surroundings.print_json(&Status::new(state.as_ref()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = match &state {
         None => "There are no deliverables yet.\n\
-            `autonoe run` plans them from SPEC.md; `autonoe init` begins a SPEC.md.\n"
+            `autonoe run` plans them from SPEC.md; `autonoe init` creates a SPEC.md.\n"
             .to_owned(),
-        Some(state) => shown(state, surroundings.columns),
+        Some(state) => format_table(state, surroundings.columns),
     };
     if let Some(held) = RunLock::held(&project)? {
         let note = match (held.survivors(), &held.holder) {
             ([_, ..], _) => format!("An agent of a killed run is still alive: {held}."),
             ([], Some(run)) => {
-                format!("A run is under way ({run}): `autonoe log --follow` shows it.")
+                format!("A run is in progress ({run}): follow it with `autonoe log --follow`.")
             }
-            ([], None) => "A run is under way: `autonoe log --follow` shows it.".to_owned(),
+            ([], None) => "A run is in progress: follow it with `autonoe log --follow`.".to_owned(),
         };
         text.push_str(&format!("\n{note}\n"));
     }
-    surroundings.say(&text)?;
+    surroundings.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

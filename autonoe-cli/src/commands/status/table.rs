@@ -1,18 +1,18 @@
-//! The ledger for people.
+//! Text output of `autonoe status`.
 
-use autonoe_core::{LedgerCounts, LedgerState};
+use autonoe_app::text::{sanitize_line, shorten};
+use autonoe_core::ledger::{LedgerCounts, LedgerState};
 
 use crate::columns::columns_within;
-use crate::present::{harmless_line, shorten};
 
-const LONGEST_BAR: usize = 40;
+const MAX_BAR_LEN: usize = 40;
 
-/// Writes the ledger for people, on a terminal with so many columns, or in full.
-pub(super) fn shown(state: &LedgerState, width: Option<usize>) -> String {
-    // What a program or a file gets is never shortened.
+/// Formats the ledger as text, for a terminal with `width` columns. `None` means no limit.
+pub(super) fn format_table(state: &LedgerState, width: Option<usize>) -> String {
+    // Output to a program or a file is never shortened.
     let cell = |text: &str| match width {
         Some(_) => shorten(text),
-        None => harmless_line(text.trim()),
+        None => sanitize_line(text.trim()),
     };
     let counts = state.ledger.counts();
     let verified = state.view().verified;
@@ -23,9 +23,10 @@ pub(super) fn shown(state: &LedgerState, width: Option<usize>) -> String {
         text.push_str(&bar(&counts, width));
         let head = ["STATUS", "ID", "DESCRIPTION"].map(str::to_owned);
         let rows = active.iter().map(|deliverable| {
-            let status = match state.verification.is_verified(deliverable.id()) {
-                true => format!("{}, verified", deliverable.status()),
-                false => deliverable.status().to_string(),
+            let status = if state.verification.is_verified(deliverable.id()) {
+                format!("{}, verified", deliverable.status())
+            } else {
+                deliverable.status().to_string()
             };
             let (id, description) = (deliverable.id().as_str(), deliverable.description());
             [status, cell(id), cell(description)]
@@ -43,7 +44,7 @@ pub(super) fn shown(state: &LedgerState, width: Option<usize>) -> String {
         })
         .collect();
     if !deprecated.is_empty() {
-        text.push_str("\nNo longer asked for:\n");
+        text.push_str("\nDeprecated:\n");
         text.push_str(&columns_within(2, &deprecated, width));
     }
     text
@@ -70,11 +71,11 @@ fn summary(counts: &LedgerCounts, verified: usize) -> String {
     format!("{}\n", parts.join(", "))
 }
 
-/// Draws how many of the deliverables passed, and how many are blocked.
+/// Draws the shares of passed and blocked deliverables as a bar.
 fn bar(counts: &LedgerCounts, width: Option<usize>) -> String {
     // The rest of the line is `  [] 100%`.
-    let length = width.map_or(LONGEST_BAR, |width| {
-        width.saturating_sub(9).clamp(10, LONGEST_BAR)
+    let length = width.map_or(MAX_BAR_LEN, |width| {
+        width.saturating_sub(9).clamp(10, MAX_BAR_LEN)
     });
     let part = |count: usize| count * length / counts.total.max(1);
     let (passed, blocked) = (part(counts.passed), part(counts.blocked));

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Resume, ask, ask_command, cost_line, events};
-use crate::runs::support::autonoe::{Ended, autonoe};
+use super::{Resume, ask_command, cost_line, events, run_ask};
+use crate::runs::support::autonoe::{CommandOutput, autonoe};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{ends, says};
 
@@ -13,8 +13,8 @@ fn answer() -> [Value; 2] {
     [says("A typo."), ends()]
 }
 
-/// Returns the conversation that the session resumed, if it resumed one.
-fn resumed(ended: &Ended) -> Option<String> {
+/// Returns the conversation that the session resumed, if any.
+fn resumed(ended: &CommandOutput) -> Option<String> {
     let events = events(ended);
     let resumed = events
         .iter()
@@ -25,11 +25,11 @@ fn resumed(ended: &Ended) -> Option<String> {
 #[test]
 fn continue_resumes_the_last_conversation() {
     let project = Project::new();
-    let first = ask(&project, &answer(), &["--output=json", "why?"]);
+    let first = run_ask(&project, &answer(), &["--output=json", "why?"]);
     assert_eq!(resumed(&first), None, "{first:?}");
     let record: Value = serde_json::from_str(&project.read(RECORD)).expect("JSON");
 
-    let second = ask(&project, &answer(), &["-c", "--output=json", "where?"]);
+    let second = run_ask(&project, &answer(), &["-c", "--output=json", "where?"]);
 
     assert_eq!(second.code, Some(0), "{second:?}");
     assert_eq!(record["backend"], "scripted");
@@ -40,11 +40,11 @@ fn continue_resumes_the_last_conversation() {
 #[test]
 fn a_new_question_starts_a_new_conversation_and_deletes_the_last_one() {
     let project = Project::new();
-    ask(&project, &answer(), &["why?"]);
+    run_ask(&project, &answer(), &["why?"]);
     project.write(".autonoe/conversations/ask/old.json", "{}");
     project.write(".autonoe/conversations/flow/kept.json", "{}");
 
-    let again = ask(&project, &answer(), &["--output=json", "why?"]);
+    let again = run_ask(&project, &answer(), &["--output=json", "why?"]);
 
     assert_eq!(resumed(&again), None, "{again:?}");
     assert!(!project.path(".autonoe/conversations/ask/old.json").exists());
@@ -59,10 +59,10 @@ fn a_new_question_starts_a_new_conversation_and_deletes_the_last_one() {
 #[test]
 fn a_session_without_activity_leaves_the_last_conversation_as_it_was() {
     let project = Project::new();
-    ask(&project, &answer(), &["why?"]);
+    run_ask(&project, &answer(), &["why?"]);
     let before = project.read(RECORD);
 
-    let silent = ask(&project, &[ends()], &["--continue", "where?"]);
+    let silent = run_ask(&project, &[ends()], &["--continue", "where?"]);
 
     assert_eq!(silent.code, Some(1), "{silent:?}");
     assert_eq!(project.read(RECORD), before);
@@ -73,7 +73,7 @@ fn costs_add_up_over_a_conversation() {
     let project = Project::new();
 
     let costs = [&["why?"][..], &["--continue", "where?"], &["-c", "when?"]]
-        .map(|arguments| cost_line(&ask(&project, &answer(), arguments)));
+        .map(|arguments| cost_line(&run_ask(&project, &answer(), arguments)));
 
     assert_eq!(
         costs,
@@ -89,13 +89,13 @@ fn costs_add_up_over_a_conversation() {
 fn without_a_conversation_there_is_nothing_to_continue() {
     let project = Project::new();
 
-    let ended = ask(&project, &answer(), &["--continue", "where?"]);
+    let ended = run_ask(&project, &answer(), &["--continue", "where?"]);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.stdout, "");
     for words in [
         "error: there is no conversation to continue in this project",
-        "hint: leave out --continue to start one",
+        "hint: omit --continue to start one",
     ] {
         assert!(ended.stderr.contains(words), "{ended:?}");
     }
@@ -104,18 +104,18 @@ fn without_a_conversation_there_is_nothing_to_continue() {
 #[test]
 fn a_conversation_of_another_backend_is_refused() {
     let project = Project::new();
-    ask(&project, &answer(), &["why?"]);
+    run_ask(&project, &answer(), &["why?"]);
 
     for arguments in [
         &["ask", "--continue", "where?"][..],
         &["ask", "--continue", "--backend=codex", "where?"],
     ] {
-        let ended = Ended::of(autonoe(&project, arguments));
+        let ended = CommandOutput::run(autonoe(&project, arguments));
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
         for words in [
             "the last conversation is with the backend scripted, not ",
-            "add --backend scripted:FILE",
+            "use --backend scripted:FILE",
         ] {
             assert!(ended.stderr.contains(words), "{words}: {ended:?}");
         }
@@ -130,18 +130,18 @@ fn a_backend_that_cannot_resume_fails_before_anything_is_sent() {
         says("A typo."),
         ends(),
     ];
-    ask(&project, &answer(), &["why?"]);
+    run_ask(&project, &answer(), &["why?"]);
     let before = project.read(RECORD);
 
     let command = ask_command(&project, [steps], Resume::Impossible, &["-c", "where?"]);
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
         ended.stderr.contains("cannot resume a conversation"),
         "{ended:?}"
     );
-    assert!(ended.stderr.contains("leave out --continue"), "{ended:?}");
+    assert!(ended.stderr.contains("omit --continue"), "{ended:?}");
     assert!(!project.path("sent.txt").exists());
     assert_eq!(project.read(RECORD), before);
 }
@@ -151,7 +151,7 @@ fn a_record_that_is_not_understood_is_an_error_with_its_path() {
     let project = Project::new();
     project.write(RECORD, "{\"version\": 2}");
 
-    let ended = ask(&project, &answer(), &["-c", "where?"]);
+    let ended = run_ask(&project, &answer(), &["-c", "where?"]);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("conversations/ask.json"), "{ended:?}");

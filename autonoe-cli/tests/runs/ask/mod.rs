@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
-use crate::runs::support::killed::UnderWay;
+use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{
     Script, ends, hangs, is_denied_by, says, sets, uses, waits_for_file,
 };
@@ -24,8 +24,8 @@ enum Resume {
     Impossible,
 }
 
-/// Prepares `autonoe ask` with agents that play `answers`, one after the other. Each costs a
-/// quarter of a dollar.
+/// Prepares `autonoe ask` with agents that play `answers` in order. Each answer costs a quarter of
+/// a dollar.
 fn ask_command<const N: usize>(
     project: &Project,
     answers: [&[Value]; N],
@@ -46,12 +46,12 @@ fn ask_command<const N: usize>(
 }
 
 /// Runs `autonoe ask` with an agent that plays `steps`.
-fn ask(project: &Project, steps: &[Value], arguments: &[&str]) -> Ended {
-    Ended::of(ask_command(project, [steps], Resume::Possible, arguments))
+fn run_ask(project: &Project, steps: &[Value], arguments: &[&str]) -> CommandOutput {
+    CommandOutput::run(ask_command(project, [steps], Resume::Possible, arguments))
 }
 
 /// Returns the events that the command printed.
-fn events(ended: &Ended) -> Vec<Value> {
+fn events(ended: &CommandOutput) -> Vec<Value> {
     let lines = ended.stdout.lines();
     lines
         .map(|line| serde_json::from_str(line).expect("JSON"))
@@ -59,7 +59,7 @@ fn events(ended: &Ended) -> Vec<Value> {
 }
 
 /// Returns the prompt that the agent received.
-fn prompt(ended: &Ended) -> String {
+fn prompt(ended: &CommandOutput) -> String {
     let events = events(ended);
     let started = events.iter().find(|it| it["event"] == "agent_started");
     let prompt = started.expect("the agent was prompted")["prompt"].as_str();
@@ -67,7 +67,7 @@ fn prompt(ended: &Ended) -> String {
 }
 
 /// Returns the cost line without its duration.
-fn cost_line(ended: &Ended) -> String {
+fn cost_line(ended: &CommandOutput) -> String {
     let line = ended.stderr.lines().find(|line| line.starts_with('$'));
     let parts: Vec<_> = line.expect("a cost line").split(", ").collect();
     [&parts[..1], &parts[2..]].concat().join(", ")
@@ -84,7 +84,7 @@ fn the_answer_goes_to_standard_output_and_the_rest_to_standard_error() {
         ends(),
     ];
 
-    let ended = ask(&project, &steps, &["why", "does it fail?"]);
+    let ended = run_ask(&project, &steps, &["why", "does it fail?"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.stdout, "I look.\nIt is a typo.\n");
@@ -98,7 +98,7 @@ fn pieces_of_a_model_are_printed_once_and_tokens_are_counted() {
     let tokens = json!({"input": 8000, "output": 412});
     let model = json!({"model": "m", "answer": "It is a typo.", "tokens": tokens});
 
-    let ended = ask(&project, &[json!({"asksModel": model}), ends()], &["why?"]);
+    let ended = run_ask(&project, &[json!({"callsModel": model}), ends()], &["why?"]);
 
     assert_eq!(ended.stdout, "It is a typo.\n", "{ended:?}");
     assert_eq!(cost_line(&ended), "$0.25, 0 tools, 8,412 tokens");
@@ -108,7 +108,7 @@ fn pieces_of_a_model_are_printed_once_and_tokens_are_counted() {
 fn quiet_prints_the_answer_alone() {
     let project = Project::new();
 
-    let ended = ask(&project, &[says("A typo."), ends()], &["--quiet", "why?"]);
+    let ended = run_ask(&project, &[says("A typo."), ends()], &["--quiet", "why?"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.stdout, "A typo.\n");
@@ -119,7 +119,7 @@ fn quiet_prints_the_answer_alone() {
 fn json_prints_the_events_of_one_session_and_no_words() {
     let project = Project::new();
 
-    let ended = ask(
+    let ended = run_ask(
         &project,
         &[says("A typo."), ends()],
         &["--output=json", "why?"],
@@ -153,7 +153,7 @@ fn piped_input_is_the_prompt_unless_there_is_one() {
         let output = child.wait_with_output().expect("it ends");
         let [stdout, stderr] =
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("text"));
-        Ended {
+        CommandOutput {
             code: output.status.code(),
             stdout,
             stderr,
@@ -213,7 +213,7 @@ fn it_needs_no_specification_and_touches_neither_ledger_nor_journal() {
     fs::remove_file(project.path("SPEC.md")).expect("it is there");
     let before = files(&project.root());
 
-    let ended = ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let mut after = files(&project.root());
@@ -226,9 +226,9 @@ fn an_interrupted_run_can_still_be_resumed_after_a_question() {
     let project = Project::new();
     let script = Script::new().plans(&["DL-001"]).session([hangs()]);
     let command = scripted_command(&project, &script, &["run"]);
-    UnderWay::until_journal_has(command, &project, "\"number\":2").kill();
+    RunningCommand::until_journal_has(command, &project, "\"number\":2").kill();
 
-    let ended = ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
     let rest = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
     let resumed = scripted(&project, &rest, &["run"]);
 
@@ -250,9 +250,9 @@ fn a_run_in_progress_is_not_disturbed() {
         ends(),
     ]);
     let command = scripted_command(&project, &script, &["run"]);
-    let run = UnderWay::until_journal_has(command, &project, "\"number\":2");
+    let run = RunningCommand::until_journal_has(command, &project, "\"number\":2");
 
-    let ended = ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
     fs::write(released, "").expect("writable");
     let (code, written) = run.end();
 
@@ -277,14 +277,14 @@ fn the_gate_is_that_of_a_run() {
         ends(),
     ];
 
-    let ended = ask(&project, &steps, &["try it"]);
+    let ended = run_ask(&project, &steps, &["try it"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.stdout, "Nothing works.\n");
     for blocked in [
-        "Blocked Bash: wget example.com — ",
-        "Blocked Bash: rm notes.txt — ",
-        "Blocked Write: ",
+        "Denied Bash: wget example.com — ",
+        "Denied Bash: rm notes.txt — ",
+        "Denied Write: ",
     ] {
         assert!(ended.stderr.contains(blocked), "{blocked}: {ended:?}");
     }
@@ -293,8 +293,8 @@ fn the_gate_is_that_of_a_run() {
         "{ended:?}"
     );
     assert!(!project.path(".autonoe/agent.json").exists());
-    let allowed = ask(&project, &steps[1..2], &["-D", "try it"]);
-    assert!(!allowed.stderr.contains("Blocked"), "{allowed:?}");
+    let allowed = run_ask(&project, &steps[1..2], &["-D", "try it"]);
+    assert!(!allowed.stderr.contains("Denied"), "{allowed:?}");
 }
 
 #[test]
@@ -307,12 +307,12 @@ fn read_only_changes_nothing() {
             ends(),
         ];
 
-        let ended = ask(&project, &steps, arguments);
+        let ended = run_ask(&project, &steps, arguments);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert_eq!(project.path("notes.txt").exists(), is_written, "{ended:?}");
-        let is_blocked = ended.stderr.contains("Blocked Write: ");
-        assert_eq!(is_blocked, !is_written, "{ended:?}");
+        let is_denied = ended.stderr.contains("Denied Write: ");
+        assert_eq!(is_denied, !is_written, "{ended:?}");
     }
 }
 
@@ -331,7 +331,7 @@ fn each_end_has_its_exit_code() {
             &[json!({"hitsQuota": null})],
             &["hello"],
             5,
-            "error: the session met the quota",
+            "error: the session hit the quota",
         ),
         (
             &[says("Hm."), hangs()],
@@ -341,7 +341,7 @@ fn each_end_has_its_exit_code() {
         ),
         (&[ends()], &["--max-turns=0", "hello"], 2, "--max-turns"),
     ] {
-        let ended = ask(&Project::new(), steps, arguments);
+        let ended = run_ask(&Project::new(), steps, arguments);
 
         assert_eq!(ended.code, Some(code), "{ended:?}");
         assert!(ended.stderr.contains(words), "{words}: {ended:?}");
@@ -358,7 +358,7 @@ fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
     ];
     let command = ask_command(&project, [steps], Resume::Possible, &["hello"]);
     let file = project.path("begun.txt");
-    let asking = UnderWay::until_file_has(command, &file, "begun");
+    let asking = RunningCommand::until_file_has(command, &file, "begun");
 
     asking.interrupt();
     let (code, written) = asking.end();

@@ -1,4 +1,4 @@
-//! `autonoe ask` in a real terminal: words and the transient line, and the chat.
+//! `autonoe ask` in a real terminal: the answer, the transient line and the chat.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::{Resume, ask_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{ends, hangs, says, uses, waits_for_file};
-use crate::runs::terminal::window::Terminal;
+use crate::runs::terminal::pty::Terminal;
 
 /// Returns the line with `text` on the screen.
 fn line_with<'s>(screen: &'s str, text: &str) -> Option<&'s str> {
     screen.lines().find(|line| line.contains(text))
 }
 
-/// Tells whether the transient line shows `activity` and has been drawn more than once.
+/// Returns whether the transient line shows `activity` and has been drawn more than once.
 fn shows(screen: &str, activity: &str) -> bool {
     let last = screen.lines().last().unwrap_or_default();
     last.starts_with("⚡ ") && !last.starts_with("⚡ 0:00") && last.contains(activity)
@@ -94,12 +94,12 @@ fn a_warning_does_not_continue_a_line_of_words() {
 
     assert_eq!(code, 130, "{after}");
     assert!(
-        after.starts_with("I look at\nwarning: stopping; interrupt again to end at once\n"),
+        after.starts_with("I look at\nwarning: stopping; interrupt again to exit immediately\n"),
         "{after}"
     );
 }
 
-/// Types a line once the chat waits for one more than `prompts` lines.
+/// Types a line once more than `prompts` prompts are on the screen.
 fn type_line(terminal: &mut Terminal, prompts: usize, text: &str) {
     terminal.wait_for("the prompt", |screen| {
         let prompted = screen.lines().filter(|line| line.starts_with('>'));
@@ -191,7 +191,7 @@ fn a_failed_answer_does_not_end_a_chat_but_a_spent_quota_does() {
 
     assert_eq!(code, 5, "{screen}");
     assert!(
-        screen.contains("error: the session met the quota"),
+        screen.contains("error: the session hit the quota"),
         "{screen}"
     );
 }
@@ -209,7 +209,7 @@ fn a_spent_budget_ends_a_chat() {
     let (code, screen) = terminal.end();
 
     assert_eq!(code, 6, "{screen}");
-    assert!(screen.contains("the money budget is spent"), "{screen}");
+    assert!(screen.contains("the cost budget is spent"), "{screen}");
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The flows of `examples/flows`, from their start to their end.
+//! Runs of the flows in `examples/flows`.
 
 use serde_json::{Value, json};
 
-use super::setting::{calls, npm_fails, project, result, scripted, speaks};
-use crate::runs::support::autonoe::Ended;
+use super::fixture::{calls, npm_fails, project, result, scripted, speaks};
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::script::Script;
 
-/// Returns the steps in the order in which they were told something.
+/// Returns the steps in the order of their prompts.
 pub(super) fn steps(result: &Value) -> Vec<&str> {
     let iterations = result["iterations"].as_array().expect("a list");
     let steps = iterations.iter().map(|it| it["step"].as_str());
@@ -23,7 +23,7 @@ fn review(verdict: &str) -> [Value; 3] {
 }
 
 #[test]
-fn a_bug_is_mended_until_the_tests_pass() {
+fn a_bug_is_fixed_until_the_tests_pass() {
     let project = project();
     npm_fails(&project, 2);
     let script = Script::new()
@@ -76,10 +76,14 @@ fn a_document_goes_through_fallback_review_escalation_and_approval() {
         ]
     );
     assert_eq!(result["steps"]["review"]["outputs"]["verdict"], "approve");
-    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
-    for told in [&ended.stderr, &log.stdout] {
-        assert_eq!(told.matches("Escalation to settle: ").count(), 1, "{told}");
-        assert!(told.contains("Step revise, visit 2"), "{told}");
+    let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    for output in [&ended.stderr, &log.stdout] {
+        assert_eq!(
+            output.matches("Escalation to settle: ").count(),
+            1,
+            "{output}"
+        );
+        assert!(output.contains("Step revise, visit 2"), "{output}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Flows that cannot begin or do not end well.
+//! Flows that cannot start, and flows that fail.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::setting::{backend, calls, flow, npm, npm_fails, project, result, scripted, speaks};
-use crate::runs::support::autonoe::Ended;
-use crate::runs::support::killed::UnderWay;
+use super::fixture::{backend, calls, flow, npm, npm_fails, project, result, scripted, speaks};
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, ends, hangs, says};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
@@ -30,32 +30,32 @@ fn a_step_whose_tries_are_spent_ends_the_flow_with_its_reason() {
     let project = project();
     npm_fails(&project, 99);
 
-    let ended = Ended::of(fix_bug(&project, &speaks_often(9), &[]));
+    let ended = CommandOutput::run(fix_bug(&project, &speaks_often(9), &[]));
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    let told = "the command `npm` ended with exit code 1";
-    assert!(ended.stdout.contains(told), "{ended:?}");
+    let expected = "the command `npm` ended with exit code 1";
+    assert!(ended.stdout.contains(expected), "{ended:?}");
     assert!(ended.stdout.contains("5 iterations, 5 checks"), "{ended:?}");
     assert!(ended.stderr.contains("Step fix, try 5"), "{ended:?}");
     assert_eq!(ended.stderr.matches("[FAIL] fix").count(), 5, "{ended:?}");
 }
 
 #[test]
-fn what_is_missing_is_told_before_anything_begins() {
+fn missing_parts_are_reported_before_the_start() {
     let project = project();
     let wrong = ["fix-bug", "--bug", "no"];
     let unknown = ["fix-bugs"];
     let foreign = ["fix-bug", "--bug", "it crashes at midnight", "--speed", "9"];
-    for (words, told) in [
-        (&["fix-bug"][..], "--bug: it must be given"),
+    for (words, expected) in [
+        (&["fix-bug"][..], "--bug: a value is required"),
         (&wrong, "--bug: its length is 2 and must be at least 10"),
-        (&unknown, "there is no flow \"fix-bugs\""),
-        (&foreign, "--speed: there is no such flag"),
+        (&unknown, "unknown flow \"fix-bugs\""),
+        (&foreign, "--speed: this flag does not exist"),
     ] {
-        let ended = Ended::of(flow(&project, words));
+        let ended = CommandOutput::run(flow(&project, words));
 
         assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
-        assert!(ended.stderr.contains(told), "{words:?}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{words:?}: {ended:?}");
     }
     assert!(!project.path(".autonoe/journal.jsonl").exists());
 }
@@ -69,7 +69,7 @@ fn a_flow_with_errors_is_not_run() {
         .replace("\"next\": \"end\"", "\"next\": \"done\"");
     project.write(file, &text);
 
-    let ended = Ended::of(fix_bug(&project, &speaks_often(1), &[]));
+    let ended = CommandOutput::run(fix_bug(&project, &speaks_often(1), &[]));
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
@@ -84,16 +84,18 @@ fn a_flow_with_errors_is_not_run() {
 }
 
 #[test]
-fn a_program_that_a_check_needs_and_nobody_has_is_told_before_anything_begins() {
+fn a_missing_program_of_a_check_is_reported_before_the_start() {
     let project = project();
     let mut command = fix_bug(&project, &speaks_often(1), &[]);
     command.env("PATH", "/nowhere");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.stderr.contains("there is no program \"npm\""),
+        ended
+            .stderr
+            .contains("the program \"npm\" is not in the PATH of commands"),
         "{ended:?}"
     );
     assert!(!ended.stderr.contains("SIGNING_KEY"), "{ended:?}");
@@ -110,7 +112,7 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
     let backend = backend(&project, &speaks_often(1));
     let run = |name: &str, options: &[&str]| {
         let words = [&[name, &backend], options, &BUG].concat();
-        Ended::of(flow(&project, &words))
+        CommandOutput::run(flow(&project, &words))
     };
 
     for (name, options) in [
@@ -122,13 +124,14 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
         let ended = run(name, options);
 
         assert_eq!(ended.code, Some(1), "{name}: {ended:?}");
-        let told = "its own agents could change it there";
-        assert!(ended.stderr.contains(told), "{name}: {ended:?}");
+        let expected = "its own agents could change it there";
+        assert!(ended.stderr.contains(expected), "{name}: {ended:?}");
         assert!(ended.stderr.contains(home), "{name}: {ended:?}");
     }
     assert!(!project.path(".autonoe/journal.jsonl").exists());
     let validated = ["flow", "validate", "./flows/fix-bug"];
-    let validated = Ended::of(crate::runs::support::autonoe::autonoe(&project, &validated));
+    let validated =
+        CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &validated));
     assert_eq!(validated.code, Some(0), "{validated:?}");
 
     fs::rename(project.path(open), project.beside("fix-bug")).expect("writable");
@@ -138,7 +141,7 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
 }
 
 #[test]
-fn a_sandbox_that_cannot_be_made_is_told_before_anything_begins() {
+fn a_sandbox_that_cannot_be_created_is_reported_before_the_start() {
     let project = project();
     npm_fails(&project, 0);
     project.write(
@@ -148,8 +151,8 @@ fn a_sandbox_that_cannot_be_made_is_told_before_anything_begins() {
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(project.path("bin/bwrap"), mode).expect("ours");
 
-    let confined = Ended::of(fix_bug(&project, &speaks_often(1), &[]));
-    let without = Ended::of(fix_bug(&project, &speaks_often(1), &["--no-sandbox"]));
+    let confined = CommandOutput::run(fix_bug(&project, &speaks_often(1), &[]));
+    let without = CommandOutput::run(fix_bug(&project, &speaks_often(1), &["--no-sandbox"]));
 
     assert_eq!(confined.code, Some(1), "{confined:?}");
     assert!(
@@ -165,18 +168,18 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
     let project = project();
     npm_fails(&project, 2);
 
-    let stopped = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
-    let again = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
-    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
-    let resumed = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "5"]));
+    let stopped = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let again = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    let resumed = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "5"]));
 
     assert_eq!(stopped.code, Some(6), "{stopped:?}");
     assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
-    let hint = "The same command with a higher limit resumes it; --anew starts over.";
+    let hint = "To resume it, run the same command with a higher limit; to start over, add --anew.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(again.code, Some(6), "{again:?}");
     assert!(again.stdout.contains("2 iterations"), "{again:?}");
-    assert!(log.stdout.contains("Stopped: the money budget"), "{log:?}");
+    assert!(log.stdout.contains("Stopped: the cost budget"), "{log:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("3 iterations"), "{resumed:?}");
 }
@@ -192,12 +195,12 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
     project.write(file, &without);
     let script = Script::new().session([says("I begin."), json!({"hitsQuota": null})]);
 
-    let stopped = Ended::of(fix_bug(&project, &script, &[]));
+    let stopped = CommandOutput::run(fix_bug(&project, &script, &[]));
     let script = script.session(speaks("Done."));
-    let resumed = Ended::of(fix_bug(&project, &script, &[]));
+    let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
     assert_eq!(stopped.code, Some(5), "{stopped:?}");
-    let hint = "The same command resumes it; --anew starts over.";
+    let hint = "To resume it, run the same command; to start over, add --anew.";
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");
@@ -209,19 +212,19 @@ fn an_interrupt_stops_the_flow_and_the_same_command_resumes_it() {
     npm_fails(&project, 0);
     let script = Script::new().session([says("I look."), hangs()]);
     let command = fix_bug(&project, &script, &[]);
-    let run = UnderWay::until_journal_has(command, &project, "\"number\":1");
+    let run = RunningCommand::until_journal_has(command, &project, "\"number\":1");
 
     run.interrupt();
     let (code, written) = run.end();
     let script = Script::new()
         .session([says("I look.")])
         .session(speaks("Done."));
-    let planned = Ended::of(fix_bug(&project, &script, &["--dry-run"]));
-    let resumed = Ended::of(fix_bug(&project, &script, &[]));
+    let planned = CommandOutput::run(fix_bug(&project, &script, &["--dry-run"]));
+    let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
     assert_eq!(code, Some(130), "{written}");
-    assert!(planned.stdout.contains("goes on with"), "{planned:?}");
-    assert!(planned.stdout.contains("at the step"), "{planned:?}");
+    assert!(planned.stdout.contains("resumes "), "{planned:?}");
+    assert!(planned.stdout.contains("at step"), "{planned:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");
 }
@@ -249,7 +252,7 @@ fn a_judge_that_gives_no_verdict_is_no_yes() {
 #[test]
 fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
     let project = project();
-    // Not among temporary files, which a sandbox does not show anyway.
+    // Not in a folder for temporary files, which a sandbox hides anyway.
     let key_file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
     let key_file = key_file.path();
     fs::write(key_file, "a key of a file").expect("writable");
@@ -267,7 +270,7 @@ fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
         .env("ANTHROPIC_API_KEY", "a key of a model")
         .env("AUTONOE_SIGNING_KEY_OPS", "a key of a webhook");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let seen = project.read("seen");
@@ -287,9 +290,12 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
     let project = project();
     npm_fails(&project, 1);
     let script = Script::new().session(speaks("So?")).session(speaks("So."));
-    assert_eq!(Ended::of(fix_bug(&project, &script, &[])).code, Some(0));
+    assert_eq!(
+        CommandOutput::run(fix_bug(&project, &script, &[])).code,
+        Some(0)
+    );
 
-    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
     let again = scripted(
         &project,
         "prepare-release",
@@ -300,19 +306,19 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
     );
 
     let mut rest = log.stdout.as_str();
-    for told in [
+    for expected in [
         "Flow fix-bug started",
         "Step fix\n",
         "Session 1 completed",
         "[FAIL] fix: the command `npm` ended with exit code 1",
         "Step fix, try 2\n",
         "Session 2 completed",
-        "[PASS] fix: every action was as expected",
-        "ended: it is complete: the steps have come to their end",
+        "[PASS] fix: every expected action happened",
+        "completed: the flow reached the end of its steps",
     ] {
         let (_, after) = rest
-            .split_once(told)
-            .unwrap_or_else(|| panic!("{told}: {log:?}"));
+            .split_once(expected)
+            .unwrap_or_else(|| panic!("{expected}: {log:?}"));
         rest = after;
     }
     assert_ne!(again.code, Some(2), "{again:?}");
@@ -322,7 +328,7 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
 fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
     let project = project();
     npm_fails(&project, 99);
-    let failed = Ended::of(fix_bug(&project, &speaks_often(9), &[]));
+    let failed = CommandOutput::run(fix_bug(&project, &speaks_often(9), &[]));
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let file = ".autonoe/flows/fix-bug/steps_registry.json";
     let changed = project
@@ -330,12 +336,9 @@ fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
         .replace("\"maxRetries\": 4", "\"maxRetries\": 8");
     project.write(file, &changed);
 
-    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
 
-    let told = "[FAIL] the command `npm` ended with exit code 1";
-    assert_eq!(log.stdout.matches(told).count(), 5, "{log:?}");
-    assert!(
-        log.stdout.contains("ended: it failed at the step fix: "),
-        "{log:?}"
-    );
+    let expected = "[FAIL] the command `npm` ended with exit code 1";
+    assert_eq!(log.stdout.matches(expected).count(), 5, "{log:?}");
+    assert!(log.stdout.contains("failed at the step fix: "), "{log:?}");
 }

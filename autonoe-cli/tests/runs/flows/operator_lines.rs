@@ -1,12 +1,12 @@
-//! Lines of `autonoe flow run` for the operator: warnings at the start, denied calls at the end.
+//! Output of `autonoe flow run` for the operator: warnings at the start, denied calls at the end.
 
 use serde_json::json;
 
-use super::setting::{backend, flow, npm_fails, project};
-use crate::runs::support::autonoe::Ended;
+use super::fixture::{backend, flow, npm_fails, project};
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::script::{Script, ends, is_denied_by, says};
 
-fn run(options: &[&str]) -> Ended {
+fn run(options: &[&str]) -> CommandOutput {
     let project = project();
     npm_fails(&project, 0);
     let wget = json!({"command": "wget example.com"});
@@ -19,7 +19,7 @@ fn run(options: &[&str]) -> Ended {
     let bug = ["--bug", "it crashes at midnight"];
     let words = [&["fix-bug", &backend][..], options, &bug].concat();
 
-    let ended = Ended::of(flow(&project, &words));
+    let ended = CommandOutput::run(flow(&project, &words));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     ended

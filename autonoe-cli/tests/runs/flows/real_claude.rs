@@ -6,12 +6,12 @@ use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script, Turn};
 use serde_json::{Value, json};
 
 use super::examples::steps;
-use super::setting::{flow, npm, project, result};
+use super::fixture::{flow, npm, project, result};
 use crate::build::Build;
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 
-/// Prepares a flow on the real program, which asks `model`.
+/// Prepares a flow on the real program, with `model` as its service.
 fn on_claude(
     project: &Project,
     build: Build,
@@ -39,7 +39,7 @@ fn calls(tool: &str, input: Value) -> [Turn; 2] {
 }
 
 #[test]
-fn a_bug_is_mended_in_the_second_try() {
+fn a_bug_is_fixed_in_the_second_attempt() {
     let build = Build::NEWER;
     let project = project();
     npm(&project, "[ -e mended.txt ]");
@@ -51,7 +51,7 @@ fn a_bug_is_mended_in_the_second_try() {
     ]));
 
     let words = ["fix-bug", "--bug", "it crashes at midnight"];
-    let ended = Ended::of(on_claude(&project, build, &model, "ofTheUser", &words));
+    let ended = CommandOutput::run(on_claude(&project, build, &model, "user", &words));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(steps(&result(&ended)), ["fix", "fix"]);
@@ -59,16 +59,22 @@ fn a_bug_is_mended_in_the_second_try() {
     let same = "Step fix, try 2, in the same conversation";
     assert!(ended.stderr.contains(same), "{ended:?}");
     let requests = model.log().main_requests();
-    let told = |request: usize, words: &str| format!("{:?}", requests[request]).contains(words);
-    assert!(told(0, "it crashes at midnight"), "{requests:?}");
-    assert!(told(0, "You mend bugs in a project"), "the system prompt");
-    // The conversation has the same prompt twice.
+    let contains = |request: usize, words: &str| format!("{:?}", requests[request]).contains(words);
+    assert!(contains(0, "it crashes at midnight"), "{requests:?}");
+    assert!(
+        contains(0, "You fix bugs in a project"),
+        "the system prompt"
+    );
+    // The conversation contains the same prompt twice.
     let sent = |request: usize| {
         let request = format!("{:?}", requests[request]);
         request.matches("it crashes at midnight").count()
     };
     assert_eq!(sent(1), 2 * sent(0), "{requests:?}");
-    assert!(told(1, "I think that it was the cache."), "{requests:?}");
+    assert!(
+        contains(1, "I think that it was the cache."),
+        "{requests:?}"
+    );
     model.verify();
 }
 
@@ -95,9 +101,9 @@ fn a_release_is_prepared_with_the_tools_of_flows() {
     let model = AnthropicServer::start(Script::new(turns));
 
     let words = ["prepare-release", "--release", "1.4.0", "--since", "v1.3.2"];
-    // Conversations that go with their sessions: each step has one of its own.
+    // Conversations end with their sessions, so each step has its own.
     let command = on_claude(&project, Build::NEWER, &model, "perSession", &words);
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let way = ["survey", "changelog", "version", "documents", "sign-off"];

@@ -1,22 +1,22 @@
-//! Flows that were killed.
+//! Resuming killed flows.
 
 use serde_json::json;
 
 use super::examples::steps;
-use super::setting::{backend, calls, flow, npm_fails, project, result, speaks};
-use crate::runs::support::autonoe::Ended;
-use crate::runs::support::killed::UnderWay;
+use super::fixture::{backend, calls, flow, npm_fails, project, result, speaks};
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, hangs, says};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
 
-/// Kills `fix-bug` in its third try.
+/// Kills `fix-bug` in its third attempt.
 fn killed() -> Project {
     killed_with(&[])
 }
 
-/// The same with these options.
+/// Kills `fix-bug` in its third attempt, with these options.
 fn killed_with(options: &[&str]) -> Project {
     let project = project();
     npm_fails(&project, 99);
@@ -27,39 +27,39 @@ fn killed_with(options: &[&str]) -> Project {
     let option = backend(&project, &script);
     let words = [&["fix-bug", &option], options, &BUG].concat();
     let command = flow(&project, &words);
-    UnderWay::until_journal_has(command, &project, "\"number\":3").kill();
+    RunningCommand::until_journal_has(command, &project, "\"number\":3").kill();
     project
 }
 
-/// Tries often enough.
+/// A script with enough attempts.
 fn tries() -> Script {
     (0..9).fold(Script::new(), |script, _| {
         script.session(speaks("Now it is right."))
     })
 }
 
-fn goes_on(project: &Project, words: &[&str]) -> Ended {
+fn resume(project: &Project, words: &[&str]) -> CommandOutput {
     let option = backend(project, &tries());
     let words = [&["fix-bug", "--json", &option], words, &BUG].concat();
-    Ended::of(flow(project, &words))
+    CommandOutput::run(flow(project, &words))
 }
 
 #[test]
-fn a_killed_flow_goes_on_at_its_step_and_its_tries_are_counted() {
+fn a_killed_flow_resumes_at_its_step_and_counts_its_attempts() {
     let project = killed();
 
-    let ended = goes_on(&project, &[]);
+    let ended = resume(&project, &[]);
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let result = result(&ended);
-    // Five tries in all, of which two had come to their end.
+    // Five attempts in all, two of which had finished before the kill.
     assert_eq!(steps(&result), ["fix"; 5], "{result:#}");
     assert_eq!(project.read("tested").lines().count(), 5);
-    for told in ["resuming the interrupted run", "of the flow fix-bug;"] {
-        assert!(ended.stderr.contains(told), "{ended:?}");
+    for expected in ["resuming the interrupted run", "of the flow fix-bug;"] {
+        assert!(ended.stderr.contains(expected), "{ended:?}");
     }
-    let told = "Flow fix-bug goes on (";
-    assert!(ended.stderr.contains(told), "{ended:?}");
+    let expected = "Flow fix-bug resumed (";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
     assert!(!ended.stderr.contains("Flow fix-bug started"), "{ended:?}");
     assert!(ended.stderr.contains("Step fix, try 3"), "{ended:?}");
     assert!(!ended.stderr.contains("Step fix, try 2"), "{ended:?}");
@@ -68,7 +68,7 @@ fn a_killed_flow_goes_on_at_its_step_and_its_tries_are_counted() {
 #[test]
 fn limits_are_those_of_the_first_start_unless_others_are_given() {
     for (options, code, iterations) in [
-        // A quarter of a dollar for each try that came to its end.
+        // Each finished attempt costs a quarter of a dollar.
         (&[][..], 6, 3),
         (&["--wait-for-quota"], 6, 3),
         (&["--max-time", "99h"], 6, 3),
@@ -77,7 +77,7 @@ fn limits_are_those_of_the_first_start_unless_others_are_given() {
     ] {
         let project = killed_with(&["--max-cost", "0.75"]);
 
-        let ended = goes_on(&project, options);
+        let ended = resume(&project, options);
 
         assert_eq!(ended.code, Some(code), "{options:?}: {ended:?}");
         assert_eq!(steps(&result(&ended)).len(), iterations, "{options:?}");
@@ -85,20 +85,20 @@ fn limits_are_those_of_the_first_start_unless_others_are_given() {
 }
 
 #[test]
-fn a_dry_run_tells_that_it_would_go_on() {
+fn a_dry_run_reports_that_it_would_resume() {
     let project = killed();
     let before = project.read(".autonoe/journal.jsonl");
 
     let words = [&["fix-bug", "--dry-run"][..], &BUG].concat();
-    let ended = Ended::of(flow(&project, &words));
+    let ended = CommandOutput::run(flow(&project, &words));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stdout.contains("goes on with"), "{ended:?}");
+    assert!(ended.stdout.contains("resumes"), "{ended:?}");
     assert_eq!(project.read(".autonoe/journal.jsonl"), before);
 }
 
 #[test]
-fn a_dry_run_tells_the_step_at_which_it_would_go_on_and_why_it_would_not() {
+fn a_dry_run_reports_the_step_to_resume_or_why_it_would_not_resume() {
     let project = project();
     npm_fails(&project, 0);
     let changes = json!({"changes": "fixed: the clock", "breaking": false});
@@ -111,34 +111,34 @@ fn a_dry_run_tells_the_step_at_which_it_would_go_on_and_why_it_would_not() {
         &project,
         &[&["prepare-release", &option][..], &words("1.4.0")].concat(),
     );
-    UnderWay::until_journal_has(command, &project, "\"number\":2").kill();
+    RunningCommand::until_journal_has(command, &project, "\"number\":2").kill();
     let dry_run = |release| {
         let words = [&["prepare-release", "--dry-run"][..], &words(release)].concat();
-        Ended::of(flow(&project, &words))
+        CommandOutput::run(flow(&project, &words))
     };
 
     let (same, other) = (dry_run("1.4.0"), dry_run("2.0.0"));
 
-    assert!(same.stdout.contains("goes on with"), "{same:?}");
-    assert!(same.stdout.contains("at the step"), "{same:?}");
+    assert!(same.stdout.contains("resumes"), "{same:?}");
+    assert!(same.stdout.contains("at step"), "{same:?}");
     assert!(same.stdout.contains(" changelog"), "{same:?}");
     assert!(!same.stdout.contains("first step"), "{same:?}");
-    assert!(!other.stdout.contains("goes on with"), "{other:?}");
-    assert!(other.stdout.contains("cannot go on"), "{other:?}");
+    assert!(!other.stdout.contains("resumes"), "{other:?}");
+    assert!(other.stdout.contains("cannot resume"), "{other:?}");
     assert!(
-        other.stdout.contains("it had other parameters"),
+        other.stdout.contains("its parameters were different"),
         "{other:?}"
     );
 }
 
 #[test]
-fn a_flow_that_is_under_way_is_not_said_to_have_broken_off() {
+fn a_running_flow_is_not_reported_as_interrupted() {
     let project = project();
     npm_fails(&project, 0);
     let script = Script::new().session([says("I look."), hangs()]);
     let option = backend(&project, &script);
     let command = flow(&project, &[&["fix-bug", &option][..], &BUG].concat());
-    let under_way = UnderWay::until_journal_has(command, &project, "\"number\":1");
+    let under_way = RunningCommand::until_journal_has(command, &project, "\"number\":1");
 
     for words in [
         &["fix-bug", &option, BUG[0], BUG[1]][..],
@@ -151,7 +151,7 @@ fn a_flow_that_is_under_way_is_not_said_to_have_broken_off() {
             "v0",
         ],
     ] {
-        let other = Ended::of(flow(&project, words));
+        let other = CommandOutput::run(flow(&project, words));
 
         assert_eq!(other.code, Some(1), "{other:?}");
         assert!(other.stderr.contains("is held by another run"), "{other:?}");
@@ -161,7 +161,7 @@ fn a_flow_that_is_under_way_is_not_said_to_have_broken_off() {
 }
 
 #[test]
-fn another_definition_or_other_parameters_are_not_gone_on_with() {
+fn a_flow_does_not_resume_with_another_definition_or_parameters() {
     let project = killed();
     let file = ".autonoe/flows/fix-bug/steps_registry.json";
     let changed = project
@@ -170,17 +170,17 @@ fn another_definition_or_other_parameters_are_not_gone_on_with() {
     let option = backend(&project, &tries());
     let other = ["fix-bug", &option, "--bug", "it crashes at noon each day"];
 
-    let parameters = Ended::of(flow(&project, &other));
+    let parameters = CommandOutput::run(flow(&project, &other));
     project.write(file, &changed);
-    let definition = goes_on(&project, &[]);
-    let anew = goes_on(&project, &["--anew"]);
+    let definition = resume(&project, &[]);
+    let anew = resume(&project, &["--anew"]);
 
-    for (ended, told) in [
-        (&parameters, "it had other parameters"),
-        (&definition, "its definition was changed since"),
+    for (ended, expected) in [
+        (&parameters, "its parameters have changed since"),
+        (&definition, "its definition has changed since"),
     ] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
         assert!(ended.stderr.contains("--anew"), "{ended:?}");
     }
     assert_eq!(steps(&result(&anew)), ["fix"; 9], "{anew:?}");
@@ -192,13 +192,13 @@ fn what_is_left_behind_is_told() {
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 
     let run = crate::runs::support::autonoe::scripted(&project, &script, &["run"]);
-    let anew = goes_on(&project, &[]);
+    let anew = resume(&project, &[]);
 
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stderr.contains("the interrupted run "), "{run:?}");
-    let told = " of the flow fix-bug is left as it is; a new run begins";
-    assert!(run.stderr.contains(told), "{run:?}");
-    // The run came after it, so that the flow is not the last one any more.
+    let expected = " of the flow fix-bug is not resumed; starting a new run";
+    assert!(run.stderr.contains(expected), "{run:?}");
+    // The run came later, so the flow is no longer the last one.
     assert!(!anew.stderr.contains("interrupted run"), "{anew:?}");
     assert_eq!(steps(&result(&anew)), ["fix"; 5], "{anew:?}");
 }

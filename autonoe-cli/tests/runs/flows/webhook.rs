@@ -1,4 +1,4 @@
-//! An escalation that a service is told of.
+//! Escalations of a flow to a webhook.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,8 +6,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::setting::{backend, flow, npm_fails, project, speaks};
-use crate::runs::support::autonoe::Ended;
+use super::fixture::{backend, flow, npm_fails, project, speaks};
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::Script;
 use crate::runs::telemetry::receiver::Receiver;
@@ -19,7 +19,7 @@ fn key() -> String {
     format!("whsec_{}", STANDARD.encode(BYTES))
 }
 
-/// Lets `fix-bug` tell a service of its failure.
+/// Creates a project in which `fix-bug` reports its failure to a webhook.
 fn with_webhook(address: &str) -> Project {
     let project = project();
     npm_fails(&project, 99);
@@ -37,16 +37,16 @@ fn with_webhook(address: &str) -> Project {
     project
 }
 
-fn run(project: &Project, key: Option<&str>) -> Ended {
+fn run(project: &Project, key: Option<&str>) -> CommandOutput {
     let option = backend(project, &Script::new().session(speaks("I cannot find it.")));
     let words = ["fix-bug", &option, "--bug", "it crashes at midnight"];
     let mut command = flow(project, &words);
     command.envs(key.map(|key| (VARIABLE, key)));
-    Ended::of(command)
+    CommandOutput::run(command)
 }
 
 #[test]
-fn a_service_is_told_with_a_signature_that_it_can_verify() {
+fn a_webhook_receives_an_escalation_with_a_valid_signature() {
     let service = Receiver::start();
     let project = with_webhook(&format!("{}/hooks/flows", service.url()));
 
@@ -54,13 +54,16 @@ fn a_service_is_told_with_a_signature_that_it_can_verify() {
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.stderr.contains("The failure of fix was told"),
+        ended.stderr.contains("The failure of fix was reported"),
         "{ended:?}"
     );
-    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
-    for told in [&ended.stderr, &log.stdout] {
-        assert!(told.contains("Escalation of fix: "), "{told}");
-        assert!(told.contains("The failure of fix was told"), "{told}");
+    let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    for output in [&ended.stderr, &log.stdout] {
+        assert!(output.contains("Escalation of fix: "), "{output}");
+        assert!(
+            output.contains("The failure of fix was reported"),
+            "{output}"
+        );
     }
     let requests = service.at("/hooks/flows");
     let [request] = requests.as_slice() else {
@@ -86,30 +89,68 @@ fn a_service_is_told_with_a_signature_that_it_can_verify() {
 }
 
 #[test]
-fn a_key_that_is_missing_or_none_is_told_before_anything_begins() {
+fn notifications_report_an_escalation_and_the_end_of_a_flow() {
+    let escalations = Receiver::start();
+    let project = with_webhook(&escalations.url());
+    let service = Receiver::start();
+    let url = service.url();
+    let option = backend(
+        &project,
+        &Script::new().session(speaks("I cannot find it.")),
+    );
+    let words = [
+        "fix-bug",
+        &option,
+        "--notify",
+        &url,
+        "--notify-key",
+        "ops-hook",
+        "--bug",
+        "it crashes at midnight",
+    ];
+    let mut command = flow(&project, &words);
+    command.env(VARIABLE, key());
+
+    let ended = CommandOutput::run(command);
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let bodies = service.requests().into_iter().map(|request| {
+        assert!(request.headers["webhook-signature"].starts_with("v1,"));
+        serde_json::from_slice::<Value>(&request.body).expect("JSON")
+    });
+    let sent: Vec<_> = bodies
+        .map(|body| (body["type"].clone(), body["data"]["type"].clone()))
+        .collect();
+    let alert = |kind: &str| (json!("flow.alert"), json!(kind));
+    assert_eq!(sent, [alert("needs_person"), alert("failed")]);
+    assert_eq!(escalations.requests().len(), 1);
+}
+
+#[test]
+fn a_missing_or_invalid_key_is_reported_before_the_start() {
     let project = with_webhook("http://127.0.0.1:9/hook");
-    for (key, told) in [
-        (None, "there is no signing key `ops-hook`"),
+    for (key, expected) in [
+        (None, "the signing key `ops-hook` of the webhook is not"),
         (None, "set AUTONOE_SIGNING_KEY_OPS_HOOK"),
         (
             Some("secret"),
-            "AUTONOE_SIGNING_KEY_OPS_HOOK: a signing key is",
+            "AUTONOE_SIGNING_KEY_OPS_HOOK: a signing key must be",
         ),
     ] {
         let ended = run(&project, key);
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
         let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
         assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
     }
 }
 
 #[test]
-fn a_service_that_nobody_could_vouch_for_is_told_before_anything_begins() {
+fn a_webhook_without_a_trusted_authority_is_reported_before_the_start() {
     let project = with_webhook("https://hooks.example.com/flows");
-    for (trust, told) in [
-        (json!({"system": "ignored"}), "no authorities are given"),
+    for (trust, expected) in [
+        (json!({"system": "ignored"}), "no certificate authorities"),
         (
             json!({"system": "ignored", "files": ["missing.pem"]}),
             "missing.pem cannot be read",
@@ -125,18 +166,18 @@ fn a_service_that_nobody_could_vouch_for_is_told_before_anything_begins() {
         let ended = run(&project, Some(&key()));
 
         assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
         let journal = std::fs::read_to_string(project.path(".autonoe/journal.jsonl"));
         assert_eq!(journal.unwrap_or_default(), "", "nothing was begun");
     }
 }
 
 #[test]
-fn a_service_that_the_authorities_of_the_project_vouch_for_can_be_told() {
+fn a_webhook_with_an_authority_of_the_project_is_accepted() {
     let authority = rcgen::generate_simple_self_signed(["hooks.example.com".to_owned()]);
     let authority = authority.expect("a certificate").cert.pem();
     let project = with_webhook("https://hooks.example.com/flows");
-    // It is not told: the tests pass.
+    // The webhook gets no request, because the tests pass.
     npm_fails(&project, 0);
     let models = json!({"trust": {"system": "ignored", "pem": authority}});
     project.write(".autonoe/models.json", &models.to_string());

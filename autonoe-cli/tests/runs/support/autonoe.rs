@@ -1,4 +1,4 @@
-//! The command, without a terminal.
+//! Runs the command without a terminal.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use super::project::Project;
 use super::script::Script;
 
-/// Prepares `autonoe` with these arguments in the project, and nothing of the environment but `PATH`.
+/// Prepares `autonoe` with these arguments in the project, with only `PATH` from the environment.
 pub(crate) fn autonoe(project: &Project, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_autonoe"));
     command
@@ -20,12 +20,12 @@ pub(crate) fn autonoe(project: &Project, arguments: &[&str]) -> Command {
 }
 
 /// Runs `autonoe COMMAND` on agents that follow `script`, without pauses.
-pub(crate) fn scripted(project: &Project, script: &Script, arguments: &[&str]) -> Ended {
+pub(crate) fn scripted(project: &Project, script: &Script, arguments: &[&str]) -> CommandOutput {
     let command = scripted_command(project, script, arguments);
-    Ended::of(command)
+    CommandOutput::run(command)
 }
 
-/// Prepares the same.
+/// Prepares `autonoe COMMAND` on agents that follow `script`, without pauses.
 pub(crate) fn scripted_command(project: &Project, script: &Script, arguments: &[&str]) -> Command {
     let file = project.beside("agents.json");
     fs::write(&file, script.to_json()).expect("writable");
@@ -36,16 +36,16 @@ pub(crate) fn scripted_command(project: &Project, script: &Script, arguments: &[
     command
 }
 
-/// How a command ended.
+/// The output of a finished command.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ended {
-    pub(crate) fn of(mut command: Command) -> Self {
+impl CommandOutput {
+    pub(crate) fn run(mut command: Command) -> Self {
         let Output {
             status,
             stdout,

@@ -1,6 +1,6 @@
-//! What the tests of the command share.
+//! Fixtures that the tests of the command share.
 
 pub(crate) mod autonoe;
-pub(crate) mod killed;
 pub(crate) mod project;
+pub(crate) mod running_command;
 pub(crate) mod script;

@@ -1,4 +1,4 @@
-//! A project in a folder of its own.
+//! `Project`, a temporary project for tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A project with a `SPEC.md`, and a folder beside it for scripts.
+/// A project with a `SPEC.md`, and a folder around it for scripts.
 pub(crate) struct Project {
     folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Project {
         self.folder.path().join("home")
     }
 
-    /// Returns the path of a file beside the project.
+    /// Returns the path of a file next to the project.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -49,14 +49,14 @@ impl Project {
         fs::read_to_string(self.path(name)).expect("readable")
     }
 
-    /// Reads the ledger, if there is one.
+    /// Reads the ledger, if it exists.
     pub(crate) fn ledger(&self) -> Option<Value> {
         let text = fs::read(self.path(".autonoe/status.json")).ok()?;
         Some(serde_json::from_slice(&text).expect("JSON"))
     }
 
-    /// Writes a ledger with deliverables of these ids: passed and blocked or not.
-    pub(crate) fn has_ledger(&self, deliverables: &[(&str, bool, bool)]) {
+    /// Writes a ledger with deliverables: ID, passed and blocked.
+    pub(crate) fn write_ledger(&self, deliverables: &[(&str, bool, bool)]) {
         let deliverables: Vec<Value> = deliverables
             .iter()
             .map(|(id, passed, blocked)| {

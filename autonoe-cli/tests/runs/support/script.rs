@@ -1,10 +1,10 @@
-//! Scripts of agents, as `--backend scripted:FILE` reads them.
+//! Builds scripts of agents for `--backend scripted:FILE`.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// What agents do, session by session.
+/// The actions of agents, by session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     sessions: Vec<Value>,
@@ -24,7 +24,7 @@ impl Script {
         self
     }
 
-    /// Adds a session that plans one deliverable per id.
+    /// Adds a session that plans one deliverable per ID.
     pub(crate) fn plans(self, ids: &[&str]) -> Self {
         self.session([creates(ids), ends()])
     }
@@ -79,20 +79,20 @@ pub(crate) fn says(text: &str) -> Value {
     json!({"says": text})
 }
 
-/// Asks a model that takes ten tokens and gives five.
-pub(crate) fn asks_model(model: &str, answer: &str) -> Value {
+/// Calls a model that uses ten input tokens and five output tokens.
+pub(crate) fn calls_model(model: &str, answer: &str) -> Value {
     let tokens = json!({"input": 10, "output": 5});
-    json!({"asksModel": {"model": model, "answer": answer, "tokens": tokens}})
+    json!({"callsModel": {"model": model, "answer": answer, "tokens": tokens}})
 }
 
 pub(crate) fn waits_for_file(path: &Path) -> Value {
     json!({"waitsForFile": path})
 }
 
-/// Ends the session with a spent quota that resets ten seconds after this step.
+/// Ends the session with an exhausted quota that resets ten seconds after this step.
 ///
-/// A run that reads the reset after it has passed backs off for minutes instead, so a shorter time
-/// would fail on a machine that stalls.
+/// A run that reads the reset time after it has passed backs off for minutes instead, so a shorter
+/// time would fail on a slow machine.
 pub(crate) fn hits_short_quota() -> Value {
     json!({"hitsQuotaForMs": 10_000})
 }

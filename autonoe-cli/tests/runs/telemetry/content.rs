@@ -1,14 +1,14 @@
-//! What was said is private.
+//! Tests that telemetry contains message content only on request.
 
 use super::receiver::Receiver;
 use super::spans::{Span, spans};
 use super::{exported, script};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 
 const SWITCH: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// What only content has.
+/// Texts that occur only in message content.
 const PRIVATE: [&str; 4] = [
     "a private answer",
     "private.example",
@@ -20,7 +20,7 @@ fn exported_with(switch: Option<&str>) -> (Receiver, Vec<Span>) {
     let (project, receiver) = (Project::new(), Receiver::start());
     let mut command = exported(&project, &script(), &receiver);
     command.envs(switch.map(|value| (SWITCH, value)));
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let spans = spans(&receiver);
     assert_eq!(spans.len(), 7);

@@ -1,4 +1,4 @@
-//! Runs that fail, and receivers that do.
+//! Failed runs, and failing receivers.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use super::metrics::{metrics, sum};
 use super::receiver::{Answer, Receiver};
 use super::spans::spans;
 use super::{exported, script};
-use crate::runs::support::autonoe::{Ended, scripted_command};
-use crate::runs::support::killed::UnderWay;
+use crate::runs::support::autonoe::{CommandOutput, scripted_command};
 use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{Script, creates, hangs};
 
 /// Longer than a run takes on a busy machine, and shorter than the time limit of an export.
@@ -22,24 +22,25 @@ const LIMIT: &str = "600000";
 
 #[test]
 fn a_receiver_that_does_not_take_it_costs_one_line() {
-    // Nobody listens there any more.
+    // A port at which nothing listens.
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
     let nobody = nobody.expect("a port");
     let silent = Receiver::answering(Answer::Nothing);
     let refusing = Receiver::answering(Answer::Status(401));
     let broken = Receiver::answering(Answer::Status(503));
-    // The time limits of single signals leave the wait at the end of the run at two seconds.
+    // The time limits of single signals do not change the wait of two seconds at the end of the
+    // run.
     let of_signals = &[
         "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
         "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
     ][..];
-    // The time limit of all signals extends that wait: the answer comes before its end.
+    // The time limit of all signals extends that wait: the answer arrives before its end.
     let of_all = &["OTEL_EXPORTER_OTLP_TIMEOUT"][..];
-    for (url, limits, told) in [
+    for (url, limits, expected) in [
         (format!("http://{nobody}"), of_all, "onnection refused"),
         (silent.url(), of_signals, "longer than 2s"),
-        (refusing.url(), of_all, "the receiver answered 401"),
-        (broken.url(), of_all, "the receiver answered 503"),
+        (refusing.url(), of_all, "the receiver responded with 401"),
+        (broken.url(), of_all, "the receiver responded with 503"),
     ] {
         let project = Project::new();
         let mut command = scripted_command(&project, &script(), &["run"]);
@@ -48,16 +49,16 @@ fn a_receiver_that_does_not_take_it_costs_one_line() {
             .envs(limits.iter().map(|limit| (limit, LIMIT)));
         let begun = Instant::now();
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert!(begun.elapsed() < SOON, "{told}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < SOON, "{expected}: {:?}", begun.elapsed());
         let mut lines = ended
             .stderr
             .lines()
             .filter(|line| line.contains("telemetry"));
         let line = lines.next().expect("it is told");
-        assert!(line.contains(told), "{line}");
+        assert!(line.contains(expected), "{line}");
         assert_eq!(lines.next(), None, "{ended:?}");
         assert!(
             ended.stdout.contains("1 of 1 deliverables passed"),
@@ -67,7 +68,7 @@ fn a_receiver_that_does_not_take_it_costs_one_line() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_the_run_goes_on() {
+fn an_impossible_request_is_reported_and_the_run_continues() {
     let receiver = Receiver::start();
     for (variable, value) in [
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
@@ -77,11 +78,11 @@ fn what_cannot_be_done_is_told_and_the_run_goes_on() {
         let mut command = exported(&project, &script(), &receiver);
         command.env(variable, value);
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let told = "nothing is exported as telemetry";
-        assert!(ended.stderr.contains(told), "{variable}: {ended:?}");
+        let expected = "telemetry is off";
+        assert!(ended.stderr.contains(expected), "{variable}: {ended:?}");
     }
     assert!(receiver.requests().is_empty());
 }
@@ -97,7 +98,7 @@ fn nothing_is_exported_where_it_is_switched_off() {
         let mut command = exported(&project, &script(), &receiver);
         command.env(variable, value);
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let mut came: Vec<_> = receiver.requests().into_iter().map(|it| it.path).collect();
@@ -113,7 +114,7 @@ fn other_commands_export_nothing() {
         let mut command = crate::runs::support::autonoe::autonoe(&project, &[command]);
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url());
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
     }
@@ -127,7 +128,7 @@ fn a_run_that_fails_is_exported_with_the_reason() {
     let mut command = exported(&project, &script, &receiver);
     command.arg("--max-retries=0");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(7), "{ended:?}");
     let spans = spans(&receiver);
@@ -146,7 +147,7 @@ fn a_run_that_is_interrupted_is_exported_with_all_that_was_open() {
     let script = Script::new().session([creates(&["DL-001"]), hangs()]);
     let command = exported(&project, &script, &receiver);
     let ledger = project.path(".autonoe/status.json");
-    let run = UnderWay::until_file_has(command, &ledger, "DL-001");
+    let run = RunningCommand::until_file_has(command, &ledger, "DL-001");
 
     run.interrupt();
     let (code, written) = run.end();

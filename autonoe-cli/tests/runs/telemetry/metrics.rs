@@ -1,4 +1,4 @@
-//! Metrics as they were received.
+//! Decodes received metrics.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use prost::Message;
 use super::receiver::Receiver;
 use super::spans::{Attributes, attributes};
 
-/// One series of a metric: its attributes, how often it was measured, and the sum.
+/// One series of a metric: its attributes, the number of measurements, and the sum.
 pub(crate) type Series = (Attributes, u64, f64);
 
 /// The metrics of one process, by name.
 pub(crate) type Metrics = BTreeMap<String, Vec<Series>>;
 
-/// Returns the metrics of the only process that exported some.
+/// Returns the metrics of the only exporting process.
 pub(super) fn metrics(receiver: &Receiver) -> Metrics {
     let mut processes = metrics_of_processes(receiver);
     let (_, metrics) = processes.pop_first().expect("metrics came");
@@ -24,7 +24,7 @@ pub(super) fn metrics(receiver: &Receiver) -> Metrics {
     metrics
 }
 
-/// Returns the metrics that came last from each process, by `service.instance.id`.
+/// Returns the last metrics of each process, by `service.instance.id`.
 pub(crate) fn metrics_of_processes(receiver: &Receiver) -> BTreeMap<Option<String>, Metrics> {
     let mut processes = BTreeMap::new();
     for request in receiver.at("/v1/metrics") {
@@ -66,7 +66,7 @@ fn series(data: Data) -> Vec<Series> {
     }
 }
 
-/// Adds up the sums of the series that have this attribute.
+/// Sums the series that have this attribute.
 pub(crate) fn sum(series: &[Series], name: &str, value: &str) -> f64 {
     let with_it = series
         .iter()

@@ -1,11 +1,11 @@
-//! Runs that are exported to a receiver of OpenTelemetry.
+//! Runs whose telemetry is exported to an OpenTelemetry receiver.
 
 mod content;
 mod failures;
-mod measured;
 pub(crate) mod metrics;
 mod parents;
 pub(crate) mod receiver;
+mod run_metrics;
 pub(crate) mod spans;
 mod tree;
 
@@ -16,14 +16,14 @@ use serde_json::json;
 use self::receiver::Receiver;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, asks_model, creates, ends, is_denied_by, sets};
+use crate::runs::support::script::{Script, calls_model, creates, ends, is_denied_by, sets};
 
-/// A run of two sessions with calls of a model, of tools, and one that is blocked.
+/// A run of two sessions with model calls, tool calls and a denied call.
 fn script() -> Script {
     let blocked = json!({"command": "curl http://private.example"});
     Script::new()
         .session([
-            asks_model("a-model", "a private answer"),
+            calls_model("a-model", "a private answer"),
             creates(&["DL-001"]),
             ends(),
         ])
@@ -34,10 +34,10 @@ fn script() -> Script {
         ])
 }
 
-/// How long the command waits for its last exports, in milliseconds.
+/// Time limit of the last exports, in milliseconds.
 pub(crate) const EXPORT_LIMIT: (&str, &str) = ("OTEL_EXPORTER_OTLP_TIMEOUT", "60000");
 
-/// Prepares `autonoe run` with this script, exported to `receiver`.
+/// Prepares `autonoe run` with this script and an export to `receiver`.
 fn exported(project: &Project, script: &Script, receiver: &Receiver) -> Command {
     let mut command = scripted_command(project, script, &["run"]);
     command

@@ -1,4 +1,4 @@
-//! Traces that go through several processes.
+//! Traces across several processes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use super::metrics::metrics;
 use super::receiver::Receiver;
 use super::spans::spans;
 use super::{EXPORT_LIMIT, exported, script};
-use crate::runs::support::autonoe::{Ended, autonoe};
+use crate::runs::support::autonoe::{CommandOutput, autonoe};
 use crate::runs::support::project::Project;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -23,7 +23,7 @@ fn a_run_belongs_to_the_trace_that_it_was_started_in() {
         .env("TRACEPARENT", format!("00-{TRACE}-{ABOVE}-01"))
         .env("TRACESTATE", "vendor=1");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let spans = spans(&receiver);
@@ -41,7 +41,7 @@ fn a_trace_that_is_not_recorded_is_not_exported_but_measured() {
     let mut command = exported(&project, &script(), &receiver);
     command.env("TRACEPARENT", format!("00-{TRACE}-{ABOVE}-00"));
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(receiver.at("/v1/traces").is_empty());
@@ -54,7 +54,7 @@ fn what_is_no_trace_parent_begins_a_trace() {
     let mut command = exported(&project, &script(), &receiver);
     command.env("TRACEPARENT", "something else");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(spans(&receiver)[0].parent, "");
@@ -64,11 +64,11 @@ fn what_is_no_trace_parent_begins_a_trace() {
 fn a_process_of_an_agent_is_told_the_span_of_its_session() {
     let (project, receiver) = (Project::new(), Receiver::start());
     project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
-    let (program, told) = (project.beside("claude"), project.beside("told"));
+    let (program, traceparent) = (project.beside("claude"), project.beside("told"));
     let script = format!(
         "#!/bin/sh\ncase \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit 0;; esac\n\
          printf '%s' \"$TRACEPARENT\" > '{}'\nexit 1\n",
-        told.display()
+        traceparent.display()
     );
     fs::write(&program, script).expect("writable");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("ours");
@@ -89,7 +89,7 @@ fn a_process_of_an_agent_is_told_the_span_of_its_session() {
         .envs([EXPORT_LIMIT])
         .env("ANTHROPIC_API_KEY", "nobody checks it");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     assert_ne!(ended.code, Some(0), "{ended:?}");
     let spans = spans(&receiver);
@@ -97,7 +97,11 @@ fn a_process_of_an_agent_is_told_the_span_of_its_session() {
         .iter()
         .filter(|span| span.name.starts_with("invoke_agent"));
     let session = sessions.next_back().expect("there was one");
-    let told = fs::read_to_string(told).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
-    assert_eq!(told, format!("00-{}-{}-01", session.trace, session.id));
+    let traceparent =
+        fs::read_to_string(traceparent).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    assert_eq!(
+        traceparent,
+        format!("00-{}-{}-01", session.trace, session.id)
+    );
     assert!(session.is_error, "{session:?}");
 }

@@ -1,4 +1,4 @@
-//! A receiver that speaks OTLP over HTTP, on a port of this machine.
+//! `Receiver`, a receiver of telemetry and webhooks over HTTP on loopback.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -6,26 +6,29 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
-/// What a receiver does with a request.
+/// Response of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// It answers with this status.
+    /// Responds with this status.
     Status(u16),
-    /// It takes the request and says nothing.
+    /// Responds with status 200 after this time.
+    Slow(Duration),
+    /// Reads the request and does not respond.
     Nothing,
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
-    /// By names in small letters.
+    /// Header values by lower-case names.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// A receiver. It stops when it is dropped.
+/// A receiver. Dropping it stops the thread.
 pub(crate) struct Receiver {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -38,7 +41,12 @@ impl Receiver {
     }
 
     pub(crate) fn answering(answer: Answer) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        Self::listening("127.0.0.1:0", answer)
+    }
+
+    /// Starts a receiver at an address that was free before.
+    pub(crate) fn listening(address: &str, answer: Answer) -> Self {
+        let listener = TcpListener::bind(address).expect("a port");
         let receiver = Self {
             address: listener.local_addr().expect("it is bound"),
             requests: Arc::default(),
@@ -61,12 +69,12 @@ impl Receiver {
         format!("http://{}", self.address)
     }
 
-    /// Returns what came so far.
+    /// Returns the requests so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().expect("nobody panicked").clone()
     }
 
-    /// Returns what came so far at this path.
+    /// Returns the requests at this path so far.
     pub(crate) fn at(&self, path: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| request.path == path);
@@ -77,17 +85,25 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // It waits for a connection.
+        // Wakes the thread, which waits for a connection.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// Serves a connection until the other side closes it.
+/// Serves a connection until the client closes it.
 fn serve(stream: &TcpStream, answer: Answer, requests: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
         requests.lock().expect("nobody panicked").push(request);
-        if let Answer::Status(status) = answer {
+        let status = match answer {
+            Answer::Status(status) => Some(status),
+            Answer::Slow(time) => {
+                thread::sleep(time);
+                Some(200)
+            }
+            Answer::Nothing => None,
+        };
+        if let Some(status) = status {
             let head = format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 0\r\n\r\n");
             if (&mut &*stream).write_all(head.as_bytes()).is_err() {
                 return;

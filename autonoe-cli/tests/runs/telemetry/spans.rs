@@ -1,4 +1,4 @@
-//! Spans as they were received.
+//! Decodes received spans.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use prost::Message;
 
 use super::receiver::{Receiver, Request};
 
-/// A span as it was received.
+/// A received span.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) name: String,
     pub(crate) trace: String,
     pub(crate) id: String,
-    /// Empty for a root.
+    /// Empty for a root span.
     pub(crate) parent: String,
     pub(crate) kind: i32,
     pub(crate) is_error: bool,
@@ -24,13 +24,13 @@ pub(crate) struct Span {
     begun: u64,
     ended: u64,
     pub(crate) attributes: Attributes,
-    /// Those of the process that exported it.
+    /// The resource attributes of the process that exported the span.
     pub(crate) resource: Attributes,
 }
 
 pub(crate) type Attributes = BTreeMap<String, String>;
 
-/// Returns the spans that came, by the time at which they began.
+/// Returns the received spans, sorted by start time.
 pub(crate) fn spans(receiver: &Receiver) -> Vec<Span> {
     let mut spans = Vec::new();
     for request in receiver.at("/v1/traces") {
@@ -81,7 +81,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes attributes as text: strings as they are, the rest as JSON would.
+/// Formats attributes as text: strings verbatim, other values as JSON.
 pub(crate) fn attributes(pairs: &[KeyValue]) -> Attributes {
     let pairs = pairs.iter().map(|pair| {
         let value = pair.value.as_ref().expect("it has a value");

@@ -1,4 +1,4 @@
-//! The tree of a run, as it was received.
+//! The span tree of a run, as received.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::receiver::Receiver;
 use super::spans::{Span, spans};
 use super::{exported, script};
-use crate::runs::support::autonoe::Ended;
+use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 
 const CLIENT: i32 = 3;
@@ -21,7 +21,7 @@ fn a_run_is_received_as_one_tree_with_the_names_of_the_conventions() {
         let mut command = exported(&project, &script(), &receiver);
         command.envs(protocol.map(|it| ("OTEL_EXPORTER_OTLP_PROTOCOL", it)));
 
-        let ended = Ended::of(command);
+        let ended = CommandOutput::run(command);
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(!ended.stderr.contains("warning"), "{ended:?}");
@@ -55,7 +55,7 @@ fn a_run_is_received_as_one_tree_with_the_names_of_the_conventions() {
     }
 }
 
-/// Returns names, names of parents and kinds.
+/// Returns the names, the parents' names and the kinds.
 fn shape(spans: &[Span]) -> Vec<(&str, Option<&str>, i32)> {
     let name_of = |id: &str| {
         spans
@@ -79,7 +79,7 @@ fn spans_have_the_ids_that_the_events_of_the_run_have() {
     let mut command = exported(&project, &script(), &receiver);
     command.arg("--output=json");
 
-    let ended = Ended::of(command);
+    let ended = CommandOutput::run(command);
 
     let events = ended.stdout.lines().map(serde_json::from_str::<Value>);
     let events: Vec<Value> = events.map(|event| event.expect("JSON")).collect();
@@ -98,7 +98,7 @@ fn spans_have_the_ids_that_the_events_of_the_run_have() {
 fn spans_say_what_the_conventions_ask_for() {
     let (project, receiver) = (Project::new(), Receiver::start());
 
-    let ended = Ended::of(exported(&project, &script(), &receiver));
+    let ended = CommandOutput::run(exported(&project, &script(), &receiver));
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let spans: BTreeMap<String, Span> = spans(&receiver)
@@ -160,7 +160,7 @@ fn spans_say_what_the_conventions_ask_for() {
     }
     for (name, span) in &spans {
         assert_eq!(span.is_error, name == "execute_tool Bash", "{span:?}");
-        // The places are no attributes beside.
+        // The IDs of spans are not repeated as attributes.
         let own = [
             "trace_id",
             "span_id",
@@ -190,7 +190,7 @@ fn who_exports_is_said_by_variables_or_is_autonoe() {
         let mut command = exported(&project, &script(), &receiver);
         command.envs(variables.iter().copied());
 
-        Ended::of(command);
+        CommandOutput::run(command);
 
         let resource = &spans(&receiver)[0].resource;
         assert_eq!(resource["service.name"], name);
@@ -208,7 +208,7 @@ fn headers_of_variables_are_sent() {
         "authorization=Bearer%20it,x-team=blue",
     );
 
-    Ended::of(command);
+    CommandOutput::run(command);
 
     let requests = receiver.requests();
     assert!(!requests.is_empty());
@@ -224,7 +224,7 @@ fn what_cannot_be_compressed_is_sent_as_it_is() {
     let mut command = exported(&project, &script(), &receiver);
     command.env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");
 
-    Ended::of(command);
+    CommandOutput::run(command);
 
     assert_eq!(spans(&receiver).len(), 7);
 }

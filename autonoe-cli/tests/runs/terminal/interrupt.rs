@@ -1,4 +1,4 @@
-//! What Ctrl-C does.
+//! Effects of Ctrl-C in a terminal.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::window::{PATIENCE, Terminal};
+use super::pty::{TIMEOUT, Terminal};
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, hangs, says, sets};
@@ -28,7 +28,7 @@ fn in_a_session_it_ends_the_run_with_a_report() {
 
     assert_eq!(code, 130, "{screen}");
     assert!(
-        screen.contains("warning: stopping; interrupt again to end at once"),
+        screen.contains("warning: stopping; interrupt again to exit immediately"),
         "{screen}"
     );
     assert!(screen.contains("Session 2 was interrupted"), "{screen}");
@@ -50,10 +50,10 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
         .session([json!({"hitsQuota": reset})]);
     let command = scripted_command(&project, &script, &["run", "--wait-for-quota"]);
     let mut terminal = Terminal::start(&command, 120);
-    // With the date before it if the test runs in the evening.
+    // The date comes before it if the test runs in the evening.
     let at = reset.strftime("%-I:%M %p UTC");
     let screen = terminal.wait_for("the wait", |screen| {
-        // The minutes depend on how long the command took to get here.
+        // The minutes depend on how long the command took to start.
         screen.lines().any(|line| {
             line.starts_with("⏳ Waiting... 2h 4")
                 && line.contains("m remaining (resets at ")
@@ -100,7 +100,7 @@ fn a_second_one_ends_a_program_that_does_not_want_to_end() {
     let agent = fs::read_to_string(agent).expect("it is there");
 
     terminal.interrupt();
-    terminal.wait_for_text("interrupt again to end at once");
+    terminal.wait_for_text("interrupt again to exit immediately");
     terminal.interrupt();
     let (code, screen) = terminal.end();
 
@@ -109,14 +109,14 @@ fn a_second_one_ends_a_program_that_does_not_want_to_end() {
         !screen.contains("ended:"),
         "it had time for a report: {screen}"
     );
-    // The agent may exit after the command, and may wait to be reaped.
+    // The agent may exit after the command, and may still be a zombie.
     let begun = Instant::now();
     loop {
         let stat = fs::read_to_string(format!("/proc/{}/stat", agent.trim())).unwrap_or_default();
         if stat.is_empty() || stat.contains(") Z ") {
             break;
         }
-        assert!(begun.elapsed() < PATIENCE, "the agent lives: {stat}");
+        assert!(begun.elapsed() < TIMEOUT, "the agent lives: {stat}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,7 +1,7 @@
-//! In a real terminal: what a person sees, and what Ctrl-C does.
+//! Tests in a real terminal: the screen, Ctrl-C and resuming.
 
 mod interrupt;
+pub(crate) mod pty;
 mod resume;
 mod screen;
 mod status;
-pub(crate) mod window;

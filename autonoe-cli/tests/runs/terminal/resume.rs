@@ -1,14 +1,14 @@
-//! A run that was killed is gone on with.
+//! Resuming a killed run in a terminal.
 
 use serde_json::json;
 
-use super::window::Terminal;
+use super::pty::Terminal;
 use crate::runs::support::autonoe::{scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, hangs, sets};
 
 #[test]
-fn a_run_that_was_killed_is_gone_on_with() {
+fn a_killed_run_is_resumed() {
     let project = Project::new();
     let ids = ["DL-001", "DL-002"];
     let script = Script::new()

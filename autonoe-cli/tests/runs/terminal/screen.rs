@@ -1,11 +1,12 @@
-//! What is on the screen while a run goes on, and after it.
+//! The screen during and after a run.
 
 use std::fs;
 
-use autonoe_core::{BuiltInInstructions, InstructionName};
+use autonoe_core::event::InstructionName;
+use autonoe_core::project::BuiltInInstructions;
 use serde_json::json;
 
-use super::window::Terminal;
+use super::pty::Terminal;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, says, sets, uses, waits_for_file};
@@ -13,7 +14,7 @@ use crate::runs::support::script::{Script, ends, is_denied_by, says, sets, uses,
 /// The denied call does not count.
 const ACTIVITY: &str = "Running Bash... (1 tool)";
 
-/// The agent waits in its second session until it is released.
+/// A script whose agent waits in its second session until it is released.
 fn script(project: &Project) -> Script {
     Script::new().plans(&["DL-001"]).session([
         is_denied_by(
@@ -39,13 +40,13 @@ fn activity(line: &str) -> Option<&str> {
     (clock != "0:00").then_some(activity)
 }
 
-/// Waits until the run has ended and returns all that it wrote, also what was overwritten.
+/// Waits until the run has ended, and returns all output, including overwritten text.
 fn all_written(terminal: &Terminal) -> String {
     terminal.wait_for_text("ended: all achievable deliverables passed");
-    terminal.written()
+    terminal.all_output()
 }
 
-/// Replaces what differs from run to run.
+/// Replaces parts that differ between runs.
 fn settled(screen: &str, project: &Project) -> String {
     let beside = project.beside("agents.json").display().to_string();
     let root = project.root().display().to_string();
@@ -53,10 +54,12 @@ fn settled(screen: &str, project: &Project) -> String {
     let words = screen.split(' ').map(|word| {
         let is_id = word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
         let bare = word.trim_matches(['(', ',']);
-        match is_id {
-            true => "RUN".to_owned(),
-            false if is_duration(bare) => word.replace(bare, "TIME"),
-            false => word.to_owned(),
+        if is_id {
+            "RUN".to_owned()
+        } else if is_duration(bare) {
+            word.replace(bare, "TIME")
+        } else {
+            word.to_owned()
         }
     });
     let settled = words.collect::<Vec<_>>().join(" ");
@@ -134,8 +137,11 @@ fn debug_shows_whole_payloads_and_short_thoughts() {
         lines_with("[result] ok: ").iter().any(is_whole),
         "{written}"
     );
-    let said = format!("A long story:⏎{long}");
-    assert!(lines_with("[text] ")[0].starts_with(&said), "{written}");
+    let text_line = format!("A long story:⏎{long}");
+    assert!(
+        lines_with("[text] ")[0].starts_with(&text_line),
+        "{written}"
+    );
     let thought = format!("{}…", "y".repeat(200));
     let thoughts = lines_with("[thinking] ");
     assert!(thoughts[0].starts_with(&thought), "{written}");
@@ -160,7 +166,7 @@ fn debug_has_no_activity_line() {
 }
 
 #[test]
-fn colours_are_used_unless_nobody_wants_them() {
+fn colours_are_used_unless_turned_off() {
     for (no_color, expected) in [(None, true), (Some("1"), false)] {
         let project = Project::new();
         release(&project);

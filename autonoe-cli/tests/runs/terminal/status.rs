@@ -1,9 +1,9 @@
-//! `autonoe status` on terminals that are wide and narrow.
+//! `autonoe status` on wide and narrow terminals.
 
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
-use super::window::Terminal;
+use super::pty::Terminal;
 use crate::runs::support::autonoe::autonoe;
 use crate::runs::support::project::Project;
 
@@ -25,12 +25,12 @@ fn project() -> Project {
     project
 }
 
-fn shown(columns: u16) -> String {
+fn rendered(columns: u16) -> String {
     let project = project();
     let command = autonoe(&project, &["status"]);
 
     let terminal = Terminal::start(&command, columns);
-    let (code, written) = terminal.end_with_all();
+    let (code, written) = terminal.end_with_output();
 
     assert_eq!(code, 0, "{written}");
     written.replace("\r\n", "\n")
@@ -38,13 +38,13 @@ fn shown(columns: u16) -> String {
 
 #[test]
 fn long_descriptions_are_wrapped_under_their_column_and_long_names_cut() {
-    insta::assert_snapshot!(shown(60));
+    insta::assert_snapshot!(rendered(60));
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for columns in [48, 60, 80, 120, 200] {
-        let written = shown(columns);
+        let written = rendered(columns);
 
         for line in written.lines() {
             assert!(line.width() <= usize::from(columns), "{columns}: {line}");
@@ -54,7 +54,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn on_a_wide_terminal_nothing_is_cut() {
-    let written = shown(300);
+    let written = rendered(300);
 
     assert!(
         written.contains("took-from-a-branch  Log out\n"),

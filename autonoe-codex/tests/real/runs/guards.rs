@@ -1,16 +1,17 @@
-//! What the guards of a run refuse.
+//! Calls that the guards of a run deny.
 
 use std::path::Path;
 
-use autonoe_core::{ExitReason, StreamEvent, ToolStatus};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{ExitReason, StreamEvent};
 use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use serde_json::json;
 
 use super::{passing, planning, run_in, status_on_disk};
+use crate::fixture::Fixture;
 use crate::model::{adds, patch, shell};
-use crate::setting::Setting;
 
 /// Calls that no run allows: each would leave a file, or change the ledger.
 fn refused() -> [Turn; 15] {
@@ -27,7 +28,7 @@ fn refused() -> [Turn; 15] {
         shell("cd .autonoe && echo 1 > trace.txt"),
         adds(".autonoe/trace.txt", "1"),
         adds("/var/trace.txt", "1"),
-        // One file that may be written does not open the way for the other.
+        // One writable file does not open the way to the other.
         patch(
             "*** Begin Patch\n*** Add File: fine.txt\n+1\n*** Add File: .autonoe/trace.txt\n+1\n\
              *** End Patch\n",
@@ -59,11 +60,11 @@ fn refused() -> [Turn; 15] {
 }
 
 #[tokio::test]
-async fn what_the_guards_refuse_leaves_no_trace() {
+async fn calls_that_the_guards_deny_leave_no_trace() {
     let turns = planning().into_iter().chain(refused()).chain(passing());
-    let setting = Setting::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(Script::new(turns)).sandboxed();
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(setting.files(), ["SPEC.md"]);
@@ -79,10 +80,10 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     setting.assert_nothing_is_left();
 }
 
-/// ProjectPaths outside of the project that a run may write to are places that shells read from.
+/// Paths outside of the project that a run may write to are places that shells read from.
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
-    let setting = Setting::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
+    let setting = Fixture::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
     let sessions = SessionParent::in_directory(&setting.folder.join("tmp")).sessions();
     let home = move || {
         let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
@@ -97,16 +98,16 @@ async fn a_profile_that_an_agent_writes_is_not_run() {
         4 => Turn::tool("exec_command", json!({"cmd": "ls", "login": true})),
         _ => Turn::text("That was all."),
     });
-    let other = Setting::new(written).unverified();
+    let other = Fixture::new(written).unverified();
     let agents = {
         let mut options = other.options();
-        options.temporary = setting.folder.join("tmp");
-        autonoe_codex::CodexAgents::new(options)
+        options.program.temporary = setting.folder.join("tmp");
+        autonoe_codex::CodexBackend::new(options)
     };
     let mut client =
         autonoe_core::AgentClientFactory::create(&agents, other.spec([])).expect("it can be made");
 
-    let (events, error) = crate::setting::events_of(client.as_mut(), "Do it.").await;
+    let (events, error) = crate::fixture::collect_events(client.as_mut(), "Do it.").await;
     client.dispose().await.expect("it ends");
 
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -115,7 +116,7 @@ async fn a_profile_that_an_agent_writes_is_not_run() {
         _ => None,
     });
     let statuses: Vec<_> = statuses.collect();
-    // Three profiles are written and one command runs. A login shell the program itself refuses.
+    // Three profiles are written and one command runs. The program itself refuses a login shell.
     assert_eq!(statuses, [ToolStatus::Ok; 4], "{events:?}");
     assert_eq!(other.files(), Vec::<String>::new());
     other.assert_nothing_is_left();

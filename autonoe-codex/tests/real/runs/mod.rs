@@ -1,6 +1,6 @@
 //! Whole runs through the public API: planning, coding, and the ledger on disk.
 
-mod disturbed;
+mod failures;
 mod guards;
 mod optional_servers;
 mod quota;
@@ -11,10 +11,10 @@ use autonoe_testkit::model_server::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
 
+use crate::fixture::Fixture;
 use crate::model::ours;
-use crate::setting::Setting;
 
-/// What a model does to plan one deliverable.
+/// Returns the model turns that plan one deliverable.
 pub(crate) fn planning() -> [Turn; 2] {
     let deliverable = json!({
         "id": "DL-001",
@@ -27,14 +27,14 @@ pub(crate) fn planning() -> [Turn; 2] {
     ]
 }
 
-/// What a model does to say that the deliverable has passed.
+/// Returns the model turns that pass the deliverable.
 pub(crate) fn passing() -> [Turn; 2] {
     let passed = json!({"deliverableId": "DL-001", "status": "passed"});
     [ours("set_status", &passed), Turn::text("It is done.")]
 }
 
-/// Makes a run in the project of a setting, in the sandbox if that has one.
-pub(crate) fn run_in(setting: &Setting) -> WatchedRun {
+/// Creates a run in the project of a setting, in its sandbox if it has one.
+pub(crate) fn run_in(setting: &Fixture) -> WatchedRun {
     let run = WatchedRun::in_project(&setting.project(), setting.agents());
     match setting.outer_sandbox() {
         Some(sandbox) => run.configure(|runner| runner.outer_sandbox(sandbox)),

@@ -1,29 +1,31 @@
-//! MCP servers that a run can do without.
+//! Optional MCP servers of a run.
 
-use autonoe_core::{ExitReason, McpServer};
+use autonoe_core::ExitReason;
+use autonoe_core::tool::McpServer;
 use autonoe_testkit::model_server::Script;
 use serde_json::json;
 
 use super::{passing, planning, run_in};
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// A server whose program ends before it says anything.
+/// Returns a server whose program exits without output.
 fn broken() -> McpServer {
     let server = json!({"command": "/bin/sh", "args": ["-c", "echo no browser >&2; exit 3"]});
     serde_json::from_value(server).expect("a server")
 }
 
-/// Returns the warnings of a run with such a server, which is optional or not, and how it ended.
-async fn run_with(setting: &Setting, is_optional: bool) -> (ExitReason, Vec<String>) {
+/// Returns the exit reason and the warnings of a run with such a server, which is optional or not.
+async fn run_with(setting: &Fixture, is_optional: bool) -> (ExitReason, Vec<String>) {
     let run = run_in(setting).configure(move |runner| {
         let runner = runner.max_retries(0);
-        match is_optional {
-            true => runner.optional_mcp_server("playwright", broken()),
-            false => runner.mcp_server("playwright", broken()),
+        if is_optional {
+            runner.optional_mcp_server("playwright", broken())
+        } else {
+            runner.mcp_server("playwright", broken())
         }
     });
     let log = run.log();
-    let (report, _) = run.until_it_ends().await;
+    let (report, _) = run.run().await;
     let warnings = log.json().into_iter();
     let warnings = warnings.filter(|event| event["event"] == "warning");
     let warnings = warnings.filter_map(|event| Some(event["message"].as_str()?.to_owned()));
@@ -35,13 +37,13 @@ async fn run_with(setting: &Setting, is_optional: bool) -> (ExitReason, Vec<Stri
 async fn a_run_works_without_an_optional_server_that_does_not_start_and_warns_once() {
     // Two sessions: one plans, one builds.
     let turns = planning().into_iter().chain(passing());
-    let setting = Setting::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(Script::new(turns)).sandboxed();
 
     let (exit, warnings) = run_with(&setting, true).await;
 
     assert_eq!(exit, ExitReason::AllPassed, "{warnings:?}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let start = "agents work without the MCP server \"playwright\": ";
+    let start = "sessions start without the MCP server \"playwright\": ";
     assert!(warnings[0].starts_with(start), "{warnings:?}");
     setting.server.verify();
     setting.assert_nothing_is_left();
@@ -49,7 +51,7 @@ async fn a_run_works_without_an_optional_server_that_does_not_start_and_warns_on
 
 #[tokio::test]
 async fn a_session_does_not_start_without_a_server_that_it_needs() {
-    let setting = Setting::new(Script::new(planning()))
+    let setting = Fixture::new(Script::new(planning()))
         .unverified()
         .sandboxed();
 

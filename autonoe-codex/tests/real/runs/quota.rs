@@ -1,10 +1,11 @@
-//! A quota that is spent, and comes back.
+//! A spent quota that resets.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use autonoe_core::{Clock, ExitReason, OnQuota, SystemClock};
+use autonoe_core::time::{Clock, SystemClock};
+use autonoe_core::{ExitReason, OnQuota};
 use autonoe_testkit::model_server::Script;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -12,11 +13,11 @@ use jiff::Timestamp;
 
 use super::{passing, planning, run_in, status_on_disk};
 use crate::conformance::quota_spent;
-use crate::setting::Setting;
+use crate::fixture::Fixture;
 
-/// A clock on which a nap of up to a second takes no time.
+/// A clock on which a sleep of up to a second takes no time.
 ///
-/// A run waits for its quota in such naps; whatever guards a program is longer.
+/// A run waits for its quota in such sleeps; time limits of the program are longer.
 #[derive(Default)]
 struct HastyClock {
     ahead: Arc<Mutex<Duration>>,
@@ -41,18 +42,18 @@ impl Clock for HastyClock {
 }
 
 #[tokio::test]
-async fn a_run_waits_for_its_quota_and_goes_on() {
+async fn a_run_waits_for_its_quota_and_continues() {
     const WAIT: Duration = Duration::from_secs(5 * 3600);
     let resets_at = Timestamp::now() + WAIT;
     let script = Script::new(planning()).then(quota_spent(resets_at));
     let script = passing().into_iter().fold(script, Script::then);
-    let setting = Setting::new(script).sandboxed();
+    let setting = Fixture::new(script).sandboxed();
 
     let run = run_in(&setting)
         .with(|run| run.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
-    let (report, ended) = run.until_it_ends().await;
+    let (report, ended) = run.run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!((report.sessions, report.iterations), (3, 2));
@@ -71,9 +72,9 @@ async fn a_run_waits_for_its_quota_and_goes_on() {
 async fn a_run_that_may_not_wait_ends() {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let script = Script::new(planning()).then(quota_spent(resets_at));
-    let setting = Setting::new(script).sandboxed();
+    let setting = Fixture::new(script).sandboxed();
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
     assert_eq!(status_on_disk(&setting.project())["passed"], false);

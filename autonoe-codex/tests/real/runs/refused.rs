@@ -3,17 +3,18 @@
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_backend::Walls;
-use autonoe_codex::CodexAgents;
-use autonoe_core::{OuterSandbox, Project, ProjectRun, RunControl};
+use autonoe_backend::SandboxConfig;
+use autonoe_codex::CodexBackend;
+use autonoe_core::agent::OuterSandbox;
+use autonoe_core::{Project, ProjectRun, RunControl};
 use autonoe_testkit::model_server::Script;
 
 use super::planning;
-use crate::setting::{Setting, within};
+use crate::fixture::{Fixture, within};
 
 #[tokio::test]
 async fn a_run_without_an_outer_sandbox_does_not_start() {
-    let setting = Setting::new(Script::new(planning())).unverified();
+    let setting = Fixture::new(Script::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
     let run = ProjectRun::new(project, Arc::new(setting.agents()));
@@ -31,11 +32,12 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
 
 #[tokio::test]
 async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
-    let setting = Setting::new(Script::new(planning())).unverified();
+    let setting = Fixture::new(Script::new(planning())).unverified();
     fs::write(setting.file("SPEC.md"), "# A greeting\n").expect("writable");
     let project = Project::find(&setting.project(), None).expect("a project");
-    let broken = Walls::new(Some("/bin/false".into()));
-    let agents = CodexAgents::new(setting.options().with_walls(broken));
+    let mut options = setting.options();
+    options.program.sandbox = SandboxConfig::new(Some("/bin/false".into()));
+    let agents = CodexBackend::new(options);
     let run = ProjectRun::new(project, Arc::new(agents))
         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
 

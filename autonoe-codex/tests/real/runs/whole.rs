@@ -1,4 +1,4 @@
-//! A whole run: planning, coding, and what is not allowed, in a sandbox.
+//! A whole run in a sandbox: planning, coding, and denied calls.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::Script;
 
 use super::{passing, planning, run_in, status_on_disk};
+use crate::fixture::Fixture;
 use crate::model::{adds, shell};
-use crate::setting::Setting;
 
 #[tokio::test]
 async fn a_project_is_planned_and_built() {
@@ -17,9 +17,9 @@ async fn a_project_is_planned_and_built() {
         shell("echo more >> hello.txt"),
     ];
     let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Setting::new(Script::new(turns)).sandboxed();
+    let setting = Fixture::new(Script::new(turns)).sandboxed();
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_in(&setting).run().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));

@@ -1,4 +1,4 @@
-//! The engine in this process.
+//! [`LocalEngine`], which executes runs in this process.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,24 +10,26 @@ use tokio::runtime::Handle;
 
 use super::run::LocalRun;
 use super::runners::Runners;
-use crate::domain::{InvalidValue, RunId};
 use crate::engine::{
     Engine, EngineError, JobRunner, Placement, RunInstruction, RunOutcome, RunSpec, RunView,
 };
+use crate::event::InvalidValue;
+use crate::time::RunId;
 
-/// Drives runs in this process, each in a task of its own.
+/// Executes runs in this process, each in its own task.
 ///
-/// It keeps what it knows in memory: its runs and their outcomes are gone with it. Who drops it
-/// cancels all its runs; they end by themselves then, and nobody is told how. There is no limit of
-/// how many it carries out at once: who submits them has one.
+/// It keeps its state in memory: its runs and their outcomes are lost with it. Dropping the engine
+/// cancels all its runs; they end by themselves, and their outcomes are lost. The number of
+/// concurrent runs is not limited; the caller limits it.
 ///
 /// ```
-/// use autonoe_core::{Engine, LocalEngine, Placement, RunId, RunSpec};
-/// # use autonoe_core::{JobRunner, RunDesk, RunOutcome};
+/// use autonoe_core::engine::{Engine, LocalEngine, Placement, RunSpec};
+/// use autonoe_core::RunId;
+/// # use autonoe_core::engine::{JobRunner, JobContext, RunOutcome};
 /// # struct Echo;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Echo {
-/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &JobContext) -> RunOutcome {
 /// #         RunOutcome::succeeded(run.input.clone())
 /// #     }
 /// # }
@@ -38,7 +40,7 @@ use crate::engine::{
 /// let run = RunSpec::new(RunId::new("greeting"), "echo", json!("hello"));
 ///
 /// let id = engine.submit(run.clone(), Placement::anywhere()).await?;
-/// // It is the same run: nothing is started.
+/// // The same run again: nothing is started.
 /// engine.submit(run, Placement::anywhere()).await?;
 ///
 /// assert_eq!(engine.wait(&id).await?.output, json!("hello"));
@@ -53,32 +55,32 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// Makes an engine whose runs, of whatever kind, are carried out by `runner`.
+    /// Creates an engine that executes runs of every kind with `runner`.
     pub fn new(runner: impl JobRunner + 'static) -> Self {
-        Self::over(Runners::One(Arc::new(runner)))
+        Self::with_runners(Runners::One(Arc::new(runner)))
     }
 
-    /// Makes an engine with one runner for each kind of job; others are refused.
+    /// Creates an engine with one runner for each kind of job. Other kinds are refused.
     ///
-    /// Runners of different types are given as `Arc<dyn JobRunner>`.
+    /// Runners of different types can be passed as `Arc<dyn JobRunner>`.
     pub fn by_kind<K: Into<String>, R: JobRunner + 'static>(
         runners: impl IntoIterator<Item = (K, R)>,
     ) -> Self {
         let shared = |runner| Arc::new(runner) as Arc<dyn JobRunner>;
         let runners = runners.into_iter();
         let by_kind = runners.map(|(kind, runner)| (kind.into(), shared(runner)));
-        Self::over(Runners::ByKind(by_kind.collect()))
+        Self::with_runners(Runners::ByKind(by_kind.collect()))
     }
 
-    /// Names the host that this is. Runs for other hosts are refused; without a name, all that are
-    /// for a certain host.
+    /// Sets the name of this host. Runs for other hosts are refused. Without a name, all runs for a
+    /// specific host are refused.
     #[must_use]
     pub fn on_host(mut self, name: impl Into<String>) -> Self {
         self.host = Some(name.into());
         self
     }
 
-    fn over(runners: Runners) -> Self {
+    fn with_runners(runners: Runners) -> Self {
         Self {
             runners,
             host: None,
@@ -115,16 +117,16 @@ impl Engine for LocalEngine {
         }
         let mut runs = self.runs();
         match runs.entry(id.clone()) {
-            Entry::Occupied(known) if known.get().spec == run => Ok(id),
+            Entry::Occupied(known) if known.get().spec.is_same_work(&run) => Ok(id),
             Entry::Occupied(_) => Err(EngineError::Conflict(id)),
             Entry::Vacant(place) => {
-                let runner = self.runners.of(&run.job).map_err(refused)?;
+                let runner = self.runners.get(&run.job).map_err(refused)?;
                 let tasks = Handle::try_current().map_err(|error| EngineError::Failed {
-                    reason: "a run needs the runtime of tokio to be carried out in".to_owned(),
+                    reason: "a run needs a Tokio runtime; submit it from a task of one".to_owned(),
                     source: Some(error.into()),
                 })?;
                 let run = Arc::new(LocalRun::new(run));
-                tasks.spawn(run.clone().carry_out(runner));
+                tasks.spawn(run.clone().run_to_end(runner));
                 place.insert(run);
                 Ok(id)
             }
@@ -147,7 +149,7 @@ impl Engine for LocalEngine {
     async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
         let outcome = self.run(run)?.wait().await;
         outcome.ok_or_else(|| EngineError::Failed {
-            reason: format!("the end of the run {run} was not told"),
+            reason: format!("the run {run} did not report how it ended"),
             source: None,
         })
     }
@@ -156,7 +158,7 @@ impl Engine for LocalEngine {
 impl Drop for LocalEngine {
     fn drop(&mut self) {
         for run in self.runs().values() {
-            run.cancel("the engine that drove it is gone");
+            run.cancel("the engine that executed the run was dropped");
         }
     }
 }

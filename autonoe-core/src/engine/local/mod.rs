@@ -1,8 +1,8 @@
-//! Runs in this process.
+//! Engine that executes runs in this process.
 
 mod engine;
 mod run;
+mod run_state;
 mod runners;
-mod standing;
 
 pub use engine::LocalEngine;

@@ -1,4 +1,4 @@
-//! One run in this process.
+//! [`LocalRun`], one run in this process.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use tokio::sync::watch;
 
-use super::standing::Standing;
-use crate::domain::Failure;
+use super::run_state::RunState;
 use crate::engine::{
-    EngineError, JobRunner, RunDesk, RunInstruction, RunOutcome, RunSpec, RunView,
+    EngineError, JobContext, JobRunner, RunInstruction, RunOutcome, RunSpec, RunView,
 };
+use crate::event::Failure;
 use crate::run::RunControl;
 
-/// One run: what it is to do, how it stands, and how it is reached.
+/// One run: its specification, its state and its control.
 pub(super) struct LocalRun {
     pub(super) spec: RunSpec,
     control: RunControl,
-    standing: Mutex<Standing>,
+    standing: Mutex<RunState>,
     outcome: watch::Sender<Option<RunOutcome>>,
 }
 
@@ -31,36 +31,36 @@ impl LocalRun {
         }
     }
 
-    /// Has the run carried out to its end, whatever happens to who does it.
-    pub(super) fn carry_out(
+    /// Executes the run. It gets an end in every case, even if its task is dropped.
+    pub(super) fn run_to_end(
         self: Arc<Self>,
         runner: Arc<dyn JobRunner>,
     ) -> impl Future<Output = ()> + Send {
-        // Made here: a task may be dropped before it was ever looked at.
+        // Created here, because a task may be dropped before its first poll.
         let ending = Ending { run: self };
-        async move { ending.run.carry_out_once(&*runner).await }
+        async move { ending.run.execute(&*runner).await }
     }
 
-    async fn carry_out_once(self: &Arc<Self>, runner: &dyn JobRunner) {
-        let begun = self.standing().begin();
-        if let Err(reason) = begun {
+    async fn execute(self: &Arc<Self>, runner: &dyn JobRunner) {
+        let started = self.standing().start();
+        if let Err(reason) = started {
             self.end(RunOutcome::cancelled(reason));
             return;
         }
         let run = Arc::downgrade(self);
-        let desk = RunDesk::new(self.control.clone(), move |at| {
+        let context = JobContext::new(self.control.clone(), move |at| {
             if let Some(run) = run.upgrade() {
-                run.standing().reached(at);
+                run.standing().set_progress(at);
             }
         });
-        let work = async { runner.run(&self.spec, &desk).await };
+        let work = async { runner.run(&self.spec, &context).await };
         match AssertUnwindSafe(work).catch_unwind().await {
             Ok(outcome) => self.end(outcome),
-            Err(_panic) => self.break_off("panicked", "what carried out the run panicked"),
+            Err(_panic) => self.break_off("panicked", "the job runner panicked"),
         }
     }
 
-    /// Ends the run, if it has not ended.
+    /// Cancels the run, unless it has ended.
     pub(super) fn cancel(&self, reason: &str) {
         let mut standing = self.standing();
         if standing.outcome().is_none() {
@@ -69,8 +69,8 @@ impl LocalRun {
         }
     }
 
-    /// Tells the run something. Under the lock, so that two callers cannot get into each other's
-    /// order, and none is told a run that has ended.
+    /// Sends the run an instruction. The lock keeps the order of concurrent callers, and an ended
+    /// run receives nothing.
     pub(super) fn instruct(&self, instruction: RunInstruction) -> Result<(), EngineError> {
         let mut standing = self.standing();
         let run = || self.spec.id.clone();
@@ -78,11 +78,11 @@ impl LocalRun {
             return Err(EngineError::Ended(run()));
         }
         if standing.is_cancelled() {
-            let reason = "it was told to end".to_owned();
+            let reason = "it was cancelled".to_owned();
             return Err(EngineError::Refused { run: run(), reason });
         }
         match instruction {
-            RunInstruction::Say(text) => self.control.instruct(text),
+            RunInstruction::Message(text) => self.control.instruct(text),
             RunInstruction::Pause => {
                 standing.set_paused(true);
                 self.control.pause();
@@ -99,7 +99,7 @@ impl LocalRun {
         self.standing().view(&self.spec.id)
     }
 
-    /// Waits for the end. Returns `None` if nobody is left to tell it, which does not happen.
+    /// Waits for the end. Returns `None` if the sender is gone, which does not happen.
     pub(super) async fn wait(&self) -> Option<RunOutcome> {
         let mut outcome = self.outcome.subscribe();
         let ended = outcome.wait_for(Option::is_some).await.ok()?;
@@ -112,18 +112,18 @@ impl LocalRun {
     }
 
     fn break_off(&self, code: &str, message: &str) {
-        tracing::error!(run = %self.spec.id, code, "a run did not finish");
+        tracing::error!(run = %self.spec.id, code, "a run was aborted");
         let failure = Failure::permanent(code, message);
-        let outcome = self.standing().break_off(failure);
+        let outcome = self.standing().abort(failure);
         self.outcome.send_replace(Some(outcome));
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, RunState> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Gives a run an end also when its task is dropped in the middle, with its runtime for example.
+/// Ends a run whose task is dropped before its end, for example with its runtime.
 struct Ending {
     run: Arc<LocalRun>,
 }
@@ -132,8 +132,10 @@ impl Drop for Ending {
     fn drop(&mut self) {
         let has_ended = self.run.standing().outcome().is_some();
         if !has_ended {
-            self.run
-                .break_off("broken_off", "what carried out the run was dropped");
+            self.run.break_off(
+                "broken_off",
+                "the task of the run was dropped before the run ended",
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration file as typed values.
+//! [`AgentConfig`], the typed content of `.autonoe/agent.json`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,28 +6,34 @@ use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use super::check::check;
-use super::cursor::Cursor;
-use super::document::{Document, read};
+use super::example::with_example;
+use super::field_values::{
+    backend, commands, hooks, one_of, present, processes, rules, tools, variables,
+};
 use super::hook_schema::hooks_schema;
-use super::{ConfigError, ConfigErrorKind, NamedBackend, Profiles, Source};
-use crate::port::{HookSpec, McpServer, PermissionRule};
-use crate::project::json_words::placeless_complaint;
+use super::ignored_field::{IgnoredField, ignored_fields};
+use super::json_part::{below, read_part};
+use super::servers::{server_name_problem, servers};
+use super::{ConfigError, ConfigErrorKind, ConfigFile, NamedBackend, Profiles, Source};
+use crate::gate::PermissionRule;
+use crate::spec::HookSpec;
+use crate::tool::McpServer;
 
-/// What agents may do in a project, beyond the security baseline: `.autonoe/agent.json`.
+/// The permissions of agents in a project, beyond the security baseline: `.autonoe/agent.json`.
 ///
-/// A file only adds: no value in it removes a rule, a hook or a guard of the
-/// baseline, or touches the sandbox. A broken file is an error and is never
-/// ignored. An unknown field at the top is ignored with a warning, unless its
-/// name resembles a field that restricts agents, or a restriction of another kind.
+/// A file only adds: no value removes a rule, a hook or a guard of the baseline, or changes the
+/// sandbox. A broken file is an error and is never ignored. An unknown top-level field is ignored
+/// with a warning, unless its name resembles a field that restricts agents, or another kind of
+/// restriction.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::{AgentConfig, Profile};
+/// use autonoe_core::gate::policy::Profile;
+/// use autonoe_core::project::AgentConfig;
 ///
 /// let text = r#"{
 ///     "profile": ["node", "python"],
@@ -40,71 +46,76 @@ use crate::project::json_words::placeless_complaint;
 ///
 /// let profiles = config.profile.expect("two are chosen").selected();
 /// assert!(profiles.contains(&Profile::Node) && !profiles.contains(&Profile::Go));
-/// # Ok::<(), autonoe_core::ConfigError>(())
+/// # Ok::<(), autonoe_core::project::ConfigError>(())
 /// ```
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct AgentConfig {
-    /// The schema of this file, for editors. It is not looked at.
-    // Each `with` below keeps null out of the schema: a field is there, or it is left out.
-    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    /// The schema of this file, for editors. Autonoe ignores it.
+    // Each `with` below keeps null out of the schema: a field is present or left out.
+    #[serde(
+        rename = "$schema",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
     #[schemars(with = "String")]
     pub schema: Option<String>,
     /// The languages whose commands agents may run: one, or a list. All of them by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schemars(with = "Profiles")]
     pub profile: Option<Profiles>,
-    /// Commands that agents may run besides: a list for run mode, or lists by mode.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Additional commands that agents may run: a list for run mode, or lists by mode.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schemars(with = "AllowCommandsConfig")]
     pub allow_commands: Option<AllowCommandsConfig>,
-    /// Processes that agents may end with pkill, beside those of the profiles.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Processes that agents may end with pkill, in addition to those of the profiles.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "processes")]
     pub allow_pkill_targets: Vec<String>,
-    /// What agents are granted beyond the baseline.
+    /// Grants beyond the baseline.
     #[serde(skip_serializing_if = "Permissions::is_empty")]
     pub permissions: Permissions,
     /// Credentials in the environment that reach the agents' tools.
     #[serde(skip_serializing_if = "EnvironmentConfig::is_empty")]
     pub environment: EnvironmentConfig,
-    /// Tools that agents may use besides, by name: Task, mcp__server__tool, mcp__server__*.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Additional tools that agents may use, by name: Task, mcp__server__tool, mcp__server__*.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "tools")]
     #[schemars(with = "Vec<String>")]
     pub allowed_tools: Vec<PermissionRule>,
-    /// MCP servers by name. Left out: the built-in browser. Empty: none. Else these and
-    /// the built-in browser, which the name playwright replaces. In run mode, agents may use all
-    /// tools of a server here, unless permissions or allowedTools name some of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// MCP servers by name. Left out: the built-in browser. Empty: none. Otherwise these and the
+    /// built-in browser, which an entry named playwright replaces. In run mode, agents may use all
+    /// tools of a server listed here, unless permissions or allowedTools name some of them.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "servers")]
     #[schemars(with = "BTreeMap<String, McpServer>")]
     pub mcp_servers: Option<BTreeMap<String, McpServer>>,
-    /// Hooks that look at tool calls, behind the guards.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Hooks that check tool calls after the guards.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "hooks")]
     #[schemars(schema_with = "hooks_schema")]
     pub hooks: Vec<Arc<dyn HookSpec>>,
     /// Whether agents get the memory files of the project, such as CLAUDE.md, AGENTS.md or
     /// GEMINI.md. They do by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schemars(with = "bool")]
     pub project_memory: Option<bool>,
-    /// What runs the agents, unless whoever starts a run names another backend: a short name, or
-    /// a spec. What agents are kept in cannot be said here.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The backend of the agents, unless the operator names another one at the start of a run: a
+    /// short name or a spec. The sandbox of agents cannot be configured here.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "backend")]
     #[schemars(with = "NamedBackend")]
     pub backend: Option<NamedBackend>,
-    /// The text that this was read from; none when it was made in code.
+    /// The file of this configuration; `None` if it was created in code.
     #[serde(skip)]
-    document: Option<Arc<Document>>,
+    file: Option<Arc<ConfigFile>>,
     #[serde(skip)]
     warnings: Vec<String>,
 }
 
-/// What agents are granted beyond the baseline.
+/// Grants beyond the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Permissions {
     /// Permission rules.
+    #[serde(deserialize_with = "rules")]
     pub allow: Vec<PermissionRule>,
 }
 
@@ -121,6 +132,7 @@ impl Permissions {
 pub struct EnvironmentConfig {
     /// Names of variables that agents' tools get although they look like credentials: `NPM_TOKEN`.
     /// A `*` matches any text.
+    #[serde(deserialize_with = "variables")]
     pub allow: Vec<String>,
 }
 
@@ -130,8 +142,8 @@ impl EnvironmentConfig {
     }
 }
 
-/// Commands that agents may run beside those of the profiles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Commands that agents may run in addition to those of the profiles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "AllowCommands")]
 pub enum AllowCommandsConfig {
@@ -147,11 +159,28 @@ pub enum AllowCommandsConfig {
 #[schemars(rename = "TieredCommands")]
 pub struct TieredCommandsConfig {
     /// In both modes.
+    #[serde(deserialize_with = "commands")]
     pub base: Vec<String>,
     /// In run mode.
+    #[serde(deserialize_with = "commands")]
     pub run: Vec<String>,
     /// In sync mode.
+    #[serde(deserialize_with = "commands")]
     pub sync: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for AllowCommandsConfig {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Commands(#[serde(deserialize_with = "commands")] Vec<String>);
+
+        let expected = "a list of command names, or an object of such lists";
+        one_of(from, expected, |value| match value {
+            Value::Array(_) => Some(read_part(value).map(|Commands(names)| Self::RunOnly(names))),
+            Value::Object(_) => Some(read_part(value).map(Self::Tiered)),
+            _ => None,
+        })
+    }
 }
 
 impl From<&AllowCommandsConfig> for autonoe_security::AllowCommands {
@@ -171,39 +200,45 @@ impl From<&AllowCommandsConfig> for autonoe_security::AllowCommands {
 }
 
 impl AgentConfig {
-    /// Reads a configuration from `text`; `file` is where it came from, for messages.
+    /// Parses a configuration from `text`; `file` is its path, for messages.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, or says something that is not understood.
+    /// The text is not valid JSON, or a field or value in it is invalid.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
-        let document = Document::parse(text, file)?;
-        let ignored = check(&Cursor::root(&document))?;
-        let invalid = |error: serde_json::Error| {
-            let error =
-                ConfigError::new(ConfigErrorKind::InvalidValue, placeless_complaint(&error));
-            document.at_value("", error)
-        };
-        let mut fields: Map<String, Value> =
-            serde_json::from_str(&document.text).map_err(invalid)?;
-        for field in &ignored {
-            fields.remove(&field.name);
-        }
-        let config: Self = serde_json::from_value(Value::Object(fields)).map_err(invalid)?;
+        Self::read(ConfigFile::parse(text, file)?)
+    }
+
+    fn read(mut file: ConfigFile) -> Result<Self, ConfigError> {
+        let (config, ignored) =
+            Self::read_fields(&mut file).map_err(|error| with_example(error, &file))?;
         Ok(Self {
-            document: Some(Arc::new(document)),
+            file: Some(Arc::new(file)),
             warnings: ignored.into_iter().map(|field| field.warning).collect(),
             ..config
         })
     }
 
-    /// Returns a warning for each field of the file that has no effect, with its place and a
+    fn read_fields(file: &mut ConfigFile) -> Result<(Self, Vec<IgnoredField>), ConfigError> {
+        let ignored = ignored_fields(file)?;
+        file.remove_fields(ignored.iter().map(|field| field.name.as_str()));
+        let config: Self = file.read("")?.unwrap_or_default();
+        for name in config.mcp_servers.iter().flatten().map(|(name, _)| name) {
+            if let Some(problem) = server_name_problem(name) {
+                let error = ConfigError::new(ConfigErrorKind::InvalidValue, problem);
+                return Err(file.at_key(&below("/mcpServers", name), error));
+            }
+        }
+        Ok((config, ignored))
+    }
+
+    /// Returns a warning for each field of the file that has no effect, with its position and a
     /// suggestion. Show them to the operator.
     ///
     /// ```
     /// use std::path::Path;
     ///
-    /// use autonoe_core::AgentConfig;
+    /// use autonoe_core::project::AgentConfig;
     ///
     /// let text = r#"{"sandbox": {"enabled": false}}"#;
     /// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
@@ -213,7 +248,7 @@ impl AgentConfig {
     ///     [".autonoe/agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect; \
     ///       only the operator who starts a run can switch the sandbox off"]
     /// );
-    /// # Ok::<(), autonoe_core::ConfigError>(())
+    /// # Ok::<(), autonoe_core::project::ConfigError>(())
     /// ```
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -222,7 +257,7 @@ impl AgentConfig {
     /// Reads a configuration from a file, or returns `None` if there is no file.
     ///
     /// ```
-    /// use autonoe_core::AgentConfig;
+    /// use autonoe_core::project::AgentConfig;
     ///
     /// # let project = tempfile::tempdir()?;
     /// let path = project.path().join("agent.json");
@@ -235,38 +270,34 @@ impl AgentConfig {
     ///
     /// # Errors
     ///
-    /// There is something that cannot be read as a configuration, or that is
-    /// larger than 1 MiB.
+    /// The file cannot be read as a configuration, or is larger than 1 MiB.
     pub fn load(path: impl AsRef<Path>) -> Result<Option<Self>, ConfigError> {
-        let path = path.as_ref();
-        match read(path)? {
-            Some(text) => Self::parse(&text, path).map(Some),
-            None => Ok(None),
-        }
+        let file = ConfigFile::load(path)?;
+        file.map(Self::read).transpose()
     }
 
-    /// Returns where the value at `pointer` comes from.
+    /// Returns the source of the value at `pointer`.
     pub(super) fn source(&self, pointer: &str) -> Source {
-        match &self.document {
-            Some(document) => Source::File {
-                path: document.file.clone(),
-                line: document.line_of(pointer),
+        match &self.file {
+            Some(file) => Source::File {
+                path: file.path().to_owned(),
+                line: file.line(pointer),
             },
             None => Source::Program,
         }
     }
 
-    /// Places `error` at the value at `pointer`.
+    /// Adds the position of the value at `pointer` to `error`.
     pub(super) fn place(&self, pointer: &str, error: ConfigError) -> ConfigError {
-        match &self.document {
-            Some(document) => document.at_value(pointer, error),
+        match &self.file {
+            Some(file) => file.at_value(pointer, error),
             None => error.at_pointer(pointer),
         }
     }
 }
 
 impl fmt::Debug for AgentConfig {
-    // Servers may hold secrets, so they are not shown.
+    // Servers may contain secrets, so they are not shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentConfig")
             .field("profile", &self.profile)

@@ -1,16 +1,16 @@
-//! What can be wrong with a configuration.
+//! [`ConfigError`], an error in a configuration.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is wrong with a configuration: where it stands, what it is, how to mend it.
+/// An error in a configuration: its position, its message and a suggestion.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::{AgentConfig, ConfigErrorKind};
+/// use autonoe_core::project::{AgentConfig, ConfigErrorKind};
 ///
 /// let error = AgentConfig::parse(r#"{"profil": "node"}"#, Path::new(".autonoe/agent.json"))
 ///     .expect_err("there is no such field");
@@ -28,7 +28,7 @@ pub struct ConfigError(Box<Details>);
 #[derive(Debug)]
 struct Details {
     kind: ConfigErrorKind,
-    /// `None` for a configuration that was made in code.
+    /// `None` for a configuration that was created in code.
     file: Option<PathBuf>,
     /// Line and column, from 1.
     position: Option<(usize, usize)>,
@@ -38,7 +38,7 @@ struct Details {
     source: Option<BoxError>,
 }
 
-/// The kinds of what can be wrong with a configuration.
+/// The kinds of configuration errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConfigErrorKind {
@@ -46,15 +46,17 @@ pub enum ConfigErrorKind {
     Unreadable,
     /// The text is not JSON.
     Syntax,
-    /// A field is not known, or stands twice.
+    /// A field is unknown.
     UnknownField,
-    /// A value is of another type than it must be.
+    /// A field occurs twice.
+    Duplicate,
+    /// A value has the wrong type.
     WrongType,
-    /// A value is of the right type and means nothing.
+    /// A value has the right type, but is invalid.
     InvalidValue,
-    /// A hook is not known, or cannot be built.
+    /// A hook is unknown, or cannot be built.
     Hook,
-    /// A backend is not known, or not whole.
+    /// A backend is unknown or incomplete.
     Backend,
 }
 
@@ -91,17 +93,22 @@ impl ConfigError {
         self
     }
 
+    pub(super) fn with_kind(mut self, kind: ConfigErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     pub(super) fn caused_by(mut self, source: impl Into<BoxError>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Returns what is wrong, for programs.
+    /// Returns the kind of the error, for programs.
     pub fn kind(&self) -> ConfigErrorKind {
         self.0.kind
     }
 
-    /// Returns the file, or `None` for a configuration that was made in code.
+    /// Returns the file, or `None` for a configuration that was created in code.
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()
     }
@@ -116,12 +123,17 @@ impl ConfigError {
         self.0.position.map(|(_, column)| column)
     }
 
-    /// Returns the JSON pointer to what is wrong.
+    /// Returns the JSON pointer to the wrong value.
     pub fn pointer(&self) -> Option<&str> {
         self.0.pointer.as_deref()
     }
 
-    /// Returns how to mend it, if that can be guessed.
+    /// Returns the message alone, without the position and the suggestion.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns a suggestion for the repair, if there is one.
     pub fn suggestion(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

@@ -1,43 +1,48 @@
-//! The configuration that a run has, once everything is merged.
+//! [`EffectiveConfig`], the merged configuration of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use autonoe_security::{Destructive, PolicyConfig, Profile};
 
-use super::added_names::{command_problem, name_problem};
-use super::check::{server_name_problem, variable_problem};
-use super::explain::{shown_sandbox, shown_server, tag_of};
+use super::explain::{format_sandbox, format_server, hook_tag};
+use super::field_values::{command_problem, name_problem, variable_problem};
 use super::guard_names::GUARDS;
-use super::json_tree::below;
+use super::json_part::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
+use super::servers::server_name_problem;
 use super::{
     AgentConfig, AllowCommandsConfig, ConfigError, ConfigErrorKind, ConfigLine, NamedBackend,
     SandboxSwitch, Source,
 };
-use crate::domain::{CredentialFilter, Mode};
-use crate::port::{Grants, HookSpec, McpServer, PermissionRule, SessionField};
+use crate::agent::CredentialFilter;
+use crate::agent::SessionField;
+use crate::gate::{Grants, PermissionRule};
+use crate::spec::HookSpec;
+use crate::time::Mode;
+use crate::tool::McpServer;
 
-/// The configuration that a run has: the security baseline, what is built in, and what the
-/// project's [`AgentConfig`] adds.
+/// The merged configuration of a run: the security baseline, the built-in defaults, and the
+/// additions of the project's [`AgentConfig`].
 ///
-/// | setting | how it is merged |
+/// | setting | merge rule |
 /// | --- | --- |
 /// | permissions, tools, hooks | baseline and file |
-/// | guards | always there |
-/// | profiles | those of the file, else all |
+/// | guards | always active |
+/// | profiles | those of the file, otherwise all |
 /// | commands | those of the file for the mode |
 /// | variables with credentials | those of the file |
 /// | MCP servers | the file has priority over the built-in browser |
 /// | tools of the file's MCP servers | all in run mode, or those that rules of the file name |
 /// | sandbox | the [`SandboxSwitch`], never the file |
 /// | project memory | on, unless the file turns it off |
-/// | backend | that of the file, unless whoever starts the run names one |
+/// | backend | that of the file, unless the operator names one |
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::{AgentConfig, EffectiveConfig, Mode, SandboxSwitch};
+/// use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
+/// use autonoe_core::Mode;
 ///
 /// let text = r#"{"profile": "node", "mcpServers": {}}"#;
 /// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
@@ -46,7 +51,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule, SessionField};
 ///
 /// assert!(effective.mcp_servers().is_empty());
 /// assert!(effective.to_string().contains(".autonoe/agent.json:1"));
-/// # Ok::<(), autonoe_core::ConfigError>(())
+/// # Ok::<(), autonoe_core::project::ConfigError>(())
 /// ```
 #[derive(Clone)]
 pub struct EffectiveConfig {
@@ -61,12 +66,12 @@ pub struct EffectiveConfig {
 }
 
 impl EffectiveConfig {
-    /// Merges the baseline of `mode` and what is built in with `config`.
+    /// Merges the baseline of `mode` and the built-in defaults with `config`.
     ///
     /// # Errors
     ///
-    /// A configuration that was made in code holds a name that means nothing;
-    /// one that was read from a file has been checked.
+    /// A configuration that was created in code contains an invalid name; one that was read from a
+    /// file has been checked.
     pub fn merge(
         config: Option<AgentConfig>,
         mode: Mode,
@@ -82,15 +87,15 @@ impl EffectiveConfig {
             credential_filter: CredentialFilter::default(),
             lines: Vec::new(),
         };
-        merged.tell("sandbox", shown_sandbox(sandbox), sandbox.source().into());
+        merged.add_line("sandbox", format_sandbox(sandbox), sandbox.source().into());
         if let Some((backend, source)) = merged.backend() {
             let name = backend.name().to_owned();
-            merged.tell("backend", name, source);
+            merged.add_line("backend", name, source);
         }
         merged.explain_project_memory();
         merged.merge_bash()?;
         for rule in Grants::baseline(mode).rules() {
-            merged.tell("permissions.allow", rule.as_str(), Source::Baseline);
+            merged.add_line("permissions.allow", rule.as_str(), Source::Baseline);
         }
         let allow = merged.config.permissions.allow.clone();
         merged.merge_rules("permissions.allow", "/permissions/allow", allow);
@@ -99,11 +104,11 @@ impl EffectiveConfig {
         merged.merge_rules("allowedTools", "/allowedTools", tools);
         merged.merge_servers()?;
         for guard in GUARDS {
-            merged.tell("hooks", guard, Source::Baseline);
+            merged.add_line("hooks", guard, Source::Baseline);
         }
         for (index, hook) in merged.config.hooks.clone().iter().enumerate() {
             let source = merged.config.source(&format!("/hooks/{index}"));
-            merged.tell("hooks", tag_of(hook.as_ref()), source);
+            merged.add_line("hooks", hook_tag(hook.as_ref()), source);
         }
         Ok(merged)
     }
@@ -112,51 +117,51 @@ impl EffectiveConfig {
     /// allowed. Only the caller can allow them, never the file.
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
-        let shown = match destructive {
+        let text = match destructive {
             Destructive::Allowed => "allowed",
             Destructive::Forbidden => "forbidden",
         };
         self.lines.retain(|line| line.key != "destructive");
-        self.tell("destructive", shown, Source::Program);
+        self.add_line("destructive", text, Source::Program);
         self.bash.destructive = destructive;
         self
     }
 
-    /// Returns what the run is for.
+    /// Returns the mode of the run.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Returns whether there must be a sandbox, and who said so.
+    /// Returns whether a sandbox is required, and the source of that setting.
     pub fn sandbox(&self) -> SandboxSwitch {
         self.sandbox
     }
 
-    /// Returns all that is granted, the baseline included.
+    /// Returns all grants, including the baseline.
     pub fn grants(&self) -> &Grants {
         &self.grants
     }
 
-    /// Returns the MCP servers of every session, beside that of the deliverable tools.
+    /// Returns the MCP servers of every session, without the server of the deliverable tools.
     pub fn mcp_servers(&self) -> &BTreeMap<String, McpServer> {
         &self.mcp_servers
     }
 
-    /// Tells whether `server` is the built-in browser. A run warns and does without it if it cannot
-    /// start; every other server is needed.
+    /// Returns whether `server` is the built-in browser. If the browser cannot start, a run warns
+    /// and continues without it; every other server is required.
     pub fn is_optional_server(&self, server: &str) -> bool {
         let listed = self.config.mcp_servers.as_ref();
         server == PLAYWRIGHT && listed.is_none_or(|listed| !listed.contains_key(server))
     }
 
-    /// Returns the hooks that the configuration adds behind the guards.
+    /// Returns the hooks that the configuration adds after the guards.
     pub fn hooks(&self) -> &[Arc<dyn HookSpec>] {
         &self.config.hooks
     }
 
-    /// Returns the backend that the file names, and where that stands.
+    /// Returns the backend that the file names, and its position.
     ///
-    /// A run does not look at it: whoever makes one chooses its agents.
+    /// A run ignores it: the caller that creates the run chooses its agents.
     pub fn backend(&self) -> Option<(&NamedBackend, Source)> {
         let backend = self.config.backend.as_ref()?;
         Some((backend, self.config.source("/backend")))
@@ -168,15 +173,15 @@ impl EffectiveConfig {
         self.config.project_memory.unwrap_or(true)
     }
 
-    /// Returns the fields of a session that the configuration needs, except for the sandbox: whether
-    /// a backend must have one of its own depends on the outer sandbox.
+    /// Returns the session fields that the configuration needs, except for the sandbox: whether a
+    /// backend must have its own depends on the outer sandbox.
     ///
     /// ```
     /// use std::path::Path;
     ///
-    /// use autonoe_core::{
-    ///     AgentConfig, Capabilities, EffectiveConfig, Mode, SandboxSwitch, SessionField,
-    /// };
+    /// use autonoe_core::agent::SessionField;
+    /// use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
+    /// use autonoe_core::{Capabilities, Mode};
     ///
     /// let text = r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#;
     /// let file = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
@@ -189,7 +194,7 @@ impl EffectiveConfig {
     /// // Sessions can do without the built-in browser.
     /// let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
     /// assert!(config.session_fields().is_empty());
-    /// # Ok::<(), autonoe_core::ConfigError>(())
+    /// # Ok::<(), autonoe_core::project::ConfigError>(())
     /// ```
     pub fn session_fields(&self) -> Vec<SessionField> {
         let mut servers = self.mcp_servers.keys();
@@ -199,7 +204,7 @@ impl EffectiveConfig {
         servers.into_iter().chain(memory).collect()
     }
 
-    /// Returns what the Bash policy is made of. Its profiles are always listed.
+    /// Returns the configuration of the Bash policy. Its profiles are always listed.
     pub fn bash(&self) -> &PolicyConfig {
         &self.bash
     }
@@ -215,12 +220,12 @@ impl EffectiveConfig {
         self.config.warnings()
     }
 
-    /// Returns every value with where it comes from. Printing the configuration shows the same.
+    /// Returns every value with its source. `Display` shows the same.
     pub fn explain(&self) -> &[ConfigLine] {
         &self.lines
     }
 
-    fn tell(&mut self, key: impl Into<String>, value: impl Into<String>, source: Source) {
+    fn add_line(&mut self, key: impl Into<String>, value: impl Into<String>, source: Source) {
         self.lines.push(ConfigLine::new(key, value, source));
     }
 
@@ -229,8 +234,8 @@ impl EffectiveConfig {
             Some(_) => self.config.source("/projectMemory"),
             None => Source::Default,
         };
-        let shown = if self.project_memory() { "on" } else { "off" };
-        self.tell("projectMemory", shown, source);
+        let text = if self.project_memory() { "on" } else { "off" };
+        self.add_line("projectMemory", text, source);
     }
 
     fn merge_bash(&mut self) -> Result<(), ConfigError> {
@@ -239,27 +244,27 @@ impl EffectiveConfig {
             None => (BTreeSet::from(Profile::ALL), Source::Default),
         };
         let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
-        let shown = if names.is_empty() {
+        let text = if names.is_empty() {
             "(none)".to_owned()
         } else {
             names.join(", ")
         };
-        self.tell("profile", shown, source);
+        self.add_line("profile", text, source);
         self.bash.profiles = Some(profiles);
         if let Some(listed) = &self.config.allow_commands {
             self.bash.allow_commands = listed.into();
         }
-        for (pointer, names) in self.commands_of_mode() {
-            self.tell_names("allowCommands", &pointer, &names)?;
+        for (pointer, names) in self.mode_commands() {
+            self.add_names("allowCommands", &pointer, &names)?;
         }
         let targets = self.config.allow_pkill_targets.clone();
-        self.tell_names("allowPkillTargets", "/allowPkillTargets", &targets)?;
+        self.add_names("allowPkillTargets", "/allowPkillTargets", &targets)?;
         self.bash.allow_pkill_targets.extend(targets);
         Ok(())
     }
 
-    /// Returns the lists of commands that are open in this mode, with the pointers to them.
-    fn commands_of_mode(&self) -> Vec<(String, Vec<String>)> {
+    /// Returns the lists of commands that are allowed in this mode, with their pointers.
+    fn mode_commands(&self) -> Vec<(String, Vec<String>)> {
         let list = |pointer: &str, names: &Vec<String>| (pointer.to_owned(), names.clone());
         match (&self.config.allow_commands, self.mode) {
             (None, _) | (Some(AllowCommandsConfig::RunOnly(_)), Mode::Sync) => Vec::new(),
@@ -277,7 +282,7 @@ impl EffectiveConfig {
         }
     }
 
-    fn tell_names(&mut self, key: &str, list: &str, names: &[String]) -> Result<(), ConfigError> {
+    fn add_names(&mut self, key: &str, list: &str, names: &[String]) -> Result<(), ConfigError> {
         for (index, name) in names.iter().enumerate() {
             let pointer = format!("{list}/{index}");
             let problem = match key {
@@ -289,7 +294,7 @@ impl EffectiveConfig {
                 return Err(self.invalid(&pointer, message));
             }
             let source = self.config.source(&pointer);
-            self.tell(key, name, source);
+            self.add_line(key, name, source);
         }
         Ok(())
     }
@@ -308,7 +313,7 @@ impl EffectiveConfig {
                 return Err(self.invalid(&pointer, format!("{name:?}: {problem}")));
             }
             let source = self.config.source(&pointer);
-            self.tell("environment.allow", &name, source);
+            self.add_line("environment.allow", &name, source);
             self.credential_filter = std::mem::take(&mut self.credential_filter).allow(name);
         }
         Ok(())
@@ -317,7 +322,7 @@ impl EffectiveConfig {
     fn merge_rules(&mut self, key: &str, list: &str, rules: Vec<PermissionRule>) {
         for (index, rule) in rules.into_iter().enumerate() {
             let source = self.config.source(&format!("{list}/{index}"));
-            self.tell(key, rule.as_str(), source);
+            self.add_line(key, rule.as_str(), source);
             self.grants = std::mem::take(&mut self.grants).with_rule(rule);
         }
     }
@@ -333,23 +338,22 @@ impl EffectiveConfig {
                 return Err(self.invalid(&pointer, problem));
             }
             let source = self.config.source(&pointer);
-            self.grant_tools_of(&name, &source);
+            self.grant_server_tools(&name, &source);
             self.add_server(name, server, source);
         }
         if self.mcp_servers.contains_key(PLAYWRIGHT) {
             let grants = std::mem::take(&mut self.grants);
             self.grants = grants.with_rules(playwright::rules());
             for tool in PLAYWRIGHT_MCP_TOOLS {
-                self.tell("allowedTools", *tool, Source::BuiltIn);
+                self.add_line("allowedTools", *tool, Source::BuiltIn);
             }
         }
         Ok(())
     }
 
     /// Grants all tools of a server of the file in run mode, unless a rule of the file names the
-    /// server: then only what rules name is granted. The tools of the browser have a list of
-    /// their own.
-    fn grant_tools_of(&mut self, server: &str, source: &Source) {
+    /// server: then only the named tools are granted. The tools of the browser have their own list.
+    fn grant_server_tools(&mut self, server: &str, source: &Source) {
         let config = &self.config;
         let mut rules = config.permissions.allow.iter().chain(&config.allowed_tools);
         let is_restricted = rules.any(|rule| names_server(rule, server));
@@ -358,18 +362,18 @@ impl EffectiveConfig {
         }
         let all_tools = format!("mcp__{server}__*");
         self.grants = std::mem::take(&mut self.grants).with_tool(&all_tools);
-        self.tell("allowedTools", all_tools, source.clone());
+        self.add_line("allowedTools", all_tools, source.clone());
     }
 
-    /// Adds a server. A sync has no browser, whoever brings it: it could change what it looks at.
+    /// Adds a server. A sync never has a browser, because it could change what it verifies.
     fn add_server(&mut self, name: String, server: McpServer, source: Source) {
         let key = format!("mcpServers.{name}");
         self.lines.retain(|line| line.key != key);
         if name == PLAYWRIGHT && self.mode == Mode::Sync {
-            self.tell(key, "(off in sync mode)", source);
+            self.add_line(key, "(off in sync mode)", source);
             return;
         }
-        self.tell(key, shown_server(&server), source);
+        self.add_line(key, format_server(&server), source);
         self.mcp_servers.insert(name, server);
     }
 
@@ -379,7 +383,7 @@ impl EffectiveConfig {
     }
 }
 
-/// Tells whether `rule` is about tools of `server`.
+/// Returns whether `rule` is about tools of `server`.
 fn names_server(rule: &PermissionRule, server: &str) -> bool {
     let rest = rule.as_str().strip_prefix("mcp__");
     let rest = rest.and_then(|rest| rest.strip_prefix(server));

@@ -1,18 +1,20 @@
-//! Where the values of a configuration come from.
+//! [`Source`] and [`ConfigLine`], the origin of each configuration value.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::{EffectiveConfig, SandboxSwitch, SwitchSource};
-use crate::port::{HookSpec, McpServer, Sandbox};
+use crate::agent::Sandbox;
+use crate::spec::HookSpec;
+use crate::tool::McpServer;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// The security baseline, which is always there.
+    /// The security baseline, which always applies.
     Baseline,
-    /// Something that Autonoe brings along and a configuration can replace.
+    /// A built-in default that a configuration can replace.
     BuiltIn,
     /// The configuration file.
     File {
@@ -21,13 +23,13 @@ pub enum Source {
         /// The line, from 1.
         line: usize,
     },
-    /// The program that runs the library, which made the configuration in code.
+    /// The program that uses the library and created the configuration in code.
     Program,
     /// The command line.
     Flag,
     /// The environment.
     Environment,
-    /// Nobody said anything.
+    /// The default, because the value is not set.
     Default,
 }
 
@@ -55,15 +57,15 @@ impl From<SwitchSource> for Source {
     }
 }
 
-/// One value of the effective configuration, with where it comes from.
+/// One value of the effective configuration, with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigLine {
     /// The setting, for example `mcpServers.playwright`.
     pub key: String,
-    /// The value as a person reads it. Environments and headers are not shown.
+    /// The value as text for people. Environments and headers are not shown.
     pub value: String,
-    /// Where it comes from.
+    /// The source of the value.
     pub source: Source,
 }
 
@@ -94,7 +96,7 @@ impl fmt::Display for EffectiveConfig {
 }
 
 impl fmt::Debug for EffectiveConfig {
-    // The lines hold every value and no secret.
+    // The lines contain every value and no secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EffectiveConfig")
             .field("mode", &self.mode())
@@ -103,16 +105,15 @@ impl fmt::Debug for EffectiveConfig {
     }
 }
 
-pub(super) fn shown_sandbox(switch: SandboxSwitch) -> &'static str {
+pub(super) fn format_sandbox(switch: SandboxSwitch) -> &'static str {
     match switch.sandbox() {
         Sandbox::Required => "required",
         Sandbox::Off => "off",
     }
 }
 
-/// Shows a server without what may be secret: environment, headers, and the query and the
-/// user of an address.
-pub(super) fn shown_server(server: &McpServer) -> String {
+/// Formats a server without its secrets: environment, headers, and the query and the user of a URL.
+pub(super) fn format_server(server: &McpServer) -> String {
     match server {
         McpServer::Stdio { command, args, .. } => {
             let words: Vec<&str> = std::iter::once(command)
@@ -132,6 +133,6 @@ pub(super) fn shown_server(server: &McpServer) -> String {
 }
 
 /// Returns the tag of a hook.
-pub(super) fn tag_of(hook: &dyn HookSpec) -> String {
+pub(super) fn hook_tag(hook: &dyn HookSpec) -> String {
     hook.typetag_name().to_owned()
 }

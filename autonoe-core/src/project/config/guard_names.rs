@@ -1,6 +1,6 @@
 //! Names of the guards that every run has.
 
-/// The guards that the runner puts in front of every hook.
+/// The guards that run before every hook.
 pub(super) const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
 
 #[cfg(test)]
@@ -10,11 +10,11 @@ mod tests {
     use autonoe_security::DenyAll;
 
     use super::*;
-    use crate::guard::{AutonoeGuard, BashGuard, FileScope};
-    use crate::port::{PreToolUseHook, ProjectPaths};
+    use crate::gate::{AutonoeGuard, BashGuard, FileScope};
+    use crate::gate::{PreToolUseHook, ProjectPaths};
 
     #[test]
-    fn the_guards_go_by_their_own_names() {
+    fn the_names_match_those_of_the_guards() {
         let project_paths = ProjectPaths::new("/srv/project");
         let guards: [&dyn PreToolUseHook; 3] = [
             &BashGuard::new(Arc::new(DenyAll)),

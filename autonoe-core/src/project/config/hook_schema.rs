@@ -1,9 +1,9 @@
-//! The JSON Schema of hooks.
+//! JSON Schema of hooks.
 
 use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
-use crate::port::{SpecPort, spec_schema};
+use crate::spec::{SpecPort, spec_schema};
 
 /// Returns the schema of a list of the hooks that this program knows.
 pub(super) fn hooks_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -1,23 +1,25 @@
-//! The configuration file `.autonoe/agent.json`.
+//! Configuration file `.autonoe/agent.json`: parsing, merging and explaining.
 
-mod added_names;
 mod agent_config;
 mod apply;
-mod check;
 mod config_error;
 mod config_file;
-mod cursor;
-mod document;
 mod effective;
-mod expected;
+mod example;
 mod explain;
+mod field_values;
 mod guard_names;
 mod hook_schema;
-mod json_tree;
+mod ignored_field;
+mod json_part;
+mod json_positions;
 mod named_backend;
 mod playwright;
 mod profile;
 mod sandbox_switch;
+mod servers;
+mod spec;
+mod strict;
 mod suggest;
 
 pub use agent_config::{
@@ -27,7 +29,10 @@ pub use config_error::{ConfigError, ConfigErrorKind};
 pub use config_file::ConfigFile;
 pub use effective::EffectiveConfig;
 pub use explain::{ConfigLine, Source};
+pub use json_part::{below, inside, read_part, take_tag};
 pub use named_backend::NamedBackend;
 pub use playwright::PLAYWRIGHT_MCP_TOOLS;
 pub use profile::Profiles;
 pub use sandbox_switch::{SandboxSwitch, SwitchSource};
+pub use spec::read_spec;
+pub use suggest::{did_you_mean, suggest};

@@ -1,4 +1,4 @@
-//! The backend that a configuration file names.
+//! [`NamedBackend`], the backend that a configuration file names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::port::{BackendSpec, SpecPort, spec_schema};
+use crate::spec::{BackendSpec, SpecPort, spec_schema};
 
 /// The backend that a configuration file names: by a short name, or by its spec.
 ///
-/// A short name is the `type` of a spec; what may stand behind a colon is for the program that
-/// reads the file: the command knows `model:PROVIDER/MODEL`, for example.
+/// A short name is the `type` of a spec. The program that reads the file interprets the text after
+/// a colon: the command supports `model:PROVIDER/MODEL`, for example.
 ///
 /// ```
 /// use std::path::Path;
 ///
-/// use autonoe_core::{AgentConfig, NamedBackend};
+/// use autonoe_core::project::{AgentConfig, NamedBackend};
 /// use autonoe_testkit as _;
 ///
 /// let text = r#"{"backend": {"type": "scripted", "sessions": []}}"#;
@@ -25,7 +25,7 @@ use crate::port::{BackendSpec, SpecPort, spec_schema};
 ///
 /// let Some(NamedBackend::Spec(spec)) = config.backend else { panic!("it is a spec") };
 /// assert_eq!(spec.typetag_name(), "scripted");
-/// # Ok::<(), autonoe_core::ConfigError>(())
+/// # Ok::<(), autonoe_core::project::ConfigError>(())
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -47,7 +47,7 @@ impl NamedBackend {
 }
 
 impl fmt::Debug for NamedBackend {
-    // A spec may hold secrets.
+    // A spec may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("NamedBackend").field(&self.name()).finish()
     }
@@ -60,7 +60,7 @@ impl JsonSchema for NamedBackend {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut spec = spec_schema(SpecPort::Backend, generator).to_value();
-        // No file of a project says what its agents are kept in.
+        // The files of a project cannot choose the sandbox of its agents.
         for one in spec["oneOf"].as_array_mut().into_iter().flatten() {
             if let Some(properties) = one["properties"].as_object_mut() {
                 properties.remove("sandbox");

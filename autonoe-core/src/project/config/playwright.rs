@@ -1,18 +1,18 @@
-//! The built-in browser.
+//! Built-in Playwright MCP server and its granted tools.
 
 use std::collections::BTreeMap;
 
-use crate::port::{McpServer, PermissionRule};
+use crate::gate::PermissionRule;
+use crate::tool::McpServer;
 
 /// The name of the built-in MCP server.
 pub(super) const PLAYWRIGHT: &str = "playwright";
 
 /// The tools of the Playwright MCP server that are granted when a run has it.
 ///
-/// The built-in server offers all of them; the assertions and
-/// `browser_generate_locator` need its option `--caps=testing`.
-/// `browser_run_code_unsafe` is not granted: it runs code in the process of the
-/// server, where no guard sees it. `browser_evaluate` runs in the page.
+/// The built-in server offers all of them; the assertions and `browser_generate_locator` need its
+/// option `--caps=testing`. `browser_run_code_unsafe` is not granted: it runs code in the process
+/// of the server, where no guard sees it. `browser_evaluate` runs in the page.
 pub const PLAYWRIGHT_MCP_TOOLS: &[&str] = &[
     "mcp__playwright__browser_navigate",
     "mcp__playwright__browser_navigate_back",

@@ -1,14 +1,15 @@
-//! Who switched the sandbox.
+//! [`SandboxSwitch`], the operator's sandbox setting and its source.
 
-use crate::port::Sandbox;
+use crate::agent::Sandbox;
 
-/// Whether there must be a sandbox, and who said so.
+/// Whether a sandbox is required, and the source of that setting.
 ///
-/// Whoever starts a run passes it in; a configuration file cannot touch it. The
-/// library does not read the environment, so the caller does.
+/// The caller that starts a run passes it in; a configuration file cannot change it. The library
+/// does not read the environment, so the caller does.
 ///
 /// ```
-/// use autonoe_core::{Sandbox, SandboxSwitch, SwitchSource};
+/// use autonoe_core::agent::Sandbox;
+/// use autonoe_core::project::{SandboxSwitch, SwitchSource};
 ///
 /// let by_nobody = SandboxSwitch::resolve(None, None);
 /// assert_eq!(by_nobody.sandbox(), Sandbox::Required);
@@ -19,25 +20,26 @@ use crate::port::Sandbox;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SandboxSwitch {
-    // Private, so that nothing is switched off by default.
+    // Private, so that the sandbox is not off by default.
     sandbox: Sandbox,
     source: SwitchSource,
 }
 
-/// Who switched the sandbox.
+/// The source of the sandbox setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SwitchSource {
-    /// A person, on the command line.
+    /// The operator, on the command line.
     Flag,
     /// The environment of the program.
     Environment,
-    /// Nobody.
+    /// The default.
     #[default]
     Default,
 }
 
 impl SandboxSwitch {
-    /// Takes what the command line says, else what the environment says, else requires a sandbox.
+    /// Uses the value of the command line, otherwise that of the environment, otherwise requires a
+    /// sandbox.
     pub fn resolve(flag: Option<Sandbox>, environment: Option<Sandbox>) -> Self {
         let by = |source| move |sandbox| Self { sandbox, source };
         flag.map(by(SwitchSource::Flag))
@@ -45,17 +47,17 @@ impl SandboxSwitch {
             .unwrap_or_default()
     }
 
-    /// Returns whether there must be a sandbox.
+    /// Returns whether a sandbox is required.
     pub fn sandbox(self) -> Sandbox {
         self.sandbox
     }
 
-    /// Returns who said so.
+    /// Returns the source of the setting.
     pub fn source(self) -> SwitchSource {
         self.source
     }
 
-    /// Returns what to tell a person when the sandbox is off.
+    /// Returns a warning for the operator if the sandbox is off.
     pub fn warning(self) -> Option<&'static str> {
         match (self.sandbox, self.source) {
             (Sandbox::Required, _) => None,

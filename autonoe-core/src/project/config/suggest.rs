@@ -1,39 +1,43 @@
-//! What a misspelled word was meant to be.
+//! Suggestions for misspelled words.
 
-/// Returns the one of `known` that `word` is most likely meant to be.
-pub(super) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The maximum number of names that a hint lists.
+const MOST_LISTED: usize = 12;
+
+/// Returns the one of `known` that `word` is most likely a misspelling of.
+///
+/// ```
+/// use autonoe_core::project::suggest;
+///
+/// assert_eq!(suggest("porfile", ["profile", "hooks"]), Some("profile"));
+/// assert_eq!(suggest("sandbox", ["profile", "hooks"]), None);
+/// ```
+pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    // One slip in three letters is a slip; more is another word.
-    let most = (word.chars().count() / 3).max(1);
+    let length = word.chars().count();
+    // One wrong letter in three is a slip; more make another word.
+    let most = (length / 3).max(1);
     known
         .into_iter()
-        .map(|candidate| (distance(&word, &candidate.to_lowercase()), candidate))
-        .filter(|(distance, _)| *distance <= most)
+        .map(|candidate| {
+            let distance = strsim::osa_distance(&word, &candidate.to_lowercase());
+            (distance, candidate)
+        })
+        .filter(|(distance, _)| *distance <= most && *distance < length)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Counts the letters to add, drop, change or swap with their neighbour to get from `a` to `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > a.len() {
-        return usize::MAX;
+/// Returns a hint for the unknown `word`: the similar word, or else the known words.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    if let Some(meant) = suggest(word, known.clone()) {
+        return format!("did you mean `{meant}`?");
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let change = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = change.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
+    let known: Vec<&str> = known.into_iter().take(MOST_LISTED).collect();
+    match known.as_slice() {
+        [] => "there are none".to_owned(),
+        [only] => format!("the only known one is `{only}`"),
+        known => format!("known are `{}`", known.join("`, `")),
     }
-    last[b.len()]
 }
 
 #[cfg(test)]
@@ -41,8 +45,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_understood_and_other_words_are_not() {
-        const KNOWN: [&str; 3] = ["profile", "permissions", "mcpServers"];
+    fn slips_are_recognised_and_other_words_are_not() {
+        const KNOWN: [&str; 4] = ["profile", "permissions", "mcpServers", "review"];
 
         for (word, meant) in [
             ("profil", Some("profile")),
@@ -51,11 +55,25 @@ mod tests {
             ("mcpservers", Some("mcpServers")),
             ("mcp_servers", Some("mcpServers")),
             ("permission", Some("permissions")),
+            ("reveiw", Some("review")),
             ("sandbox", None),
             ("x", None),
             ("", None),
         ] {
             assert_eq!(suggest(word, KNOWN), meant, "{word}");
         }
+    }
+
+    #[test]
+    fn the_known_words_are_listed_when_no_word_is_similar() {
+        assert_eq!(
+            did_you_mean("a", ["draft", "review"]),
+            "known are `draft`, `review`"
+        );
+        assert_eq!(
+            did_you_mean("a", ["draft"]),
+            "the only known one is `draft`"
+        );
+        assert_eq!(did_you_mean("a", []), "there are none");
     }
 }

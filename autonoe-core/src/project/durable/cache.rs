@@ -1,4 +1,4 @@
-//! What a disk was told, and what of it is safe.
+//! [`Cache`], the volatile and the durable state of a simulated disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ pub(super) struct Cache {
     unsynced_names: Vec<Renaming>,
 }
 
-/// The file that each name leads to, by number.
+/// The file number of each name.
 type Names = BTreeMap<PathBuf, usize>;
 
-/// Names that change together: what each leads to from then on.
+/// Names that change atomically, with their new file numbers.
 type Renaming = Vec<(PathBuf, Option<usize>)>;
 
 struct Contents {
     bytes: Vec<u8>,
     synced: Vec<u8>,
-    /// Nothing is left to be written, be it because it was forgotten.
+    /// Nothing is left to be written, possibly because the bytes were discarded.
     is_clean: bool,
 }
 
@@ -48,7 +48,7 @@ impl Cache {
         self.names.keys()
     }
 
-    /// Takes a file that has no name yet.
+    /// Adds a file that has no name yet.
     pub(super) fn add(&mut self, bytes: &[u8]) -> usize {
         self.files.push(Contents {
             bytes: bytes.to_vec(),
@@ -68,7 +68,7 @@ impl Cache {
         self.unsynced_names.push(renaming);
     }
 
-    /// Makes the bytes of a file safe, as far as they were not forgotten.
+    /// Makes the bytes of a file durable, unless they were discarded.
     pub(super) fn sync(&mut self, file: usize) {
         let file = &mut self.files[file];
         if !file.is_clean {
@@ -77,14 +77,14 @@ impl Cache {
         }
     }
 
-    /// Makes all names safe that were not forgotten.
+    /// Makes all names durable that were not discarded.
     pub(super) fn sync_names(&mut self) {
         for renaming in std::mem::take(&mut self.unsynced_names) {
             apply(&mut self.synced_names, renaming);
         }
     }
 
-    /// Makes some bytes of a file safe, with zeros between them, and forgets the others.
+    /// Makes some bytes of a file durable, with zeros between them, and discards the others.
     pub(super) fn forget_some_bytes(&mut self, file: usize) {
         const SECTOR: usize = 8;
         let file = &mut self.files[file];
@@ -101,14 +101,14 @@ impl Cache {
         file.is_clean = true;
     }
 
-    /// Makes some names safe, and forgets the others.
+    /// Makes some names durable and discards the others.
     pub(super) fn forget_some_names(&mut self) {
         let random = &mut self.random;
         self.unsynced_names.retain(|_| random.below(2) == 0);
         self.sync_names();
     }
 
-    /// Forgets what a power cut takes.
+    /// Discards everything that a power cut would lose.
     pub(super) fn lose_power(&mut self) {
         self.forget_some_names();
         self.names = self.synced_names.clone();
@@ -128,7 +128,7 @@ fn apply(names: &mut Names, renaming: Renaming) {
     }
 }
 
-/// Random numbers that a seed gives again.
+/// Reproducible random numbers from a seed.
 pub(super) struct Random(u64);
 
 impl Random {

@@ -1,32 +1,32 @@
-//! What a file that must survive a power cut asks of a disk.
+//! [`Disk`], the disk operations that replace a file durably.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The few things that are done to a disk to replace a file.
+/// The disk operations that replace a file.
 ///
-/// Only what was synced survives a power cut: bytes by [`sync`](Self::sync),
-/// names by [`sync_folder`](Self::sync_folder). Of everything else any part may
-/// be there afterwards, except that a rename happens as a whole or not at all.
+/// Only synced data survives a power cut: bytes by [`sync`](Self::sync), names by
+/// [`sync_folder`](Self::sync_folder). Any part of the rest may survive, except that a rename
+/// happens completely or not at all.
 pub(super) trait Disk {
-    /// A file that was written.
+    /// A written file.
     type File;
 
     /// Removes the file at `path`, if there is one.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a file at `path`, where there must be none, that holds `bytes`
-    /// and has the permissions of the one at `like`, if there is one.
+    /// Creates a file at `path` with the content `bytes` and the permissions of the file at `like`,
+    /// if there is one. Fails if there is already a file at `path`.
     fn write_new(&self, path: &Path, like: &Path, bytes: &[u8]) -> io::Result<Self::File>;
 
-    /// Returns once the bytes of `file` are safe.
+    /// Returns once the bytes of `file` are durable.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
 
-    /// Gives the file at `from` the name `to`, which another one may have had.
+    /// Renames the file at `from` to `to`, replacing the file there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Returns once the names in `folder` are safe.
+    /// Returns once the names in `folder` are durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
@@ -64,6 +64,18 @@ impl Disk for SystemDisk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        File::open(folder)?.sync_all()
+        sync_folder(folder)
     }
+}
+
+/// Returns once the names in `folder` are durable.
+#[cfg(unix)]
+pub(in crate::project) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Does nothing: other systems cannot open a folder to sync it. A power cut may lose a new name.
+#[cfg(not(unix))]
+pub(in crate::project) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }

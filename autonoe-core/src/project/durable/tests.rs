@@ -1,36 +1,36 @@
-//! A file that is replaced again and again on a disk that fails and loses power.
+//! Replaces a file repeatedly on a disk with faults and power cuts.
 
 use std::io;
 use std::path::Path;
 
 use super::disk::Disk;
-use super::lying_disk::{Fails, LyingDisk};
-use super::{folder_of, replace_on};
+use super::faulty_disk::{FaultSchedule, FaultyDisk};
+use super::{parent_folder, replace_on};
 
 const FILE: &str = "folder/file";
 const TEMPORARY: &str = "folder/file.tmp";
 
 /// Replaces the file by one with these bytes.
-type Writer = fn(&LyingDisk, &[u8]) -> io::Result<()>;
+type Writer = fn(&FaultyDisk, &[u8]) -> io::Result<()>;
 
-fn durably(disk: &LyingDisk, bytes: &[u8]) -> io::Result<()> {
+fn durably(disk: &FaultyDisk, bytes: &[u8]) -> io::Result<()> {
     replace_on(disk, FILE.as_ref(), TEMPORARY.as_ref(), bytes)
 }
 
-/// What must never be.
+/// A violated guarantee.
 #[derive(Debug, PartialEq, Eq)]
 enum Violation {
     /// The file is neither an old nor a new one.
     NotWhole(Vec<u8>),
-    /// An update that was acknowledged is not there.
+    /// An acknowledged update is missing.
     Lost(u64),
-    /// After an error the file is neither the one before nor the one that was to come.
+    /// After an error the file is neither the previous nor the next one.
     OtherAfterError,
-    /// Something else than the file is left behind.
+    /// Another file is left behind.
     LeftBehind,
 }
 
-/// What happened on the way.
+/// The number of events of a schedule.
 #[derive(Debug, Default)]
 struct Tally {
     acknowledged: u64,
@@ -38,16 +38,16 @@ struct Tally {
     cuts: u64,
 }
 
-/// A file that lists the updates it has seen, and those that were acknowledged.
+/// A file that lists its updates, and the acknowledged ones.
 struct Updates<'a> {
-    disk: &'a LyingDisk,
+    disk: &'a FaultyDisk,
     writer: Writer,
-    begun: u64,
+    started: u64,
     acknowledged: Vec<u64>,
 }
 
 impl Updates<'_> {
-    /// Returns the updates in the file, having looked that none is missing.
+    /// Returns the updates in the file, after checking that no acknowledged one is missing.
     fn present(&self) -> Result<Vec<u64>, Violation> {
         let bytes = self.disk.read(FILE.as_ref());
         let present: Vec<u64> = match bytes {
@@ -65,12 +65,12 @@ impl Updates<'_> {
     /// Adds one more update, which may fail.
     fn update(&mut self, tally: &mut Tally) -> Result<(), Violation> {
         let before = self.present()?;
-        self.begun += 1;
+        self.started += 1;
         let mut after = before.clone();
-        after.push(self.begun);
+        after.push(self.started);
         let bytes = serde_json::to_vec(&after).expect("numbers");
         if (self.writer)(self.disk, &bytes).is_ok() {
-            self.acknowledged.push(self.begun);
+            self.acknowledged.push(self.started);
             tally.acknowledged += 1;
         } else if self.disk.has_power() {
             tally.errors += 1;
@@ -85,15 +85,15 @@ impl Updates<'_> {
 
 /// Plays the schedule of `seed`: updates, errors and three power cuts.
 fn play(seed: u64, writer: Writer, tally: &mut Tally) -> Result<(), Violation> {
-    let disk = LyingDisk::new(seed);
+    let disk = FaultyDisk::new(seed);
     let mut updates = Updates {
         disk: &disk,
         writer,
-        begun: 0,
+        started: 0,
         acknowledged: Vec::new(),
     };
     for _ in 0..3 {
-        disk.fails(Fails::OneIn(12));
+        disk.set_faults(FaultSchedule::OneIn(12));
         disk.cut_power_within(60);
         while disk.has_power() {
             updates.update(tally)?;
@@ -102,7 +102,7 @@ fn play(seed: u64, writer: Writer, tally: &mut Tally) -> Result<(), Violation> {
         tally.cuts += 1;
         updates.present()?;
     }
-    disk.fails(Fails::Never);
+    disk.set_faults(FaultSchedule::Never);
     updates.update(tally)?;
     if disk.names() != [Path::new(FILE)] {
         return Err(Violation::LeftBehind);
@@ -119,30 +119,30 @@ fn no_schedule_of_errors_and_power_cuts_loses_an_acknowledged_update() {
         play(seed, durably, &mut tally).unwrap_or_else(|found| panic!("seed {seed}: {found:?}"));
     }
 
-    // Schedules without these would show nothing.
+    // Schedules without these events would prove nothing.
     assert!(tally.acknowledged > 5 * SCHEDULES, "{tally:?}");
     assert!(tally.errors > 5 * SCHEDULES, "{tally:?}");
     assert_eq!(tally.cuts, 3 * SCHEDULES);
 }
 
 #[test]
-fn an_error_of_any_call_is_told_and_leaves_a_whole_file_and_nothing_else() {
+fn an_error_of_any_call_is_returned_and_leaves_a_whole_file_and_nothing_else() {
     let table = [
         ("remove what stands there", "old"),
         ("write", "old"),
         ("sync the file", "old"),
         ("rename", "old"),
-        // Everybody sees the new file, but a power cut may bring the old one back.
+        // The new file is visible, but a power cut may restore the old one.
         ("sync the folder", "new"),
     ];
     for (call, (what, expected)) in table.into_iter().enumerate() {
-        let disk = LyingDisk::new(1);
+        let disk = FaultyDisk::new(1);
         durably(&disk, b"old").expect("no trouble yet");
-        disk.fails(Fails::After(call));
+        disk.set_faults(FaultSchedule::After(call));
 
-        let told = durably(&disk, b"new");
+        let result = durably(&disk, b"new");
 
-        assert!(told.is_err(), "{what}");
+        assert!(result.is_err(), "{what}");
         let found = disk.read(FILE.as_ref()).expect("a file");
         assert_eq!(String::from_utf8_lossy(&found), expected, "{what}");
         assert_eq!(disk.names(), [Path::new(FILE)], "{what}");
@@ -151,14 +151,14 @@ fn an_error_of_any_call_is_told_and_leaves_a_whole_file_and_nothing_else() {
     }
 }
 
-/// Plays schedules until one finds out what is wrong with `writer`.
-fn found_out(writer: Writer) -> Option<Violation> {
+/// Plays schedules until one of them reveals the defect of `writer`.
+fn reveal_defect(writer: Writer) -> Option<Violation> {
     (0..1000).find_map(|seed| play(seed, writer, &mut Tally::default()).err())
 }
 
 #[test]
-fn the_disk_finds_out_who_does_not_sync_the_file() {
-    let found = found_out(|disk, bytes| {
+fn the_disk_reveals_a_writer_that_does_not_sync_the_file() {
+    let found = reveal_defect(|disk, bytes| {
         disk.remove(TEMPORARY.as_ref())?;
         disk.write_new(TEMPORARY.as_ref(), FILE.as_ref(), bytes)?;
         disk.rename(TEMPORARY.as_ref(), FILE.as_ref())?;
@@ -169,8 +169,8 @@ fn the_disk_finds_out_who_does_not_sync_the_file() {
 }
 
 #[test]
-fn the_disk_finds_out_who_does_not_sync_the_folder() {
-    let found = found_out(|disk, bytes| {
+fn the_disk_reveals_a_writer_that_does_not_sync_the_folder() {
+    let found = reveal_defect(|disk, bytes| {
         disk.remove(TEMPORARY.as_ref())?;
         let file = disk.write_new(TEMPORARY.as_ref(), FILE.as_ref(), bytes)?;
         disk.sync(&file)?;
@@ -181,8 +181,8 @@ fn the_disk_finds_out_who_does_not_sync_the_folder() {
 }
 
 #[test]
-fn the_disk_finds_out_who_renames_before_the_file_is_synced() {
-    let found = found_out(|disk, bytes| {
+fn the_disk_reveals_a_writer_that_renames_before_the_sync() {
+    let found = reveal_defect(|disk, bytes| {
         disk.remove(TEMPORARY.as_ref())?;
         let file = disk.write_new(TEMPORARY.as_ref(), FILE.as_ref(), bytes)?;
         disk.rename(TEMPORARY.as_ref(), FILE.as_ref())?;
@@ -194,8 +194,8 @@ fn the_disk_finds_out_who_renames_before_the_file_is_synced() {
 }
 
 #[test]
-fn the_disk_finds_out_who_writes_in_place() {
-    let found = found_out(|disk, bytes| {
+fn the_disk_reveals_a_writer_that_writes_in_place() {
+    let found = reveal_defect(|disk, bytes| {
         disk.remove(FILE.as_ref())?;
         let file = disk.write_new(FILE.as_ref(), FILE.as_ref(), bytes)?;
         disk.sync(&file)?;
@@ -206,7 +206,7 @@ fn the_disk_finds_out_who_writes_in_place() {
 }
 
 #[test]
-fn a_bare_name_stands_in_the_working_directory() {
-    assert_eq!(folder_of(FILE.as_ref()), Path::new("folder"));
-    assert_eq!(folder_of("file".as_ref()), Path::new("."));
+fn a_bare_name_is_in_the_working_directory() {
+    assert_eq!(parent_folder(FILE.as_ref()), Path::new("folder"));
+    assert_eq!(parent_folder("file".as_ref()), Path::new("."));
 }

@@ -1,4 +1,4 @@
-//! The texts that agents are told.
+//! Instruction texts of agents: built-in ones and those of a project.
 
 mod built_in;
 mod project;

@@ -1,26 +1,27 @@
-//! The texts of a project, where it has some.
+//! [`ProjectInstructions`], the instruction texts of a project, with built-in fallbacks.
 
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
 use super::BuiltInInstructions;
-use crate::domain::InstructionName;
-use crate::port::{InstructionError, InstructionSource};
+use crate::event::InstructionName;
 use crate::project::{TextFileError, read_text_file};
+use crate::run::{InstructionError, InstructionSource};
 
-/// The largest text that is read. A prompt of a megabyte is a wrong file.
+/// The maximum size of a text, in bytes. A prompt of a megabyte is a wrong file.
 const LARGEST: u64 = 1024 * 1024;
 
-/// The texts in a project's `.autonoe` folder, else the built-in ones.
+/// The texts in a project's `.autonoe` folder, or else the built-in ones.
 ///
-/// `coding.md` there replaces the built-in text for `coding`, and so on. An
-/// instruction of the embedder's own has no built-in text and needs its file.
-/// Files are read anew each time. One that is there and cannot be used is an
-/// error: to fall back would hide it.
+/// `coding.md` there replaces the built-in text for `coding`, and so on. A custom instruction has
+/// no built-in text and needs its file. Files are read anew each time. An existing file that cannot
+/// be used is an error: a fallback would hide it.
 ///
 /// ```
-/// use autonoe_core::{InstructionName, InstructionSource, ProjectInstructions};
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::project::ProjectInstructions;
+/// use autonoe_core::run::InstructionSource;
 ///
 /// # let project = tempfile::tempdir()?;
 /// # let state_dir = project.path().to_owned();
@@ -30,7 +31,7 @@ const LARGEST: u64 = 1024 * 1024;
 /// let texts = ProjectInstructions::new(state_dir);
 /// assert_eq!(texts.resolve(&InstructionName::Coding).await?, "Write the tests first.");
 /// assert!(texts.resolve(&InstructionName::Sync).await?.contains("SPEC.md"));
-/// # Ok::<(), autonoe_core::InstructionError>(())
+/// # Ok::<(), autonoe_core::run::InstructionError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -39,20 +40,20 @@ pub struct ProjectInstructions {
     dir: PathBuf,
 }
 
-/// The text of an instruction, and where it comes from.
+/// The text of an instruction, and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstructionText {
     /// The text.
     pub text: String,
-    /// Where it comes from.
+    /// The origin of the text.
     pub origin: InstructionOrigin,
 }
 
-/// Where the text of an instruction comes from.
+/// The origin of an instruction text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstructionOrigin {
-    /// Autonoe brings it along.
+    /// A built-in text.
     BuiltIn,
     /// A file of the project.
     File(PathBuf),
@@ -64,10 +65,11 @@ impl ProjectInstructions {
         Self { dir: dir.into() }
     }
 
-    /// Returns the text of an instruction with where it comes from.
+    /// Returns the text of an instruction with its origin.
     ///
     /// ```
-    /// use autonoe_core::{InstructionName, InstructionOrigin, ProjectInstructions};
+    /// use autonoe_core::event::InstructionName;
+    /// use autonoe_core::project::{InstructionOrigin, ProjectInstructions};
     ///
     /// # let dir = tempfile::tempdir()?;
     /// let texts = ProjectInstructions::new(dir.path().join(".autonoe"));
@@ -87,7 +89,7 @@ impl ProjectInstructions {
     }
 
     fn text(&self, name: &InstructionName) -> Result<InstructionText, String> {
-        // A name of the embedder's own must not lead out of the folder.
+        // A custom name must not lead out of the folder.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.as_str().is_empty() || !name.as_str().chars().all(is_plain) {
             return Err("its name is not a plain file name; use letters, digits, - and _".into());
@@ -119,7 +121,7 @@ impl InstructionSource for ProjectInstructions {
     }
 }
 
-/// Returns the text at `path`, `None` if there is nothing, or what is wrong with it.
+/// Returns the text at `path`, `None` if there is no file, or a description of the problem.
 fn read(path: &Path) -> Result<Option<String>, String> {
     match read_text_file(path, LARGEST) {
         Ok(Some(text)) if text.trim().is_empty() => {

@@ -1,13 +1,14 @@
-//! One line of the file.
+//! [`JournalEntry`], one line of a journal file.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::RunId;
+use crate::project::LogEntry;
 use crate::run::JournalLine;
+use crate::time::RunId;
 
-/// The version of the format; a reader refuses what it does not know.
+/// The version of the format; a reader refuses other versions.
 pub(super) const VERSION: u32 = 1;
 
 /// One line of a journal file.
@@ -20,23 +21,25 @@ pub struct JournalEntry {
     pub version: u32,
     /// The run.
     pub run: RunId,
-    /// When it was written.
+    /// The time of the entry.
     pub at: Timestamp,
-    /// What happened.
+    /// The recorded fact.
     #[serde(flatten)]
     pub line: JournalLine,
 }
 
-/// Tells whether `tail`, which stands behind the last line end, is what a kill or a power cut
-/// leaves of a line of ours. Anything else is somebody's data.
-pub(super) fn is_torn_line(tail: &[u8]) -> bool {
-    const START: &[u8] = b"{\"v\":";
-    let begins_like_one = tail.iter().zip(START).all(|(byte, own)| byte == own);
-    begins_like_one || tail.iter().all(|byte| *byte == 0)
+impl LogEntry for JournalEntry {
+    const STARTS: &'static [&'static [u8]] = &[b"{\"v\":"];
+    const VERSION: u32 = VERSION;
+
+    fn version(&self) -> u32 {
+        self.version
+    }
 }
 
-/// Returns the run of a line as this version writes it, without reading the rest; `None` for any other line.
-pub(super) fn run_of(line: &[u8]) -> Option<&str> {
+/// Returns the run of a line in the format of this version, without parsing the rest; `None` for
+/// any other line.
+pub(super) fn parse_run(line: &[u8]) -> Option<&str> {
     let rest = line.strip_prefix(b"{\"v\":1,\"run\":\"")?;
     let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
     match rest[end] {
@@ -60,15 +63,15 @@ mod tests {
                 run: RunId::new(run),
                 at: Timestamp::UNIX_EPOCH,
                 line: JournalLine::FlowResumed {
-                    epoch: crate::domain::Epoch(1),
+                    epoch: crate::time::Epoch(1),
                 },
             };
             let line = serde_json::to_vec(&entry).expect("it serialises");
 
-            assert_eq!(run_of(&line), is_known.then_some(run), "{run:?}");
+            assert_eq!(parse_run(&line), is_known.then_some(run), "{run:?}");
         }
         for line in ["", "{\"v\":2,\"run\":\"a\"}", "{\"v\":1,\"run\":\"a", "{ }"] {
-            assert_eq!(run_of(line.as_bytes()), None, "{line}");
+            assert_eq!(parse_run(line.as_bytes()), None, "{line}");
         }
     }
 }

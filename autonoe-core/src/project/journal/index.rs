@@ -1,4 +1,4 @@
-//! Finds the lines of runs in journals without parsing those of other runs.
+//! [`JournalIndex`], which finds the lines of a run without parsing those of other runs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,20 +6,21 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
-use super::entry::{JournalEntry, run_of};
-use super::lines::{Lines, Position, open};
+use super::entry::{JournalEntry, parse_run};
 use super::read_error::JournalReadError;
-use super::reader::{journals_of, parse};
-use crate::domain::RunId;
+use super::reader::journal_paths;
 use crate::project::Project;
+use crate::project::log_lines::{LogLines, Position, open, parse_line};
+use crate::time::RunId;
 
-/// The runs of a journal, and where their lines are.
+/// The runs of a journal, and the positions of their lines.
 ///
-/// It needs memory for the runs and one line, however long the journal is. Each line is parsed when it is
-/// [asked for](Self::entries), and lines of other runs are not.
+/// It needs memory for the runs and one line, however long the journal is. A line is parsed when it
+/// is [requested](Self::entries); lines of other runs are not parsed.
 ///
 /// ```
-/// use autonoe_core::{JournalIndex, Project};
+/// use autonoe_core::project::JournalIndex;
+/// use autonoe_core::Project;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let project = Project::find(dir.path(), None)?;
@@ -34,10 +35,10 @@ use crate::project::Project;
 /// ```
 #[derive(Debug)]
 pub struct JournalIndex {
-    /// They stay open: a new run may put them aside.
+    /// They stay open: a new run may rotate them.
     files: Vec<(PathBuf, File)>,
     runs: Vec<RunId>,
-    /// Where the lines of each run begin and end.
+    /// The start and the end of the lines of each run.
     extents: HashMap<String, Extent>,
 }
 
@@ -55,22 +56,22 @@ impl JournalIndex {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a line of it was not written by this version of Autonoe. What else is
-    /// wrong with a line is found when it is asked for.
+    /// The file cannot be read, or contains a line that this version of Autonoe did not write.
+    /// Other errors of a line are found when it is requested.
     pub fn read(path: &Path) -> Result<Self, JournalReadError> {
-        Self::of([path.to_owned()])
+        Self::from_paths([path.to_owned()])
     }
 
-    /// Reads the journal of `project`, and before it those that were put aside when they had grown large.
+    /// Reads the journal of `project`, after the rotated ones.
     ///
     /// # Errors
     ///
     /// As [`read`](Self::read), for each of the files.
     pub fn read_all(project: &Project) -> Result<Self, JournalReadError> {
-        Self::of(journals_of(project))
+        Self::from_paths(journal_paths(project))
     }
 
-    fn of(paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, JournalReadError> {
+    fn from_paths(paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, JournalReadError> {
         let mut index = Self {
             files: Vec::new(),
             runs: Vec::new(),
@@ -86,12 +87,16 @@ impl JournalIndex {
     }
 
     fn add(&mut self, path: &Path, file: &File) -> Result<(), JournalReadError> {
-        let mut lines = Lines::new(path, file, Position::START);
+        let mut lines = LogLines::<JournalEntry, _>::new(path, file, Position::START);
         while let Some((at, line)) = lines.next_line()? {
             let end = at.offset + line.len() as u64;
-            let run = match run_of(line) {
+            let run = match parse_run(line) {
                 Some(run) => Cow::Borrowed(run),
-                None => Cow::Owned(parse(path, at.number, line)?.run.to_string()),
+                None => Cow::Owned(
+                    parse_line::<JournalEntry>(path, at.number, line)?
+                        .run
+                        .to_string(),
+                ),
             };
             let file = self.files.len();
             if let Some(extent) = self.extents.get_mut(&*run) {
@@ -115,22 +120,25 @@ impl JournalIndex {
         &self.runs
     }
 
-    /// Returns the file that the last line is in, and where in it the lines of the same run begin.
+    /// Returns the file of the last line, and the position in it where the lines of the same run
+    /// start.
     pub(super) fn into_last_run(mut self) -> Option<(File, Position)> {
         let last = self
             .extents
             .into_values()
             .max_by_key(|extent| (extent.last_file, extent.end))?;
-        let first = match last.first_file == last.last_file {
-            true => last.first,
-            false => Position::START,
+        let first = if last.first_file == last.last_file {
+            last.first
+        } else {
+            Position::START
         };
         Some((self.files.swap_remove(last.last_file).1, first))
     }
 
     /// Reads the lines of a run, in order. Each is parsed once.
     ///
-    /// An item is an error if the file cannot be read any more or the line cannot be understood; it is the last one.
+    /// An item is an error if the file can no longer be read or the line cannot be parsed; it is
+    /// the last item.
     pub fn entries(&mut self, run: &RunId) -> RunEntries<'_> {
         RunEntries {
             left: self.extents.get(run.as_str()).cloned(),
@@ -157,19 +165,22 @@ impl JournalIndex {
     }
 }
 
+/// The lines of a part of a file.
+type EntryLines<'i> = LogLines<JournalEntry, BufReader<Take<&'i File>>>;
+
 /// The lines of a run: see [`JournalIndex::entries`].
 #[derive(Debug)]
 pub struct RunEntries<'i> {
     /// The run; `None` for all of them.
     run: Option<RunId>,
     files: &'i [(PathBuf, File)],
-    /// Where the lines are that were not read yet, but for those of `lines`.
+    /// The extent of the unread lines, without those of `lines`.
     left: Option<Extent>,
-    lines: Option<(&'i Path, Lines<BufReader<Take<&'i File>>>)>,
+    lines: Option<(&'i Path, EntryLines<'i>)>,
 }
 
 impl RunEntries<'_> {
-    /// Begins with the next file; `false` if there is none.
+    /// Starts reading the next file; returns `false` if there is none.
     fn next_file(&mut self) -> Result<bool, JournalReadError> {
         let Some(extent) = self.left.take() else {
             return Ok(false);
@@ -186,11 +197,12 @@ impl RunEntries<'_> {
             .seek(SeekFrom::Start(start.offset))
             .map_err(unreadable)?;
         let is_last = extent.first_file == extent.last_file;
-        let length = match is_last {
-            true => extent.end - start.offset,
-            false => u64::MAX,
+        let length = if is_last {
+            extent.end - start.offset
+        } else {
+            u64::MAX
         };
-        self.lines = Some((path, Lines::new(path, input.take(length), start)));
+        self.lines = Some((path, LogLines::new(path, input.take(length), start)));
         self.left = (!is_last).then(|| Extent {
             first_file: extent.first_file + 1,
             first: Position::START,
@@ -202,10 +214,10 @@ impl RunEntries<'_> {
     fn next_entry(&mut self) -> Result<Option<JournalEntry>, JournalReadError> {
         loop {
             let Some((path, lines)) = &mut self.lines else {
-                match self.next_file()? {
-                    true => continue,
-                    false => return Ok(None),
+                if self.next_file()? {
+                    continue;
                 }
+                return Ok(None);
             };
             let Some((at, line)) = lines.next_line()? else {
                 self.lines = None;
@@ -213,10 +225,10 @@ impl RunEntries<'_> {
             };
             let wanted = self.run.as_ref();
             let is_other = |run: &str| wanted.is_some_and(|wanted| wanted.as_str() != run);
-            if run_of(line).is_some_and(is_other) {
+            if parse_run(line).is_some_and(is_other) {
                 continue;
             }
-            let entry = parse(path, at.number, line)?;
+            let entry: JournalEntry = parse_line(path, at.number, line)?;
             if !is_other(entry.run.as_str()) {
                 return Ok(Some(entry));
             }
@@ -242,10 +254,10 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::super::reader::parsed_lines;
     use super::*;
-    use crate::domain::Epoch;
+    use crate::project::log_lines::parsed_lines;
     use crate::run::JournalLine;
+    use crate::time::Epoch;
 
     fn line(run: &str, epoch: u64) -> String {
         let entry = JournalEntry {
@@ -270,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_parsed_once_and_only_if_it_is_asked_for() {
+    fn each_line_is_parsed_once_and_only_if_it_is_requested() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("journal.jsonl");
         let lines = |run: usize| (0..20).map(move |epoch| line(&format!("run-{run:04}"), epoch));
@@ -298,7 +310,7 @@ mod tests {
         let texts = [
             [line("one", 1), line("two", 1), line("one", 2)].concat(),
             [line("one", 3), line("two", 2)].concat(),
-            // As other tools write JSON, and a line that a kill has torn.
+            // In the format of other tools, and with a line that a kill has torn.
             [
                 line("two", 3).replace(",\"", ", \""),
                 "{\"v\":1,\"ru".into(),
@@ -309,8 +321,8 @@ mod tests {
             fs::write(path, text).expect("writable");
         }
 
-        let mut index = JournalIndex::of(paths.clone()).expect("readable");
-        // What a new run puts aside is still read.
+        let mut index = JournalIndex::from_paths(paths.clone()).expect("readable");
+        // A journal that a new run rotates can still be read.
         fs::rename(&paths[1], dir.path().join("aside")).expect("writable");
 
         assert_eq!(index.runs(), [RunId::new("one"), RunId::new("two")]);

@@ -1,27 +1,27 @@
-//! The journal in `.autonoe/journal.jsonl`.
+//! Journal file `.autonoe/journal.jsonl`: writing, reading and following it.
 
 mod entry;
 mod index;
-mod lines;
-mod pages;
+mod page;
 mod read_error;
 mod reader;
-mod session_story;
-mod story;
+mod run_history;
+mod session_history;
 mod tail;
 mod timeline;
 mod writer;
 
 pub use entry::JournalEntry;
 pub use index::{JournalIndex, RunEntries};
-pub use pages::{JOURNAL_JOB, JournalAsk, JournalPage};
+pub use page::{JOURNAL_JOB, JournalPage, JournalPageRequest};
 pub use read_error::JournalReadError;
+pub(super) use read_error::{corrupt, unread};
 pub use reader::Journal;
-pub use session_story::{BlockedCall, SessionStory};
-pub use story::{RunStory, RunStoryBuilder, WhyStopped};
+pub use run_history::{RunHistory, RunHistoryBuilder, StopReason};
+pub use session_history::{BlockedCall, SessionHistory};
 pub use tail::JournalTail;
 pub use timeline::{
-    ChangeEntry, CostPoint, DeniedEntry, Idle, IdleSpan, ProgressPoint, RestoredEntry, RunTimeline,
-    SessionSpan,
+    ChangeEntry, CostPoint, DeniedEntry, IdleReason, IdleSpan, ProgressPoint, RestoredEntry,
+    RunTimeline, RunTimelineBuilder, SessionSpan,
 };
 pub use writer::FileJournal;

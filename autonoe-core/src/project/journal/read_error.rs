@@ -1,12 +1,12 @@
-//! Errors of reading a journal.
+//! [`JournalReadError`], an error of reading a journal.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::project::FileKind;
-use crate::project::plain_file::Unread;
+use crate::project::safe_read::ReadError;
 
-/// Why a journal cannot be read. It was left as it is.
+/// An error of reading a journal. The journal stays unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalReadError {
@@ -15,15 +15,15 @@ pub enum JournalReadError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something else stands in the place of the file.
+    /// There is no regular file at the path of the journal.
     #[error("the journal {path:?} is {}; move it away", found.instead_of("a file"))]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What stands there.
+        /// The kind of the file at the path.
         found: FileKind,
     },
     /// The file is too large to be a journal.
@@ -32,23 +32,23 @@ pub enum JournalReadError {
         /// The path.
         path: PathBuf,
     },
-    /// A line is not what it should be.
+    /// A line cannot be parsed.
     #[error(
-        "line {number} of the journal {path:?} cannot be understood; \
-         it was left as it is: repair it or move the file away"
+        "line {number} of the journal {path:?} cannot be parsed; the file is unchanged: repair \
+         it or move it away"
     )]
     Corrupt {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The error of the line.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A line of a version that this program does not know, most likely a newer one.
     #[error(
-        "line {number} of the journal {path:?} is of version {version}, which is not known here; \
-         use the version of Autonoe that wrote it, or move the file away"
+        "line {number} of the journal {path:?} has the unknown version {version}; use the \
+         version of Autonoe that wrote it, or move the file away"
     )]
     UnknownVersion {
         /// The file.
@@ -60,18 +60,37 @@ pub enum JournalReadError {
     },
 }
 
-/// Says why the journal at `path` cannot be read.
-pub(super) fn unread(path: &Path, unread: Unread) -> JournalReadError {
-    let path = path.to_owned();
-    match unread {
-        Unread::NotAFile(found) => JournalReadError::NotAFile { path, found },
-        Unread::TooLarge => JournalReadError::TooLarge { path },
-        Unread::Refused(source) => JournalReadError::Unreadable { path, source },
+impl JournalReadError {
+    /// Returns the reason without the path of the file.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreadable { source, .. } => source.to_string(),
+            Self::NotAFile { found, .. } => format!("it is {}", found.instead_of("a file")),
+            Self::TooLarge { .. } => "it is larger than 256 MiB".to_owned(),
+            Self::Corrupt { number, source, .. } => format!("line {number}: {source}"),
+            Self::UnknownVersion {
+                number, version, ..
+            } => format!("line {number}: it has version {version}"),
+        }
     }
 }
 
-/// Says what is wrong with a line.
-pub(super) fn corrupt(path: &Path, number: usize, what: impl Into<String>) -> JournalReadError {
+/// Creates the error for a journal at `path` that cannot be read.
+pub(in crate::project) fn unread(path: &Path, unread: ReadError) -> JournalReadError {
+    let path = path.to_owned();
+    match unread {
+        ReadError::NotAFile(found) => JournalReadError::NotAFile { path, found },
+        ReadError::TooLarge => JournalReadError::TooLarge { path },
+        ReadError::Refused(source) => JournalReadError::Unreadable { path, source },
+    }
+}
+
+/// Creates the error for a line that cannot be parsed.
+pub(in crate::project) fn corrupt(
+    path: &Path,
+    number: usize,
+    what: impl Into<String>,
+) -> JournalReadError {
     JournalReadError::Corrupt {
         path: path.to_owned(),
         number,

@@ -1,25 +1,25 @@
-//! Follows a journal file while it grows.
+//! [`JournalTail`], which follows a journal file while it grows.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::entry::JournalEntry;
 use super::index::JournalIndex;
-use super::lines::LONGEST;
-use super::read_error::{JournalReadError, corrupt};
-use super::reader::parse;
+use super::read_error::JournalReadError;
 use crate::project::FileKind;
+use crate::project::log_lines::{LogLines, Position, parse_line};
+use crate::project::path_identity::identity;
 
-/// Reads a journal file while somebody writes it.
+/// Reads a journal file while another process writes it.
 ///
-/// It survives all that happens to a journal: there is none yet, its last line
-/// is being written or was torn by a kill, a new run puts the file aside and
-/// begins another. Each line is returned once, in order. It watches nothing:
-/// who follows a run asks again from time to time.
+/// It handles everything that can happen to a journal: the file does not exist yet, its last line
+/// is being written or was torn by a kill, or a new run rotates the file and starts another one.
+/// Each line is returned once, in order. It does not watch the file: the caller polls it.
 ///
 /// ```
-/// use autonoe_core::{JournalTail, Project};
+/// use autonoe_core::project::JournalTail;
+/// use autonoe_core::Project;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let project = Project::find(dir.path(), None)?;
@@ -38,14 +38,12 @@ pub struct JournalTail {
 #[derive(Debug)]
 struct Open {
     file: File,
-    /// Where the last whole line that was read ends.
-    position: u64,
-    /// How many lines were read.
-    lines: usize,
+    /// The start of the first unread line.
+    next: Position,
 }
 
 impl JournalTail {
-    /// Follows the journal at `path` from its beginning, whether or not it exists yet.
+    /// Follows the journal at `path` from its start, whether or not it exists yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -53,8 +51,8 @@ impl JournalTail {
         }
     }
 
-    /// Follows the journal at `path` from the beginning of the run that its last line is about. Lines before
-    /// that are not parsed.
+    /// Follows the journal at `path` from the start of the run of its last line. Lines before that
+    /// are not parsed.
     ///
     /// # Errors
     ///
@@ -63,20 +61,16 @@ impl JournalTail {
         let found = JournalIndex::read(path)?.into_last_run();
         Ok(Self {
             path: path.to_owned(),
-            open: found.map(|(file, start)| Open {
-                file,
-                position: start.offset,
-                lines: start.number - 1,
-            }),
+            open: found.map(|(file, start)| Open { file, next: start }),
         })
     }
 
-    /// Returns the whole lines that have come since the last call.
+    /// Returns the whole lines that were added since the last call.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a whole line of it cannot be understood. The
-    /// next call begins at the same place.
+    /// The file cannot be read, or has a whole line that cannot be parsed. The next call starts at
+    /// the same position.
     pub fn read_new(&mut self) -> Result<Vec<JournalEntry>, JournalReadError> {
         let mut entries = Vec::new();
         loop {
@@ -91,23 +85,22 @@ impl JournalTail {
                 return Ok(entries);
             }
             if is_at_end {
-                // What was put aside has been read to its end.
+                // The rotated file has been read to its end.
                 self.open = None;
             }
         }
     }
 
-    /// Opens the file if that has not been done and there is one.
+    /// Opens the file, unless it is open or missing.
     fn open(&mut self) -> Result<(), JournalReadError> {
-        // Looked at before it is opened: to open a pipe is to wait for its writer.
+        // Checked before opening, because opening a pipe blocks until it has a writer.
         if self.open.is_some() || self.found()?.is_none() {
             return Ok(());
         }
         self.open = match File::open(&self.path) {
             Ok(file) => Some(Open {
                 file,
-                position: 0,
-                lines: 0,
+                next: Position::START,
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => return Err(unreadable(&self.path, source)),
@@ -115,16 +108,17 @@ impl JournalTail {
         Ok(())
     }
 
-    /// Tells whether the file that is being read still is the journal.
+    /// Returns whether the open file is still the journal.
     ///
-    /// While there is none it may have been put aside a moment ago; it is read on until there is.
+    /// If there is no journal, it may just have been rotated; the open file is read further until
+    /// there is a new one.
     fn is_current(&self) -> Result<bool, JournalReadError> {
         let (Some(open), Some(found)) = (&self.open, self.found()?) else {
             return Ok(true);
         };
         let own = open.file.metadata();
         let own = own.map_err(|source| unreadable(&self.path, source))?;
-        Ok(is_same_file(&own, &found) && found.len() >= open.position)
+        Ok(identity(&own) == identity(&found) && found.len() >= open.next.offset)
     }
 
     fn found(&self) -> Result<Option<Metadata>, JournalReadError> {
@@ -132,7 +126,7 @@ impl JournalTail {
             Ok(found) if found.is_file() => Ok(Some(found)),
             Ok(found) => Err(JournalReadError::NotAFile {
                 path: self.path.clone(),
-                found: FileKind::of(found.file_type()),
+                found: FileKind::from_file_type(found.file_type()),
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(unreadable(&self.path, source)),
@@ -141,41 +135,21 @@ impl JournalTail {
 }
 
 impl Open {
-    /// Reads whole lines. What follows the last of them is read again the next
-    /// time: a torn line is cut off and written over when its run goes on.
+    /// Reads whole lines. The rest is read again the next time: a torn line is cut off and
+    /// overwritten when its run is resumed.
     fn read_lines(&mut self, path: &Path) -> Result<Vec<JournalEntry>, JournalReadError> {
-        let mut bytes = Vec::new();
-        self.file
-            .seek(SeekFrom::Start(self.position))
-            .and_then(|_| (&self.file).take(LONGEST).read_to_end(&mut bytes))
-            .map_err(|source| unreadable(path, source))?;
-        let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            return match bytes.len() as u64 {
-                LONGEST => Err(corrupt(path, self.lines + 1, "it is longer than 16 MiB")),
-                _ => Ok(Vec::new()),
-            };
-        };
-        let lines = bytes[..=end].split_inclusive(|byte| *byte == b'\n');
-        let entries: Vec<_> = lines
-            .enumerate()
-            .map(|(index, line)| parse(path, self.lines + index + 1, line))
-            .collect::<Result<_, _>>()?;
-        self.position += end as u64 + 1;
-        self.lines += entries.len();
+        let found = self.file.seek(SeekFrom::Start(self.next.offset));
+        found.map_err(|source| unreadable(path, source))?;
+        let mut lines = LogLines::<JournalEntry, _>::new(path, &self.file, self.next);
+        let mut entries = Vec::new();
+        let mut next = self.next;
+        while let Some((at, line)) = lines.next_whole_line()? {
+            entries.push(parse_line(path, at.number, line)?);
+            next = lines.position();
+        }
+        self.next = next;
         Ok(entries)
     }
-}
-
-#[cfg(unix)]
-fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-/// Where files have no numbers, one that was replaced is known by its length alone.
-#[cfg(not(unix))]
-fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 fn unreadable(path: &Path, source: io::Error) -> JournalReadError {
@@ -187,8 +161,8 @@ fn unreadable(path: &Path, source: io::Error) -> JournalReadError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reader::parsed_lines;
     use super::*;
+    use crate::project::log_lines::parsed_lines;
 
     #[test]
     fn a_follower_begins_at_the_run_of_the_last_line() {

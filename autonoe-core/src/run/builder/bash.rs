@@ -1,15 +1,15 @@
-//! The judge of the Bash commands of a run.
+//! [`Bash`], the judge of the Bash commands of a run.
 
 use std::sync::Arc;
 
 use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig, PolicyScope};
 
-use crate::guard::SymlinksOnDisk;
+use crate::gate::SymlinksOnDisk;
 use crate::run::build_error::BuildError;
 
-/// What judges the Bash commands of a run.
+/// The source of the judge of a run's Bash commands.
 pub(super) enum Bash {
-    /// A policy for the mode and the directories that the run has in the end.
+    /// A policy for the final mode and directories of the run.
     Policy(Box<PolicyConfig>),
     Judge(Arc<dyn BashSecurity>),
 }

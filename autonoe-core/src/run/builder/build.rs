@@ -1,22 +1,24 @@
-//! Builds the runner, the sessions or the gate from what was set.
+//! Builds the runner or the gate from a [`SessionRunnerBuilder`].
 
 use std::sync::Arc;
 
 use super::SessionRunnerBuilder;
-use crate::domain::{InvalidValue, Workflow};
-use crate::guard::built_in_guards;
-use crate::port::{Gate, Grants, PreToolUseHook, RandomIds, Toolbox};
-use crate::run::Sessions;
+use crate::event::InvalidValue;
+use crate::gate::built_in_guards;
+use crate::gate::{Gate, Grants, PreToolUseHook};
+use crate::run::Workflow;
 use crate::run::build_error::BuildError;
-use crate::run::equipment::taken_name;
-use crate::run::runner::{Parts, SessionRunner, Work};
+use crate::run::runner::{RunInputs, RunParts, SessionRunner};
+use crate::run::session_setup::taken_name;
+use crate::time::RandomIds;
+use crate::tool::Toolbox;
 
 impl SessionRunnerBuilder {
-    /// Puts the runner together.
+    /// Builds the runner.
     ///
     /// # Errors
     ///
-    /// A part is missing or does not fit.
+    /// A required part is missing, or a value is invalid.
     pub fn build(mut self) -> Result<SessionRunner, BuildError> {
         let (repository, instructions) = (self.repository.take(), self.instructions.take());
         let workflow = Workflow::new(self.limits.mode);
@@ -25,7 +27,7 @@ impl SessionRunnerBuilder {
         let missing = |part| BuildError::Missing { part };
         Ok(SessionRunner {
             parts: Arc::new(parts),
-            work: Work {
+            work: RunInputs {
                 repository: repository.ok_or(missing("repository"))?,
                 instructions: instructions.ok_or(missing("instructions"))?,
                 instruction_selector: selector.unwrap_or_else(|| Arc::new(workflow)),
@@ -33,25 +35,13 @@ impl SessionRunnerBuilder {
         })
     }
 
-    /// Puts the parts together for a caller that decides by itself which session comes next.
+    /// Builds the gate of the run's sessions, without tools of their own.
     ///
-    /// Instructions and their selector are not used there. Without a repository there is no ledger, and sessions have
-    /// no deliverable tools. Of the limits, those of one session and the budget hold.
-    ///
-    /// # Errors
-    ///
-    /// A part is missing or does not fit.
-    pub fn build_sessions(mut self) -> Result<Sessions, BuildError> {
-        let repository = self.repository.take();
-        Ok(Sessions::new(Arc::new(self.into_parts()?), repository))
-    }
-
-    /// Makes the gate that sessions of the run have, without tools of their own.
-    ///
-    /// It answers what a run would allow; no agent is needed for that.
+    /// It shows which calls a run would allow; no agent is needed.
     ///
     /// ```
-    /// use autonoe_core::{SessionRunner, ToolCall, Verdict};
+    /// use autonoe_core::gate::policy::Verdict;
+    /// use autonoe_core::{SessionRunner, ToolCall};
     /// use serde_json::json;
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -64,14 +54,14 @@ impl SessionRunnerBuilder {
     /// };
     /// assert!(gate.decide(&bash("ls")).await.is_allowed());
     /// assert!(!gate.decide(&bash("rm -r .autonoe")).await.is_allowed());
-    /// # Ok::<(), autonoe_core::BuildError>(())
+    /// # Ok::<(), autonoe_core::run::BuildError>(())
     /// # })?;
-    /// # Ok::<(), autonoe_core::BuildError>(())
+    /// # Ok::<(), autonoe_core::run::BuildError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// The Bash policy cannot be made or is for another run, or a value makes no sense.
+    /// The Bash policy is invalid or belongs to another run, or a value is invalid.
     pub fn build_gate(self) -> Result<Gate, BuildError> {
         self.check_values()?;
         let (guards, grants) = (self.all_guards()?, self.grants());
@@ -93,19 +83,19 @@ impl SessionRunnerBuilder {
         Grants::baseline(self.limits.mode).with_rules(self.rules.iter().cloned())
     }
 
-    /// Refuses values with which no run could do anything.
+    /// Refuses values that would make every run useless.
     fn check_values(&self) -> Result<(), InvalidValue> {
         let (limits, sessions) = (&self.limits, &self.session_limits);
         if limits.max_iterations == Some(0) {
-            let reason = "it lets no session run; give at least 1, or leave it out for no limit";
+            let reason = "0 lets no session run; give at least 1, or leave it out for no limit";
             return Err(InvalidValue::new("max_iterations(0)", reason));
         }
         InvalidValue::check_turns("max_turns(0)", self.max_turns)?;
-        InvalidValue::check_budget("budget(..)", &limits.budget)?;
+        limits.budget.check("budget(..)")?;
         for model in [&self.models.planning, &self.models.implementation] {
             InvalidValue::check_model("models(..)", model.as_deref())?;
         }
-        InvalidValue::check_backoff("quota_backoff(..)", &limits.quota_backoff)?;
+        limits.quota_backoff.check("quota_backoff(..)")?;
         InvalidValue::check_time("hook_time_limit(0)", self.hook_time_limit)?;
         InvalidValue::check_time("idle_limit(0)", sessions.idle)?;
         InvalidValue::check_time("dispose_limit(0)", sessions.dispose)?;
@@ -118,7 +108,7 @@ impl SessionRunnerBuilder {
         Ok(())
     }
 
-    fn into_parts(self) -> Result<Parts, BuildError> {
+    pub(crate) fn into_parts(self) -> Result<RunParts, BuildError> {
         self.check_values()?;
         if !self.project_paths.project.is_absolute() {
             return Err(BuildError::RelativeProject {
@@ -140,7 +130,7 @@ impl SessionRunnerBuilder {
             Some(ids) => ids,
             None => Arc::new(RandomIds::new()?),
         };
-        Ok(Parts {
+        Ok(RunParts {
             agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
             clock: self.clock,
             ids,

@@ -1,57 +1,60 @@
-//! What a session that ended means for the run.
+//! Impact of an ended session on the run.
 
 use jiff::Timestamp;
 
 use super::SessionPlan;
-use crate::domain::{
-    Activity, BudgetKind, CostUsd, Failure, LedgerView, Phase, SessionEnd, SessionOutcome,
-    SessionProgress, SessionResult,
+use crate::agent::{
+    Activity, BudgetKind, CostUsd, SessionEnd, SessionOutcome, SessionProgress, SessionReport,
 };
+use crate::event::{Failure, Phase};
+use crate::ledger::LedgerView;
 
-/// What a session that ended means for the run.
+/// The impact of an ended session on the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// It did its work: the row of errors is broken.
+pub(super) enum SessionImpact {
+    /// The session did its work, which resets the count of errors in a row.
     Completed,
     /// Neither a success nor an error.
     Neutral,
-    /// The quota is spent.
+    /// The quota is exceeded.
     Quota { resets_at: Option<Timestamp> },
     /// The budget of the run is spent.
-    Spent(BudgetKind),
+    BudgetSpent(BudgetKind),
     /// It counts as an error.
     Error(Failure),
 }
 
-impl Meaning {
-    /// Tells whether the agent can be taken to have read its prompt.
-    pub(super) fn shows_a_reader(&self, result: &SessionResult) -> bool {
+impl SessionImpact {
+    /// Returns whether the agent presumably read its prompt.
+    pub(super) fn prompt_was_read(&self, result: &SessionReport) -> bool {
         match self {
             Self::Completed => true,
-            Self::Neutral | Self::Spent(_) => result.activity == Activity::Some,
+            Self::Neutral | Self::BudgetSpent(_) => result.activity == Activity::Some,
             Self::Quota { .. } | Self::Error(_) => false,
         }
     }
 }
 
-/// Returns the number of sessions in a row without progress after a session that ended, given the
+/// Returns the number of sessions in a row without progress after an ended session, given the
 /// number before it.
 ///
-/// A session that failed, hit the quota or was cancelled leaves the number as it is unless it made
-/// progress: the error limit, the quota rules or the caller decide about those sessions. Unknown
-/// progress counts as progress, so that no run stops on a guess.
+/// A session that failed, hit the quota or was cancelled leaves the number unchanged unless it made
+/// progress: the error limit, the quota rules or the caller handle those sessions. Unknown progress
+/// counts as progress, so that no run stops on a guess.
 pub(super) fn stalled_sessions(
     before: u32,
-    meaning: &Meaning,
-    result: &SessionResult,
+    meaning: &SessionImpact,
+    result: &SessionReport,
     plan: &SessionPlan,
 ) -> u32 {
     let stalled = match meaning {
         // A completed plan leads to the next phase, also if there was nothing to change.
-        Meaning::Completed if plan.instruction.phase() == Phase::Planning => return 0,
-        Meaning::Completed => true,
-        Meaning::Neutral => result.end != SessionEnd::Cancelled,
-        Meaning::Quota { .. } | Meaning::Spent(_) | Meaning::Error(_) => false,
+        SessionImpact::Completed if plan.instruction.phase() == Phase::Planning => return 0,
+        SessionImpact::Completed => true,
+        SessionImpact::Neutral => result.end != SessionEnd::Cancelled,
+        SessionImpact::Quota { .. } | SessionImpact::BudgetSpent(_) | SessionImpact::Error(_) => {
+            false
+        }
     };
     match (result.progress, stalled) {
         (SessionProgress::Made, _) | (SessionProgress::Unknown, true) => 0,
@@ -60,13 +63,14 @@ pub(super) fn stalled_sessions(
     }
 }
 
-/// Says what `result` means, given the plan of the session and the ledger before and after it.
-pub(super) fn meaning(
-    result: &SessionResult,
+/// Returns the impact of `result`, given the plan of the session and the ledger before and after
+/// it.
+pub(super) fn impact(
+    result: &SessionReport,
     plan: &SessionPlan,
     before: &LedgerView,
     after: &LedgerView,
-) -> Meaning {
+) -> SessionImpact {
     match &result.end {
         SessionEnd::Outcome(
             outcome @ (SessionOutcome::Completed
@@ -75,9 +79,9 @@ pub(super) fn meaning(
         ) => {
             let completed = *outcome == SessionOutcome::Completed;
             match flaw(result, plan, completed, before, after) {
-                Some(error) => Meaning::Error(error),
-                None if completed => Meaning::Completed,
-                None => Meaning::Neutral,
+                Some(error) => SessionImpact::Error(error),
+                None if completed => SessionImpact::Completed,
+                None => SessionImpact::Neutral,
             }
         }
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => {
@@ -85,28 +89,30 @@ pub(super) fn meaning(
                 [] => "the agent reported an error without a message".to_owned(),
                 messages => messages.join("; "),
             };
-            Meaning::Error(Failure::retryable("execution_error", message))
+            SessionImpact::Error(Failure::retryable("execution_error", message))
         }
-        // What is left of the run's budget is all the budget that a session is given.
-        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => match limited(plan) {
-            Some(budget) => Meaning::Spent(budget),
-            None => Meaning::Error(Failure::retryable(
+        // The only budget of a session is the rest of the run's budget.
+        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) => match limiting_budget(plan) {
+            Some(budget) => SessionImpact::BudgetSpent(budget),
+            None => SessionImpact::Error(Failure::retryable(
                 "budget_exceeded",
-                "the session spent a budget of its backend's own",
+                "the session exceeded a budget that the backend sets itself",
             )),
         },
-        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { resets_at, .. }) => Meaning::Quota {
-            resets_at: *resets_at,
-        },
-        SessionEnd::Failed { error } => Meaning::Error(error.clone()),
-        SessionEnd::BudgetSpent { budget } => Meaning::Spent(*budget),
-        SessionEnd::Cancelled => Meaning::Neutral,
+        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { resets_at, .. }) => {
+            SessionImpact::Quota {
+                resets_at: *resets_at,
+            }
+        }
+        SessionEnd::Failed { error } => SessionImpact::Error(error.clone()),
+        SessionEnd::BudgetSpent { budget } => SessionImpact::BudgetSpent(*budget),
+        SessionEnd::Cancelled => SessionImpact::Neutral,
     }
 }
 
-/// Returns what is wrong with a session that ended in order.
+/// Returns the reason why a normally ended session counts as failed.
 fn flaw(
-    result: &SessionResult,
+    result: &SessionReport,
     plan: &SessionPlan,
     completed: bool,
     before: &LedgerView,
@@ -118,8 +124,8 @@ fn flaw(
             "the agent ended its session without saying or doing anything",
         ));
     }
-    // A sync that completes may find nothing to change; one that was cut short
-    // must at least have got on, or it would be cut short for ever.
+    // A completed sync may find nothing to change. A sync that was cut short must at least have
+    // made progress, or it could be cut short forever.
     let planned_nothing = after.counts.is_empty() || (!completed && after.counts == before.counts);
     if plan.instruction.phase() == Phase::Planning && planned_nothing {
         return Some(Failure::retryable(
@@ -127,30 +133,31 @@ fn flaw(
             format!("the {} session created no deliverable", plan.instruction),
         ));
     }
-    // Where only a part is unknown, one interrupted call for example, the run goes on until
-    // there are too many such parts.
-    let told_nothing = result.cost.unknown_parts > 0 && result.cost.known_usd == CostUsd::ZERO;
-    if plan.budget.cost_usd.is_some() && told_nothing {
+    // If only a part of the cost is unknown, such as one interrupted call, the run continues until
+    // there are too many unknown parts.
+    let no_cost_reported = result.cost.unknown_parts > 0 && result.cost.known_usd == CostUsd::ZERO;
+    if plan.budget.cost_usd.is_some() && no_cost_reported {
         return Some(Failure::permanent(
             "cost_not_reported",
-            "the agent did not tell what the session cost, so the money budget cannot be kept",
+            "the agent did not report what the session cost, so the cost budget cannot be \
+             enforced",
         ));
     }
-    // One that was interrupted may not have come so far as to tell.
-    let is_told =
+    // An interrupted session may have ended before it reported its tokens.
+    let tokens_reported =
         result.tokens.total() > 0 || result.end == SessionEnd::Outcome(SessionOutcome::Interrupted);
-    if plan.budget.tokens.is_some() && !is_told {
+    if plan.budget.tokens.is_some() && !tokens_reported {
         return Some(Failure::permanent(
             "tokens_not_reported",
-            "the agent did not tell how many tokens the session used, so the token budget cannot \
-             be kept",
+            "the agent did not report how many tokens the session used, so the token budget \
+             cannot be enforced",
         ));
     }
     None
 }
 
-/// Returns the part of the budget that the session was limited by, money first.
-fn limited(plan: &SessionPlan) -> Option<BudgetKind> {
+/// Returns the budget that limited the session: cost first, then tokens, then time.
+fn limiting_budget(plan: &SessionPlan) -> Option<BudgetKind> {
     let budget = &plan.budget;
     let money = budget.cost_usd.map(|_| BudgetKind::Cost);
     let tokens = budget.tokens.map(|_| BudgetKind::Tokens);

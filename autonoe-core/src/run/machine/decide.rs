@@ -1,28 +1,31 @@
-//! The decision table: what ends a run, and what comes first.
+//! Decision table of a run: its exits and their precedence.
 
 use jiff::Timestamp;
 
-use crate::domain::{BudgetKind, ExitReason, Failure, Mode, OnQuota, Retry};
+use crate::agent::BudgetKind;
+use crate::event::{Failure, Retry};
+use crate::run::{ExitReason, OnQuota};
+use crate::time::Mode;
 
-/// All that the decision depends on.
+/// The inputs of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Situation<'a> {
     pub(super) interrupted: bool,
-    /// The exit that the ledger calls for.
+    /// The exit that follows from the ledger.
     pub(super) completion: Option<ExitReason>,
-    /// What to do about the quota, if it is spent.
+    /// The reaction to the quota, if it is exceeded.
     pub(super) quota: Option<OnQuota>,
-    /// When the quota resets, if it is spent and the time is known.
+    /// The time of the quota's reset, if the quota is exceeded and the time is known.
     pub(super) quota_resets_at: Option<Timestamp>,
-    /// When the next session could start, after the wait that is due.
+    /// The earliest start of the next session, after the due wait.
     pub(super) next_start: Timestamp,
     /// The end of the time budget.
     pub(super) deadline: Option<Timestamp>,
-    /// The part of the budget that is spent.
+    /// The spent part of the budget.
     pub(super) spent: Option<BudgetKind>,
     pub(super) iterations: u32,
     pub(super) max_iterations: Option<u32>,
-    /// What the last session failed with, if it did.
+    /// The error of the last session, if it failed.
     pub(super) last_error: Option<&'a Failure>,
     pub(super) consecutive_errors: u32,
     pub(super) max_retries: u32,
@@ -33,7 +36,7 @@ pub(super) struct Situation<'a> {
     pub(super) max_stalled_sessions: u32,
 }
 
-/// What is to be done.
+/// The next step of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Exit(ExitReason),
@@ -41,7 +44,7 @@ pub(super) enum Decision {
     NextSession,
 }
 
-/// Decides what is to be done. The first row that applies wins.
+/// Decides the next step. The first matching row wins.
 pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     // 1. Interrupt.
     if situation.interrupted {
@@ -51,9 +54,9 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(exit) = &situation.completion {
         return Decision::Exit(exit.clone());
     }
-    // What another try cannot mend ends the run at once, whatever else is due.
+    // An error that a retry cannot fix ends the run immediately, whatever else is due.
     if let Some(error) = situation.last_error
-        && error.retry == Retry::Useless
+        && error.retry == Retry::Permanent
     {
         return Decision::Exit(ExitReason::Failed {
             error: error.clone(),
@@ -63,7 +66,7 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if situation.quota == Some(OnQuota::Stop) {
         return Decision::Exit(ExitReason::QuotaExceeded);
     }
-    // 4. Budget. It ends a wait before it begins if no session could follow.
+    // 4. Budget. It ends the run before a wait if no session could follow the wait.
     let out_of_time = situation
         .deadline
         .is_some_and(|deadline| situation.next_start >= deadline);

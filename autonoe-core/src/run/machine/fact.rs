@@ -1,15 +1,17 @@
-//! What a run machine is told, and what it asks for.
+//! Inputs ([`RunFact`]) and outputs ([`RunAction`]) of the run machine.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::GivenLimits;
-use crate::domain::{
-    Budget, ExitReason, Failure, InstructionName, LedgerView, Mode, SessionResult,
-};
-use crate::port::WaitReason;
+use super::LimitOverrides;
+use crate::agent::{Budget, SessionReport};
+use crate::event::WaitReason;
+use crate::event::{Failure, InstructionName};
+use crate::ledger::LedgerView;
+use crate::run::ExitReason;
+use crate::time::Mode;
 
-/// Something that happened, told to a [`RunMachine`](super::RunMachine).
+/// An event that a [`RunMachine`](super::RunMachine) decides on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "fact",
@@ -18,84 +20,85 @@ use crate::port::WaitReason;
 )]
 #[non_exhaustive]
 pub enum RunFact {
-    /// The run begins.
+    /// The run starts.
     Started {
-        /// When.
+        /// The time of the start.
         at: Timestamp,
-        /// The ledger as it is found.
+        /// The ledger at the start.
         ledger: LedgerView,
     },
-    /// A session is over.
+    /// A session ended.
     SessionEnded {
-        /// When.
+        /// The time of its end.
         at: Timestamp,
         /// Its number.
         number: u32,
-        /// What is known of it.
-        result: SessionResult,
-        /// The ledger after it, or why it cannot be read.
+        /// The result of the session.
+        result: SessionReport,
+        /// The ledger after the session, or the error of reading it.
         ledger: Result<LedgerView, Failure>,
     },
-    /// A wait that the machine asked for is over. Too early is not over.
+    /// A wait is over. The machine ignores the fact before the end of the wait.
     WaitOver {
-        /// When.
+        /// The time of the fact.
         at: Timestamp,
-        /// The ledger after it, or why it cannot be read: others may have changed it.
+        /// The ledger after the wait, or the error of reading it. Other writers may have changed
+        /// it.
         ledger: Result<LedgerView, Failure>,
     },
-    /// A person wants the run to end at once.
+    /// The operator cancels the run.
     Cancelled,
-    /// A person wants the run to hold before the next session.
+    /// The operator pauses the run before its next session.
     PauseRequested,
-    /// A person wants the run to go on.
+    /// The operator resumes the run.
     ResumeRequested {
-        /// When.
+        /// The time of the request.
         at: Timestamp,
-        /// The ledger then, or why it cannot be read: others may have changed it.
+        /// The ledger at that time, or the error of reading it. Other writers may have changed it.
         ledger: Result<LedgerView, Failure>,
     },
-    /// A person has something to tell the agent; it goes into the next prompt.
-    Instructed {
-        /// What.
+    /// The operator sends the agent a message, which becomes part of the next prompt.
+    MessageQueued {
+        /// The message.
         text: String,
     },
-    /// The running session took what a person had to tell.
-    Steered {
-        /// What.
+    /// The running session accepted the operator's message.
+    MessageSteered {
+        /// The message.
         text: String,
     },
-    /// An instruction other than the planned one was selected for the session that is to start. It
-    /// must be applied before the session starts.
+    /// An instruction other than the planned one was selected for the session that is about to
+    /// start. It must be applied before the session starts.
     InstructionSelected {
         /// The number of the session.
         number: u32,
         /// The selected instruction.
         instruction: InstructionName,
     },
-    /// The session that was under way was lost with the process that ran it.
+    /// The running session was lost with its process.
     SessionLost {
         /// Its number.
         number: u32,
     },
-    /// An interrupted run is resumed under other limits. Told before what was under way is begun
-    /// again: the answer is to `Continue` with it, or to `Finish`. A session counts as lost then,
-    /// so tell its end first if that is known.
+    /// An interrupted run is resumed under other limits. Apply this fact before restarting the
+    /// interrupted action: the machine answers with `Continue` or `Finish`. A running session
+    /// counts as lost, so apply its end first if it is known.
     LimitsChanged {
-        /// When.
+        /// The time of the resumption.
         at: Timestamp,
-        /// Those that are new.
-        limits: GivenLimits,
-        /// The ledger as it is found.
+        /// The new limits.
+        limits: LimitOverrides,
+        /// The ledger at the resumption.
         ledger: LedgerView,
     },
-    /// The run cannot go on.
+    /// The run cannot continue.
     Failed {
-        /// Why.
+        /// The error.
         error: Failure,
     },
 }
 
-/// What a [`RunMachine`](super::RunMachine) asks its driver to do.
+/// An action that a [`RunMachine`](super::RunMachine) requests from its driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "action",
@@ -103,29 +106,29 @@ pub enum RunFact {
     rename_all_fields = "camelCase"
 )]
 pub enum RunAction {
-    /// Go on with what is under way.
+    /// Continue the current action.
     Continue,
     /// Start a session; answer with `SessionEnded`.
     StartSession(SessionPlan),
-    /// Stop the session that is under way; answer with `SessionEnded`.
+    /// Stop the running session; answer with `SessionEnded`.
     StopSession,
     /// Wait; answer with `WaitOver`.
     Wait {
-        /// For what.
+        /// The reason of the wait.
         reason: WaitReason,
-        /// Until when.
+        /// The end of the wait.
         until: Timestamp,
     },
-    /// Do nothing until a person resumes or cancels.
+    /// Do nothing until the operator resumes or cancels the run.
     Hold,
-    /// The run is over.
+    /// End the run.
     Finish {
-        /// Why.
+        /// The reason.
         exit: ExitReason,
     },
 }
 
-/// A session that is to be started.
+/// A session to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -137,20 +140,20 @@ pub struct SessionPlan {
     pub mode: Mode,
     /// The instruction for the agent.
     pub instruction: InstructionName,
-    /// What persons have told the run since the last session.
+    /// The operator's messages since the last session.
     #[serde(default)]
     pub messages: Vec<String>,
-    /// What is left of the budget now. Its time shrinks until the session starts.
+    /// The remaining budget at planning time. Its time shrinks until the session starts.
     #[serde(default)]
     pub budget: Budget,
-    /// When the time of the run is up.
+    /// The end of the run's time budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
 }
 
 impl SessionPlan {
-    /// Returns what is left of the budget at `now`.
+    /// Returns the remaining budget at `now`.
     pub fn budget_at(&self, now: Timestamp) -> Budget {
-        self.budget.until(self.deadline, now)
+        self.budget.with_deadline(self.deadline, now)
     }
 }

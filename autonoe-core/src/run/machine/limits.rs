@@ -1,17 +1,20 @@
-//! The limits that a run keeps to.
+//! [`RunLimits`], the limits of a run.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::duration::millis;
-use crate::domain::{Budget, Mode, OnQuota, QuotaBackoff};
+use crate::agent::Budget;
+use crate::run::{OnQuota, QuotaBackoff};
+use crate::time::Mode;
+use crate::time::duration::millis;
 
-/// The limits that a run keeps to.
+/// The limits of a run.
 ///
 /// ```
-/// use autonoe_core::{Mode, RunLimits};
+/// use autonoe_core::run::RunLimits;
+/// use autonoe_core::Mode;
 ///
 /// let limits = RunLimits { max_iterations: Some(10), ..RunLimits::new(Mode::Run) };
 ///
@@ -22,26 +25,26 @@ use crate::domain::{Budget, Mode, OnQuota, QuotaBackoff};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunLimits {
-    /// What the run is for.
+    /// The mode of the run.
     pub mode: Mode,
-    /// How many sessions may count; `None` is unlimited.
+    /// Maximum number of iterations; `None` is unlimited.
     pub max_iterations: Option<u32>,
-    /// How many sessions in a row may fail before the next one that fails ends the run.
+    /// Failed sessions in a row that the run tolerates. One more ends it.
     pub max_retries: u32,
     /// Sessions in a row without progress that end the run; 0 turns the limit off.
     ///
     /// A session that failed or hit the quota neither counts nor resets the count, because other
-    /// limits apply to it. [Unknown](crate::SessionProgress::Unknown) progress counts as progress.
+    /// limits apply to it. [Unknown](crate::agent::SessionProgress::Unknown) progress counts as progress.
     pub max_stalled_sessions: u32,
-    /// What to do when the quota is spent.
+    /// The reaction to an exceeded quota.
     pub on_quota: OnQuota,
-    /// How to wait when nobody knows when the quota comes back.
+    /// The backoff that applies when the reset time of the quota is unknown.
     pub quota_backoff: QuotaBackoff,
     /// The pause between two sessions.
     #[serde(rename = "pauseMs", with = "millis")]
     #[schemars(with = "u64")]
     pub pause: Duration,
-    /// What may be spent in all.
+    /// The total budget.
     pub budget: Budget,
 }
 
@@ -52,7 +55,7 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    /// Returns the limits that hold unless it is said otherwise.
+    /// Returns the default limits.
     pub fn new(mode: Mode) -> Self {
         Self {
             mode,

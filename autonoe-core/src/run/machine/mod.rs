@@ -1,11 +1,11 @@
-//! The loop as a state machine without I/O.
+//! [`RunMachine`], the session loop as a state machine without I/O.
 
 mod accounting;
 mod decide;
 mod fact;
-mod given_limits;
+mod limit_change;
+mod limit_overrides;
 mod limits;
-mod limits_changed;
 #[cfg(test)]
 mod tests;
 
@@ -14,32 +14,37 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use self::accounting::{Meaning, meaning, stalled_sessions};
+use self::accounting::{SessionImpact, impact, stalled_sessions};
 use self::decide::{Decision, Situation, decide};
 pub use self::fact::{RunAction, RunFact, SessionPlan};
-pub use self::given_limits::GivenLimits;
+pub use self::limit_overrides::LimitOverrides;
 pub use self::limits::RunLimits;
-use crate::domain::quota::{between, later};
-use crate::domain::{
-    Budget, BudgetKind, CostTotal, ExitReason, Failure, InstructionName, LedgerView, OnQuota,
-    ReportedCounts, Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent,
-    TokenUsage, Workflow,
+use crate::agent::{
+    Budget, BudgetKind, BudgetUsage, CostTotal, SessionEnd, SessionOutcome, SessionReport,
+    TokenUsage,
 };
-use crate::port::{SelectionContext, WaitReason};
+use crate::event::WaitReason;
+use crate::event::{Failure, InstructionName, Retry};
+use crate::ledger::LedgerView;
+use crate::run::SelectionContext;
+use crate::run::{ExitReason, OnQuota, ReportedCounts, RunReport, Workflow};
+use crate::time::RunId;
+use crate::time::timestamp::{between, saturating_add};
 
-/// The loop as a state machine: facts in, actions out.
+/// The session loop as a state machine: facts in, actions out.
 ///
-/// It has no clock, does no I/O and draws no random numbers; the same facts
-/// give the same actions. It can be serialised at any point and goes on from
-/// there, in another process or on another host: [`action`](Self::action) says
-/// what is under way. [`SessionRunner`](crate::SessionRunner) drives it in-process.
+/// It has no clock, does no I/O and uses no random numbers; the same facts lead to the same
+/// actions. It can be serialised at any point and continued in another process or on another host:
+/// [`action`](Self::action) returns the current action. [`SessionRunner`](crate::SessionRunner)
+/// drives it in-process.
 ///
-/// A fact that does not fit (a session that was not asked for, a wait that
-/// nobody waits for, one that is over too early) changes nothing. After
-/// `Finish` every fact gives the same `Finish` again.
+/// An unexpected fact changes nothing: a session that was not requested, a wait that is not pending
+/// or not over yet. After `Finish` every fact returns the same `Finish` again.
 ///
 /// ```
-/// use autonoe_core::{ExitReason, LedgerView, Mode, RunAction, RunFact, RunLimits, RunMachine};
+/// use autonoe_core::ledger::LedgerView;
+/// use autonoe_core::run::{RunAction, RunFact, RunLimits, RunMachine};
+/// use autonoe_core::{ExitReason, Mode};
 /// use jiff::Timestamp;
 ///
 /// let limits = RunLimits { max_iterations: Some(0), ..RunLimits::new(Mode::Run) };
@@ -54,12 +59,12 @@ use crate::port::{SelectionContext, WaitReason};
 #[serde(rename_all = "camelCase")]
 pub struct RunMachine {
     limits: RunLimits,
-    doing: Doing,
+    state: MachineState,
     #[serde(default)]
     started_at: Option<Timestamp>,
-    /// Since when the budget of time counts, if not since the start.
+    /// The start of the time budget, if it is not the start of the run.
     #[serde(default)]
-    time_counts_from: Option<Timestamp>,
+    time_budget_start: Option<Timestamp>,
     #[serde(default)]
     ledger: LedgerView,
     #[serde(default)]
@@ -72,10 +77,10 @@ pub struct RunMachine {
     cancelled: bool,
 }
 
-/// What is under way.
+/// The current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "doing", rename_all = "snake_case")]
-enum Doing {
+enum MachineState {
     Nothing,
     Session(SessionPlan),
     Waiting {
@@ -88,7 +93,7 @@ enum Doing {
     },
 }
 
-/// What has been counted.
+/// The counters of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Tally {
@@ -104,16 +109,16 @@ struct Tally {
     tokens: TokenUsage,
 }
 
-/// The wait that is due before the next session.
-struct Due {
+/// The wait before the next session.
+struct PendingWait {
     reason: WaitReason,
     until: Timestamp,
-    /// When the quota resets, if it is spent and the time is known. Earlier than `until` if the
-    /// pause between sessions is longer.
+    /// The time of the quota's reset, if the quota is exceeded and the time is known. Earlier than
+    /// `until` if the pause between sessions is longer.
     quota_resets_at: Option<Timestamp>,
 }
 
-impl Due {
+impl PendingWait {
     fn new(reason: WaitReason, until: Timestamp) -> Self {
         Self {
             reason,
@@ -124,13 +129,13 @@ impl Due {
 }
 
 impl RunMachine {
-    /// Makes the machine of a run that has not begun.
+    /// Creates the machine of a run that has not started.
     pub fn new(limits: RunLimits) -> Self {
         Self {
             limits,
-            doing: Doing::Nothing,
+            state: MachineState::Nothing,
             started_at: None,
-            time_counts_from: None,
+            time_budget_start: None,
             ledger: LedgerView::default(),
             tally: Tally::default(),
             messages: Vec::new(),
@@ -139,32 +144,32 @@ impl RunMachine {
         }
     }
 
-    /// Returns what is under way, as the action that began it.
+    /// Returns the current state as the action that led to it.
     pub fn action(&self) -> RunAction {
-        match &self.doing {
-            Doing::Nothing => RunAction::Continue,
-            Doing::Session(_) if self.cancelled => RunAction::StopSession,
-            Doing::Session(plan) => RunAction::StartSession(plan.clone()),
-            Doing::Waiting { reason, until } => RunAction::Wait {
+        match &self.state {
+            MachineState::Nothing => RunAction::Continue,
+            MachineState::Session(_) if self.cancelled => RunAction::StopSession,
+            MachineState::Session(plan) => RunAction::StartSession(plan.clone()),
+            MachineState::Waiting { reason, until } => RunAction::Wait {
                 reason: *reason,
                 until: *until,
             },
-            Doing::Holding => RunAction::Hold,
-            Doing::Finished { exit } => RunAction::Finish { exit: exit.clone() },
+            MachineState::Holding => RunAction::Hold,
+            MachineState::Finished { exit } => RunAction::Finish { exit: exit.clone() },
         }
     }
 
-    /// Takes notice of `fact` and says what is to be done.
-    #[must_use = "the run stands still until the action is carried out"]
+    /// Applies `fact` and returns the next action.
+    #[must_use = "the run waits until the action is performed"]
     pub fn apply(&mut self, fact: RunFact) -> RunAction {
-        if matches!(self.doing, Doing::Finished { .. }) {
+        if matches!(self.state, MachineState::Finished { .. }) {
             return self.action();
         }
         match fact {
             RunFact::Started { at, ledger } if self.started_at.is_none() => {
                 self.started_at = Some(at);
                 self.ledger = ledger;
-                self.go_on(at)
+                self.decide_now(at)
             }
             RunFact::SessionEnded {
                 at,
@@ -172,15 +177,15 @@ impl RunMachine {
                 result,
                 ledger,
             } => self.session_ended(at, number, &result, ledger),
-            RunFact::WaitOver { at, ledger } => match self.doing {
-                Doing::Waiting { until, .. } if at < until => self.action(),
-                Doing::Waiting { .. } => self.look_again(at, ledger),
+            RunFact::WaitOver { at, ledger } => match self.state {
+                MachineState::Waiting { until, .. } if at < until => self.action(),
+                MachineState::Waiting { .. } => self.continue_with_ledger(at, ledger),
                 _ => RunAction::Continue,
             },
             RunFact::Cancelled => {
                 self.cancelled = true;
-                match self.doing {
-                    Doing::Session(_) => RunAction::StopSession,
+                match self.state {
+                    MachineState::Session(_) => RunAction::StopSession,
                     _ => self.finish(ExitReason::Interrupted),
                 }
             }
@@ -190,17 +195,17 @@ impl RunMachine {
             }
             RunFact::ResumeRequested { at, ledger } => {
                 self.pause_requested = false;
-                match self.doing {
-                    Doing::Holding => self.look_again(at, ledger),
+                match self.state {
+                    MachineState::Holding => self.continue_with_ledger(at, ledger),
                     _ => RunAction::Continue,
                 }
             }
-            RunFact::Instructed { text } => {
+            RunFact::MessageQueued { text } => {
                 self.messages.push(text);
                 RunAction::Continue
             }
-            RunFact::Steered { text } => {
-                if let Doing::Session(plan) = &mut self.doing {
+            RunFact::MessageSteered { text } => {
+                if let MachineState::Session(plan) = &mut self.state {
                     plan.messages.push(text);
                 }
                 RunAction::Continue
@@ -209,32 +214,32 @@ impl RunMachine {
                 number,
                 instruction,
             } => {
-                if let Doing::Session(plan) = &mut self.doing
+                if let MachineState::Session(plan) = &mut self.state
                     && plan.number == number
                 {
                     plan.instruction = instruction;
                 }
                 RunAction::Continue
             }
-            RunFact::SessionLost { number } => match &self.doing {
-                Doing::Session(plan) if plan.number == number => {
-                    self.lose_session();
+            RunFact::SessionLost { number } => match &self.state {
+                MachineState::Session(plan) if plan.number == number => {
+                    self.count_lost_session();
                     self.action()
                 }
                 _ => RunAction::Continue,
             },
             RunFact::LimitsChanged { at, limits, ledger } => {
-                self.limits_changed(at, &limits, ledger)
+                self.change_limits(at, &limits, ledger)
             }
             RunFact::Failed { error } => self.finish(ExitReason::Failed { error }),
             RunFact::Started { .. } => RunAction::Continue,
         }
     }
 
-    /// Returns the number of the session that is under way, also when it is to be stopped.
-    pub(super) fn session_under_way(&self) -> Option<u32> {
-        match &self.doing {
-            Doing::Session(plan) => Some(plan.number),
+    /// Returns the number of the running session, also if it is being stopped.
+    pub(super) fn running_session(&self) -> Option<u32> {
+        match &self.state {
+            MachineState::Session(plan) => Some(plan.number),
             _ => None,
         }
     }
@@ -250,17 +255,17 @@ impl RunMachine {
         }
     }
 
-    /// Returns the limits that the run keeps to.
+    /// Returns the limits of the run.
     pub fn limits(&self) -> &RunLimits {
         &self.limits
     }
 
-    /// Returns the numbers of the ledger as the machine knows them.
+    /// Returns the counts of the ledger as of the last fact.
     pub fn ledger(&self) -> LedgerView {
         self.ledger
     }
 
-    /// Returns what the run comes to when it ends at `at` because of `exit`.
+    /// Returns the report of a run that ends at `at` because of `exit`.
     pub fn report(&self, run: &RunId, exit: ExitReason, at: Timestamp) -> RunReport {
         let counts = || ReportedCounts::new(&self.ledger, self.limits.mode);
         RunReport {
@@ -268,7 +273,7 @@ impl RunMachine {
             exit,
             iterations: self.tally.iterations,
             sessions: self.tally.sessions,
-            // Before the start, the ledger was not read.
+            // The ledger is not read before the start.
             deliverables: self.started_at.map(|_| counts()),
             elapsed: self.elapsed(at),
             cost: self.tally.cost,
@@ -281,42 +286,46 @@ impl RunMachine {
         &mut self,
         at: Timestamp,
         number: u32,
-        result: &SessionResult,
+        result: &SessionReport,
         ledger: Result<LedgerView, Failure>,
     ) -> RunAction {
-        let Some(meaning) = self.meaning_of(number, result, &ledger) else {
+        let Some(meaning) = self.session_impact(number, result, &ledger) else {
             return RunAction::Continue;
         };
-        let Doing::Session(mut plan) = std::mem::replace(&mut self.doing, Doing::Nothing) else {
+        let MachineState::Session(mut plan) =
+            std::mem::replace(&mut self.state, MachineState::Nothing)
+        else {
             return RunAction::Continue;
         };
         let messages = std::mem::take(&mut plan.messages);
         let before = self.ledger;
         self.ledger = ledger.unwrap_or(before);
-        if !meaning.shows_a_reader(result) {
+        if !meaning.prompt_was_read(result) {
             let mut later_ones = std::mem::replace(&mut self.messages, messages);
-            // What the session gave back as unheard is among both.
+            // Messages that the session returned as unread are in both lists.
             later_ones.retain(|later| !self.messages.contains(later));
             self.messages.extend(later_ones);
         }
-        self.tally.stalled_sessions = match before == self.ledger {
-            true => stalled_sessions(self.tally.stalled_sessions, &meaning, result, &plan),
-            false => 0,
+        self.tally.stalled_sessions = if before == self.ledger {
+            stalled_sessions(self.tally.stalled_sessions, &meaning, result, &plan)
+        } else {
+            0
         };
         self.count(&meaning, result, &plan.instruction);
         let due = self.due(at, &meaning);
-        let on_quota = matches!(meaning, Meaning::Quota { .. }).then_some(self.limits.on_quota);
+        let on_quota =
+            matches!(meaning, SessionImpact::Quota { .. }).then_some(self.limits.on_quota);
         self.next(at, on_quota, &due)
     }
 
-    /// Returns what the end of session `number` means; `None` if that session is not running.
-    fn meaning_of(
+    /// Returns the impact of the end of session `number`; `None` if that session is not running.
+    fn session_impact(
         &self,
         number: u32,
-        result: &SessionResult,
+        result: &SessionReport,
         ledger: &Result<LedgerView, Failure>,
-    ) -> Option<Meaning> {
-        let Doing::Session(plan) = &self.doing else {
+    ) -> Option<SessionImpact> {
+        let MachineState::Session(plan) = &self.state else {
             return None;
         };
         if plan.number != number {
@@ -324,18 +333,23 @@ impl RunMachine {
         }
         let before = &self.ledger;
         let after = ledger.as_ref().unwrap_or(before);
-        Some(match (meaning(result, plan, before, after), ledger) {
-            (quota @ Meaning::Quota { .. }, Err(error)) if error.retry == Retry::MayHelp => quota,
-            (_, Err(error)) => Meaning::Error(error.clone()),
+        Some(match (impact(result, plan, before, after), ledger) {
+            (quota @ SessionImpact::Quota { .. }, Err(error))
+                if error.retry == Retry::Retryable =>
+            {
+                quota
+            }
+            (_, Err(error)) => SessionImpact::Error(error.clone()),
             (meaning, Ok(_)) => meaning,
         })
     }
 
-    /// Returns why the running session `number` counts as failed although it ended normally.
-    pub(super) fn flaw(
+    /// Returns the reason why the running session `number` counts as failed although it ended
+    /// normally.
+    pub(super) fn normal_end_failure(
         &self,
         number: u32,
-        result: &SessionResult,
+        result: &SessionReport,
         ledger: &Result<LedgerView, Failure>,
     ) -> Option<Failure> {
         let ended_normally = matches!(
@@ -344,33 +358,38 @@ impl RunMachine {
                 SessionOutcome::Completed | SessionOutcome::MaxTurns | SessionOutcome::Interrupted
             )
         );
-        match self.meaning_of(number, result, ledger)? {
-            Meaning::Error(error) if ended_normally => Some(error),
+        match self.session_impact(number, result, ledger)? {
+            SessionImpact::Error(error) if ended_normally => Some(error),
             _ => None,
         }
     }
 
-    fn count(&mut self, meaning: &Meaning, result: &SessionResult, instruction: &InstructionName) {
+    fn count(
+        &mut self,
+        meaning: &SessionImpact,
+        result: &SessionReport,
+        instruction: &InstructionName,
+    ) {
         let tally = &mut self.tally;
         tally.cost.merge(result.cost);
         tally.tokens += result.tokens;
         match meaning {
-            Meaning::Quota { .. } => {
+            SessionImpact::Quota { .. } => {
                 tally.quota_stops_in_a_row = tally.quota_stops_in_a_row.saturating_add(1);
                 return;
             }
-            Meaning::Completed => {
+            SessionImpact::Completed => {
                 tally.consecutive_errors = 0;
                 tally.last_error = None;
-                // Only a plan that is whole may be verified.
+                // Only a complete plan may be verified.
                 tally.planned |= *instruction == InstructionName::Sync;
             }
-            Meaning::Neutral => tally.last_error = None,
-            Meaning::Spent(budget) => {
+            SessionImpact::Neutral => tally.last_error = None,
+            SessionImpact::BudgetSpent(budget) => {
                 tally.last_error = None;
                 tally.budget_spent = Some(*budget);
             }
-            Meaning::Error(error) => {
+            SessionImpact::Error(error) => {
                 tally.consecutive_errors = tally.consecutive_errors.saturating_add(1);
                 tally.last_error = Some(error.clone());
             }
@@ -380,33 +399,39 @@ impl RunMachine {
     }
 
     /// Returns the wait that is due after a session.
-    fn due(&self, at: Timestamp, meaning: &Meaning) -> Due {
+    fn due(&self, at: Timestamp, meaning: &SessionImpact) -> PendingWait {
         let pause = self.limits.pause;
         match meaning {
-            Meaning::Quota { resets_at } => {
+            SessionImpact::Quota { resets_at } => {
                 let stops = self.tally.quota_stops_in_a_row;
                 let next_try = self.limits.quota_backoff.next_try(at, *resets_at, stops);
-                let until = next_try.max(later(at, pause));
+                let until = next_try.max(saturating_add(at, pause));
                 let reason = match resets_at {
                     Some(reset) if *reset == until => WaitReason::Quota,
                     _ => WaitReason::QuotaBackoff,
                 };
-                Due {
+                PendingWait {
                     reason,
                     until,
                     quota_resets_at: resets_at.filter(|reset| *reset > at),
                 }
             }
-            Meaning::Error(Failure {
+            SessionImpact::Error(Failure {
                 retry_after: Some(delay),
                 ..
-            }) if *delay > pause => Due::new(WaitReason::RetryAfter, later(at, *delay)),
-            _ => Due::new(WaitReason::Pause, later(at, pause)),
+            }) if *delay > pause => {
+                PendingWait::new(WaitReason::RetryAfter, saturating_add(at, *delay))
+            }
+            _ => PendingWait::new(WaitReason::Pause, saturating_add(at, pause)),
         }
     }
 
-    /// Goes on after a wait or a hold, with the ledger as it is then.
-    fn look_again(&mut self, at: Timestamp, ledger: Result<LedgerView, Failure>) -> RunAction {
+    /// Continues after a wait or a hold, with the ledger as it is then.
+    fn continue_with_ledger(
+        &mut self,
+        at: Timestamp,
+        ledger: Result<LedgerView, Failure>,
+    ) -> RunAction {
         match ledger {
             Ok(ledger) => {
                 if ledger != self.ledger {
@@ -415,22 +440,22 @@ impl RunMachine {
                 }
                 self.ledger = ledger;
             }
-            Err(error) if error.retry == Retry::Useless => {
+            Err(error) if error.retry == Retry::Permanent => {
                 return self.finish(ExitReason::Failed { error });
             }
-            // The session that follows will tell whether it has got better.
+            // The next session shows whether the ledger is readable again.
             Err(_) => {}
         }
-        self.go_on(at)
+        self.decide_now(at)
     }
 
-    fn go_on(&mut self, at: Timestamp) -> RunAction {
-        let due = Due::new(WaitReason::Pause, at);
+    fn decide_now(&mut self, at: Timestamp) -> RunAction {
+        let due = PendingWait::new(WaitReason::Pause, at);
         self.next(at, None, &due)
     }
 
-    /// Looks up what is to be done in the decision table.
-    fn decision(&self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> Decision {
+    /// Looks up the next step in the decision table.
+    fn decision(&self, at: Timestamp, quota: Option<OnQuota>, due: &PendingWait) -> Decision {
         let situation = Situation {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
@@ -451,17 +476,17 @@ impl RunMachine {
         decide(&situation)
     }
 
-    /// Decides what comes next.
-    fn next(&mut self, at: Timestamp, quota: Option<OnQuota>, due: &Due) -> RunAction {
+    /// Performs the next step.
+    fn next(&mut self, at: Timestamp, quota: Option<OnQuota>, due: &PendingWait) -> RunAction {
         match self.decision(at, quota, due) {
             Decision::Exit(exit) => self.finish(exit),
             Decision::NextSession if due.until <= at && self.pause_requested => {
-                self.doing = Doing::Holding;
+                self.state = MachineState::Holding;
                 self.action()
             }
             Decision::NextSession if due.until <= at => self.start_session(at),
             Decision::NextSession | Decision::WaitForQuota => {
-                self.doing = Doing::Waiting {
+                self.state = MachineState::Waiting {
                     reason: due.reason,
                     until: due.until,
                 };
@@ -472,7 +497,7 @@ impl RunMachine {
 
     fn start_session(&mut self, at: Timestamp) -> RunAction {
         self.tally.sessions = self.tally.sessions.saturating_add(1);
-        self.doing = Doing::Session(SessionPlan {
+        self.state = MachineState::Session(SessionPlan {
             number: self.tally.sessions,
             mode: self.limits.mode,
             instruction: self
@@ -486,19 +511,19 @@ impl RunMachine {
     }
 
     fn finish(&mut self, exit: ExitReason) -> RunAction {
-        self.doing = Doing::Finished { exit };
+        self.state = MachineState::Finished { exit };
         self.action()
     }
 
-    /// Returns the part of the budget that is spent, or can no longer be kept.
+    /// Returns the part of the budget that is spent or can no longer be enforced.
     fn budget_spent(&self, at: Timestamp) -> Option<BudgetKind> {
         let unknown = self.tally.cost.unknown_parts;
-        let money_is_a_guess =
+        let cost_is_a_guess =
             self.limits.budget.cost_usd.is_some() && unknown > self.limits.max_retries;
         self.tally
             .budget_spent
             .or_else(|| self.limits.budget.exhausted(&self.spent(at)))
-            .or(money_is_a_guess.then_some(BudgetKind::Cost))
+            .or(cost_is_a_guess.then_some(BudgetKind::Cost))
     }
 
     fn workflow(&self) -> Workflow {
@@ -511,20 +536,21 @@ impl RunMachine {
     }
 
     fn deadline(&self) -> Option<Timestamp> {
-        let from = self.time_counts_from.or(self.started_at)?;
-        Some(later(from, self.limits.budget.time?))
+        let from = self.time_budget_start.or(self.started_at)?;
+        Some(saturating_add(from, self.limits.budget.time?))
     }
 
     fn budget_left(&self, at: Timestamp) -> Budget {
         self.limits.budget.remaining(&self.spent(at))
     }
 
-    fn spent(&self, at: Timestamp) -> Spent {
-        Spent {
+    /// Returns the usage that counts against the budget.
+    pub(crate) fn spent(&self, at: Timestamp) -> BudgetUsage {
+        BudgetUsage {
             cost: self.tally.cost,
             tokens: self.tally.tokens,
             time: self
-                .time_counts_from
+                .time_budget_start
                 .map_or_else(|| self.elapsed(at), |from| between(from, at)),
         }
     }

@@ -1,4 +1,4 @@
-//! The specification's decision tables, row by row, and properties of every run.
+//! Tests of the specification's decision tables, row by row, and of properties of every run.
 
 mod properties;
 mod table;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::domain::{
-    Activity, CostUsd, LedgerCounts, Mode, SessionEnd, SessionOutcome, SessionProgress,
-};
+use crate::agent::{Activity, CostUsd, SessionEnd, SessionOutcome, SessionProgress};
+use crate::ledger::LedgerCounts;
+use crate::time::Mode;
 
-/// The second `second` of the run.
+/// Returns the time `second` seconds after the start of the run.
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_000_000 + second).expect("in range")
 }
@@ -59,38 +59,38 @@ fn started(limits: RunLimits, ledger: LedgerView) -> (RunMachine, RunAction) {
     (machine, action)
 }
 
-fn result(outcome: SessionOutcome) -> SessionResult {
-    SessionResult {
+fn result(outcome: SessionOutcome) -> SessionReport {
+    SessionReport {
         activity: Activity::Some,
         cost: CostTotal::known(CostUsd::ZERO),
-        ..SessionResult::new(SessionEnd::Outcome(outcome))
+        ..SessionReport::new(SessionEnd::Outcome(outcome))
     }
 }
 
-fn completed() -> SessionResult {
+fn completed() -> SessionReport {
     result(SessionOutcome::Completed)
 }
 
-fn execution_error() -> SessionResult {
+fn execution_error() -> SessionReport {
     result(SessionOutcome::ExecutionError {
         messages: vec!["it broke".into()],
     })
 }
 
-fn quota(resets_at: Option<Timestamp>) -> SessionResult {
+fn quota(resets_at: Option<Timestamp>) -> SessionReport {
     result(SessionOutcome::QuotaExceeded {
         message: "limit".into(),
         resets_at,
     })
 }
 
-fn failed(error: Failure) -> SessionResult {
-    SessionResult::new(SessionEnd::Failed { error })
+fn failed(error: Failure) -> SessionReport {
+    SessionReport::new(SessionEnd::Failed { error })
 }
 
 /// Returns a session that changed nothing.
-fn stalled(result: SessionResult) -> SessionResult {
-    SessionResult {
+fn stalled(result: SessionReport) -> SessionReport {
+    SessionReport {
         progress: SessionProgress::None,
         ..result
     }
@@ -100,7 +100,7 @@ fn stalled(result: SessionResult) -> SessionResult {
 fn end(
     machine: &mut RunMachine,
     action: &RunAction,
-    result: SessionResult,
+    result: SessionReport,
     ledger: LedgerView,
 ) -> RunAction {
     let RunAction::StartSession(plan) = action else {
@@ -133,13 +133,13 @@ fn finish(exit: ExitReason) -> RunAction {
     RunAction::Finish { exit }
 }
 
-/// Tells that the wait is over, and nobody has changed the ledger.
+/// Applies the end of the wait with an unchanged ledger.
 fn wait_over(machine: &mut RunMachine, at: Timestamp) -> RunAction {
     let ledger = Ok(machine.ledger());
     machine.apply(RunFact::WaitOver { at, ledger })
 }
 
-/// Tells that a person resumes the run, and nobody has changed the ledger.
+/// Applies the operator's resume with an unchanged ledger.
 fn resume(machine: &mut RunMachine, at: Timestamp) -> RunAction {
     let ledger = Ok(machine.ledger());
     machine.apply(RunFact::ResumeRequested { at, ledger })

@@ -1,28 +1,28 @@
-//! What was said, in the shape of the conventions: messages of parts.
+//! Prompts and answers in the format of the OpenTelemetry conventions: messages of parts.
 
 use serde_json::{Value, json};
 
-use crate::port::{ModelAnswer, ModelAsked};
+use crate::agent::{ModelAnswer, ModelCallRequest};
 
-/// Writes what an agent is told.
+/// Renders the prompt of an agent.
 pub(super) fn prompt(text: &str) -> String {
     json!([{"role": "user", "parts": [text_part(text)]}]).to_string()
 }
 
-/// Writes what an agent answered at its end.
-pub(super) fn last_word(text: &str) -> String {
+/// Renders the final answer of an agent.
+pub(super) fn final_answer(text: &str) -> String {
     output(&json!([text_part(text)]), None)
 }
 
-/// What a model is asked.
-pub(super) struct Asked {
-    /// What holds for the whole conversation.
+/// A rendered model request.
+pub(super) struct RenderedRequest {
+    /// The system instructions of the conversation.
     pub(super) system: Option<String>,
     pub(super) messages: String,
 }
 
-/// Writes what a model is asked.
-pub(super) fn asked(asked: &ModelAsked<'_>) -> Asked {
+/// Renders the request to a model.
+pub(super) fn request(asked: &ModelCallRequest<'_>) -> RenderedRequest {
     let mut messages = asked.messages.to_json();
     let system = match messages.as_array_mut() {
         Some(list) if list.first().is_some_and(|first| first["role"] == "system") => {
@@ -30,14 +30,14 @@ pub(super) fn asked(asked: &ModelAsked<'_>) -> Asked {
         }
         _ => None,
     };
-    Asked {
+    RenderedRequest {
         system,
         messages: messages.to_string(),
     }
 }
 
-/// Writes what a model answered.
-pub(super) fn answered(answer: &ModelAnswer<'_>) -> String {
+/// Renders the answer of a model.
+pub(super) fn answer(answer: &ModelAnswer<'_>) -> String {
     let parts = match &answer.parts {
         Some(parts) => parts.to_json(),
         None => json!([text_part(answer.text)]),
@@ -56,7 +56,7 @@ fn text_part(text: &str) -> Value {
     json!({"type": "text", "content": text})
 }
 
-/// Says why an answer ended in the words of the conventions, as far as they have one.
+/// Maps a stop reason to the finish reasons of the conventions; unknown ones stay unchanged.
 fn finish_reason(stop: Option<&str>) -> &str {
     match stop {
         None | Some("end_turn" | "stop_sequence") => "stop",
@@ -70,15 +70,15 @@ fn finish_reason(stop: Option<&str>) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::TokenUsage;
-    use crate::port::ModelMessages;
+    use crate::agent::ModelMessages;
+    use crate::agent::TokenUsage;
 
     fn read(text: &str) -> Value {
         serde_json::from_str(text).expect("JSON")
     }
 
     #[test]
-    fn what_holds_for_the_whole_conversation_is_not_one_of_its_messages() {
+    fn system_instructions_are_not_one_of_the_messages() {
         let user = json!({"role": "user", "parts": [{"type": "text", "content": "Hi."}]});
         let system = json!({"role": "system", "parts": [{"type": "text", "content": "Be kind."}]});
         for (given, expected) in [
@@ -86,12 +86,12 @@ mod tests {
             (json!([user]), None),
         ] {
             let content = || given.clone();
-            let question = ModelAsked::new("a-model", ModelMessages::new(1, &content));
+            let question = ModelCallRequest::new("a-model", ModelMessages::new(1, &content));
 
-            let told = asked(&question);
+            let rendered = request(&question);
 
-            assert_eq!(told.system.as_deref().map(read), expected);
-            assert_eq!(read(&told.messages), json!([user]));
+            assert_eq!(rendered.system.as_deref().map(read), expected);
+            assert_eq!(read(&rendered.messages), json!([user]));
         }
     }
 
@@ -99,18 +99,18 @@ mod tests {
     fn an_answer_has_its_parts_and_why_it_ended() {
         let call = json!([{"type": "tool_call", "id": "c", "name": "Read", "arguments": {}}]);
         let parts = || call.clone();
-        let answer = ModelAnswer::new("", TokenUsage::default())
+        let reply = ModelAnswer::new("", TokenUsage::default())
             .with_parts(ModelMessages::new(1, &parts))
             .with_stop_reason("tool_use");
 
-        let told = answered(&answer);
+        let rendered = answer(&reply);
 
         let expected = json!([{"role": "assistant", "parts": call, "finish_reason": "tool_call"}]);
-        assert_eq!(read(&told), expected);
+        assert_eq!(read(&rendered), expected);
     }
 
     #[test]
-    fn the_conventions_have_words_of_their_own_for_the_end() {
+    fn stop_reasons_are_mapped_to_those_of_the_conventions() {
         for (stop, expected) in [
             (None, "stop"),
             (Some("end_turn"), "stop"),

@@ -1,10 +1,11 @@
-//! Fields that several spans have.
+//! Fields shared by several spans.
 
 use tracing::Span;
 
-use crate::domain::{SpanContext, TokenUsage};
+use crate::agent::TokenUsage;
+use crate::event::SpanContext;
 
-/// Gives `span` the ids of its place in the tree of the run.
+/// Records the trace, span and parent IDs of `at` on `span`.
 pub(super) fn ids(span: Span, at: &SpanContext) -> Span {
     span.record("trace_id", tracing::field::display(at.trace));
     span.record("span_id", tracing::field::display(at.span));
@@ -14,14 +15,14 @@ pub(super) fn ids(span: Span, at: &SpanContext) -> Span {
     span
 }
 
-/// Says that what `span` is about failed.
+/// Marks `span` as failed with `error`.
 pub(super) fn failed(span: &Span, error: &str) {
     span.record("otel.status_code", "ERROR");
     span.record("error.type", error);
 }
 
-/// Says what was used. By the conventions, what was read from a cache and what was reasoned is
-/// part of the input and of the output.
+/// Records token usage. By the conventions, cached tokens are part of the input, and reasoning
+/// tokens are part of the output.
 pub(super) fn usage(span: &Span, tokens: &TokenUsage) {
     span.record("gen_ai.usage.input_tokens", tokens.prompt());
     span.record("gen_ai.usage.output_tokens", tokens.completion());

@@ -1,9 +1,9 @@
-//! Runs that are killed after every line of their journal in turn.
+//! Runs that are killed after each line of their journal.
 
-use autonoe_core::{
-    AgentErrorKind, CostUsd, ExitReason, InstructionName, Mode, OnQuota, ProjectRun,
-    SelectionContext,
-};
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::event::InstructionName;
+use autonoe_core::run::SelectionContext;
+use autonoe_core::{CostUsd, ExitReason, Mode, OnQuota, ProjectRun};
 use autonoe_testkit::{CrashPoint, CrashPoints, CrashReport, SessionScript, TempProject, Totals};
 use serde_json::json;
 
@@ -11,15 +11,15 @@ use super::{create, scripts_with_quota_back_at, status};
 
 /// Planning, an error with a retry, a wait for quota, two coding sessions, costs.
 fn run() -> CrashPoints {
-    CrashPoints::of(|attempt| {
-        // Virtual time takes a little, too: a run that waits tells observers each second.
+    CrashPoints::new(|attempt| {
+        // Virtual time takes a little real time: a waiting run emits an event each second.
         let scripts = scripts_with_quota_back_at("2026-01-01T00:05:00Z");
         ProjectRun::new(attempt.project(), attempt.agents(scripts))
             .configure(|runner| runner.on_quota(OnQuota::Wait))
     })
 }
 
-/// What the totals are worth for each line of the run: once the end of a session is written,
+/// The accuracy of the totals after each line of the run: once the end of a session is recorded,
 /// nothing of it is lost.
 const RUN_TOTALS: &str = "\
 run_started | exact
@@ -55,7 +55,7 @@ fn assert_every_kill_of_the_run_is_survived(report: &CrashReport) {
     assert_eq!(totals(report), RUN_TOTALS);
 }
 
-/// Says, line by line, what the totals of the resumed run are worth.
+/// Returns the accuracy of the resumed run's totals, line by line.
 fn totals(report: &CrashReport) -> String {
     let points = report.points().iter();
     let lines = points.map(|CrashPoint { what, totals, .. }| match totals {
@@ -79,9 +79,9 @@ fn a_run_that_is_killed_after_any_line_comes_to_the_same_end() {
     assert_every_kill_of_the_run_is_survived(&run().kill_processes(test));
 }
 
-/// The specification has dropped C and asks for D, and B does not work after all.
+/// The specification has removed C and added D, and B turns out not to work.
 fn sync() -> CrashPoints {
-    CrashPoints::of(|attempt| {
+    CrashPoints::new(|attempt| {
         let one = |id: &str| json!({ "deliverableId": id });
         let agents = attempt.agents([
             SessionScript::new("syncs")
@@ -118,7 +118,7 @@ fn sync() -> CrashPoints {
     })
 }
 
-/// What the totals are worth for each line of the sync.
+/// The accuracy of the totals after each line of the sync.
 const SYNC_TOTALS: &str = "\
 run_started | exact
 ledger_save | exact
@@ -165,10 +165,10 @@ fn a_sync_that_is_killed_after_any_line_comes_to_the_same_end() {
     assert_every_kill_of_the_sync_is_survived(&sync().kill_processes(test));
 }
 
-/// The second session is a review, by a selector.
+/// A run whose selector makes the second session a review.
 fn run_with_review() -> CrashPoints {
     let review = || InstructionName::new("review");
-    CrashPoints::of(move |attempt| {
+    CrashPoints::new(move |attempt| {
         let agents = attempt.agents([
             SessionScript::new("plans")
                 .uses_tool("mcp__autonoe__create", create(&["A"]))

@@ -1,19 +1,20 @@
-//! The journal, and runs that are resumed from it.
+//! Journal, and runs that are resumed from it.
 
 mod crash_points;
-mod following;
-mod other_limits;
-mod reading;
-mod resuming;
+mod damaged_journals;
+mod limit_overrides;
+mod resume;
 mod selected_instructions;
 mod stalled_sessions;
+mod tail;
 mod timeline;
 mod writing;
 
 use std::sync::Arc;
 
-use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunReport, SeededIds};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
+use autonoe_core::time::SeededIds;
+use autonoe_core::{CostUsd, OnQuota, ProjectRun, RunControl, RunReport};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::json;
 
 fn create(ids: &[&str]) -> serde_json::Value {
@@ -28,7 +29,7 @@ fn status(id: &str, status: &str) -> serde_json::Value {
     json!({"deliverableId": id, "status": status})
 }
 
-/// A run with everything in it: planning, an error, a quota wait, a denied call.
+/// Returns a run with every kind of event: planning, an error, a quota wait, a denied call.
 fn scripts() -> Vec<SessionScript> {
     scripts_with_quota_back_at("2026-01-01T05:00:00Z")
 }
@@ -59,7 +60,7 @@ fn scripts_with_quota_back_at(reset: &str) -> Vec<SessionScript> {
     ]
 }
 
-fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
+fn run(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
     ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| {
@@ -70,7 +71,7 @@ fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
 }
 
 async fn whole_run(project: &TempProject) -> RunReport {
-    run(project, ScriptedAgents::new(scripts()))
+    run(project, ScriptedBackend::new(scripts()))
         .run(&RunControl::new())
         .await
         .expect("it starts")

@@ -1,17 +1,17 @@
-//! Selected instructions in what is read from a journal.
+//! Selected instructions in stories, timelines and previews.
 
 use std::time::Duration;
 
-use autonoe_core::{
-    InstructionName, Mode, NextStep, ProjectRun, RunControl, RunPreview, RunTimeline,
-    SandboxSwitch, SelectionContext,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_core::event::InstructionName;
+use autonoe_core::project::{NextStep, RunPreview, RunTimeline, SandboxSwitch};
+use autonoe_core::run::SelectionContext;
+use autonoe_core::{Mode, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 
 use super::{create, run};
 
 /// A run whose second session is a review.
-fn run_with_review(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
+fn run_with_review(project: &TempProject, agents: ScriptedBackend) -> ProjectRun {
     run(project, agents).configure(|runner| {
         runner.instruction_selector(|context: &SelectionContext| match context.session {
             2 => InstructionName::new("review"),
@@ -28,7 +28,7 @@ async fn story_timeline_and_preview_name_the_selected_instruction() {
         .uses_tool("mcp__autonoe__create", create(&["A"]))
         .ends();
     let hangs = SessionScript::new("hangs").says("working").hangs();
-    let agents = ScriptedAgents::new([plans, hangs]).unverified();
+    let agents = ScriptedBackend::new([plans, hangs]).unverified();
     {
         let control = RunControl::new();
         let run = run_with_review(&project, agents).run(&control);
@@ -37,9 +37,9 @@ async fn story_timeline_and_preview_name_the_selected_instruction() {
     }
 
     let journal = project.journal();
-    let story = journal.stories().pop().expect("a run");
-    let timeline = RunTimeline::of(&journal, &story.run).expect("it has lines");
-    let preview = RunPreview::of(project.project(), Mode::Run, SandboxSwitch::default());
+    let story = journal.run_histories().pop().expect("a run");
+    let timeline = RunTimeline::from_journal(&journal, &story.run).expect("it has lines");
+    let preview = RunPreview::new(project.project(), Mode::Run, SandboxSwitch::default());
 
     let expected = ["initializer", "review"];
     let stories = story.sessions.iter();

@@ -1,13 +1,11 @@
-//! Sessions without progress, in runs that were interrupted.
+//! Sessions without progress in interrupted runs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{
-    ExitReason, JournalLine, Mode, ProjectRun, RecordedRun, RunAction, RunControl,
-    WorkspaceSnapshot,
-};
-use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+use autonoe_core::run::{JournalLine, RecordedRun, RunAction, WorkspaceSnapshot};
+use autonoe_core::{ExitReason, Mode, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 
 use super::{create, run};
 
@@ -27,7 +25,7 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
         .uses_tool("mcp__autonoe__create", create(&["A"]))
         .ends();
     let hangs = SessionScript::new("hangs").says("working").hangs();
-    let first = ScriptedAgents::new([plans, idles(), idles(), idles(), hangs]).unverified();
+    let first = ScriptedBackend::new([plans, idles(), idles(), idles(), hangs]).unverified();
     {
         let control = RunControl::new();
         let run = unchanged(run(&project, first)).run(&control);
@@ -36,7 +34,7 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
     }
 
     let second =
-        ScriptedAgents::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
+        ScriptedBackend::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
     let report = unchanged(run(&project, second.unverified()))
         .run(&RunControl::new())
         .await
@@ -49,12 +47,12 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
     assert_eq!((&report.exit, report.sessions), (&exit, 6));
     let journal = project.journal();
     assert_eq!(
-        journal.stories()[0].why_did_it_stop().to_string(),
+        journal.run_histories()[0].stop_reason().to_string(),
         "it ended: the last 5 sessions changed nothing: no deliverable, no commit, no file"
     );
-    // Without its last line, the run looks as if it had been killed before the end was recorded.
+    // Without its last line, the run looks as if it had been killed before its end was recorded.
     let lines = journal.entries().iter().map(|entry| &entry.line);
     let lines = lines.filter(|line| !matches!(line, JournalLine::RunEnded { .. }));
     let replayed = RecordedRun::replay(report.run, lines).expect("it did not end");
-    assert_eq!(replayed.under_way(), RunAction::Finish { exit });
+    assert_eq!(replayed.interrupted_action(), RunAction::Finish { exit });
 }

@@ -1,17 +1,19 @@
-//! What happened in a run, and when.
+//! Timelines of runs.
 
 use std::time::Duration;
 
-use autonoe_core::{Idle, RunControl, RunId, RunTimeline, WaitReason};
-use autonoe_testkit::{ScriptedAgents, TempProject};
+use autonoe_core::event::WaitReason;
+use autonoe_core::project::{IdleReason, RunTimeline};
+use autonoe_core::{RunControl, RunId};
+use autonoe_testkit::{ScriptedBackend, TempProject};
 use jiff::Timestamp;
 
 use super::{run, scripts, whole_run};
 
 fn timeline(project: &TempProject) -> RunTimeline {
     let journal = project.journal();
-    let run = &journal.stories()[0].run;
-    RunTimeline::of(&journal, run).expect("it has lines")
+    let run = &journal.run_histories()[0].run;
+    RunTimeline::from_journal(&journal, run).expect("it has lines")
 }
 
 fn clock(at: Timestamp) -> String {
@@ -19,8 +21,8 @@ fn clock(at: Timestamp) -> String {
     text.trim_start_matches("2026-01-01T").to_owned()
 }
 
-/// Writes a time line as lines, in the order of time.
-fn told(timeline: &RunTimeline) -> Vec<String> {
+/// Formats a timeline as lines, in the order of time.
+fn lines(timeline: &RunTimeline) -> Vec<String> {
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     let until = |until: Option<Timestamp>| until.map_or("?".to_owned(), clock);
     for session in &timeline.sessions {
@@ -34,7 +36,7 @@ fn told(timeline: &RunTimeline) -> Vec<String> {
         lines.push((session.from, line));
     }
     for idle in &timeline.idle {
-        let line = format!("{:?} until {}", idle.why, until(idle.until));
+        let line = format!("{:?} until {}", idle.reason, until(idle.until));
         lines.push((idle.from, line));
     }
     for point in &timeline.cost {
@@ -57,13 +59,13 @@ fn told(timeline: &RunTimeline) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_is_told_with_its_times() {
+async fn the_timeline_of_a_run_has_its_times() {
     let project = TempProject::new();
     let report = whole_run(&project).await;
 
     let timeline = timeline(&project);
 
-    insta::assert_snapshot!(told(&timeline).join("\n"));
+    insta::assert_snapshot!(lines(&timeline).join("\n"));
     assert_eq!(
         timeline.cost.last().map(|point| point.total),
         Some(report.cost)
@@ -78,35 +80,35 @@ async fn a_run_is_told_with_its_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_broke_off_in_a_wait_is_told_as_far_as_it_is_known() {
+async fn the_timeline_of_a_run_that_was_interrupted_in_a_wait_is_open() {
     let project = TempProject::new();
     let control = RunControl::new();
-    let broken = run(&project, ScriptedAgents::new(scripts()).unverified()).run(&control);
-    let broke_off = tokio::time::timeout(Duration::from_secs(3600), broken).await;
-    assert!(broke_off.is_err(), "it waits");
+    let running = run(&project, ScriptedBackend::new(scripts()).unverified()).run(&control);
+    let interrupted = tokio::time::timeout(Duration::from_secs(3600), running).await;
+    assert!(interrupted.is_err(), "it waits");
 
     let timeline = timeline(&project);
 
     assert_eq!(timeline.report, None);
     let last = timeline.idle.last().expect("it waits");
     assert_eq!(
-        (last.why, last.until),
-        (Idle::Wait(WaitReason::Quota), None)
+        (last.reason, last.until),
+        (IdleReason::Wait(WaitReason::Quota), None)
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_was_lost_stands_there_for_each_start() {
+async fn a_lost_session_is_listed_once_per_start() {
     let project = TempProject::new();
     let control = RunControl::new();
     let hangs = autonoe_testkit::SessionScript::new("hangs")
         .says("working")
         .hangs();
-    let broken = run(&project, ScriptedAgents::new([hangs]).unverified()).run(&control);
-    let broke_off = tokio::time::timeout(Duration::from_secs(60), broken).await;
-    assert!(broke_off.is_err(), "it hangs");
+    let running = run(&project, ScriptedBackend::new([hangs]).unverified()).run(&control);
+    let interrupted = tokio::time::timeout(Duration::from_secs(60), running).await;
+    assert!(interrupted.is_err(), "it hangs");
 
-    run(&project, ScriptedAgents::new(scripts()))
+    run(&project, ScriptedBackend::new(scripts()))
         .run(&RunControl::new())
         .await
         .expect("it starts");
@@ -123,7 +125,12 @@ async fn a_session_that_was_lost_stands_there_for_each_start() {
         })
         .collect();
     assert_eq!(first, [(1, true, false), (1, true, true)]);
-    assert!(timeline.idle.iter().any(|idle| idle.why == Idle::BrokenOff));
+    assert!(
+        timeline
+            .idle
+            .iter()
+            .any(|idle| idle.reason == IdleReason::Interrupted)
+    );
     assert_eq!(timeline.cost[0].total.unknown_parts, 1);
     let report = timeline.report.as_ref().expect("it came to its end");
     assert_eq!(
@@ -138,7 +145,7 @@ async fn a_run_that_is_not_in_the_journal_has_no_time_line() {
     whole_run(&project).await;
 
     assert_eq!(
-        RunTimeline::of(&project.journal(), &RunId::new("another")),
+        RunTimeline::from_journal(&project.journal(), &RunId::new("another")),
         None
     );
 }

@@ -1,22 +1,23 @@
-//! What a run writes down.
+//! Journal lines that a run writes.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use autonoe_core::{ExitReason, FileJournal, Mode, OnQuota, ProjectRun, RunControl, WhyStopped};
-use autonoe_testkit::{ScriptedAgents, TempProject, VirtualClock};
+use autonoe_core::project::{FileJournal, StopReason};
+use autonoe_core::{ExitReason, Mode, OnQuota, ProjectRun, RunControl};
+use autonoe_testkit::{ScriptedBackend, TempProject, VirtualClock};
 
 use super::{scripts, whole_run};
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_tells_the_run_session_by_session() {
+async fn a_journal_has_the_run_session_by_session() {
     let project = TempProject::new();
 
     let report = whole_run(&project).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    let stories = project.journal().stories();
+    let stories = project.journal().run_histories();
     assert_eq!(stories.len(), 1);
     let sessions: Vec<_> = stories[0]
         .sessions
@@ -39,7 +40,7 @@ async fn a_journal_tells_the_run_session_by_session() {
         sessions,
         [
             row(1, "initializer", "$0.10", 2, 0),
-            row(2, "coding", "at least $0.00 (1 unknown)", 0, 0),
+            row(2, "coding", "at least $0.00 (1 cost unknown)", 0, 0),
             row(3, "coding", "$0.00", 0, 0),
             row(4, "coding", "$0.20", 1, 0),
             row(5, "coding", "$0.20", 1, 1),
@@ -56,9 +57,9 @@ async fn a_journal_tells_the_run_session_by_session() {
         ),
         ("Write", Some("/etc/passwd"), "file-scope")
     );
-    assert_eq!(stories[0].why_did_it_stop(), &WhyStopped::Ended(report));
+    assert_eq!(stories[0].stop_reason(), &StopReason::Ended(report));
     assert_eq!(
-        stories[0].why_did_it_stop().to_string(),
+        stories[0].stop_reason().to_string(),
         "it ended: all achievable deliverables passed"
     );
 }
@@ -75,11 +76,11 @@ async fn two_runs_of_the_same_script_give_byte_identical_journals() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_run_is_mistaken_for_another_that_the_same_journal_tells_of() {
+async fn no_run_is_mistaken_for_another_one_in_the_same_journal() {
     let project = TempProject::new();
     let mut reports = Vec::new();
     for scripts in [scripts(), Vec::new(), Vec::new()] {
-        let agents = Arc::new(ScriptedAgents::new(scripts));
+        let agents = Arc::new(ScriptedBackend::new(scripts));
         let report = ProjectRun::new(project.project().clone(), agents)
             .clock(Arc::new(VirtualClock::new()))
             .configure(|runner| runner.on_quota(OnQuota::Wait))
@@ -88,11 +89,11 @@ async fn no_run_is_mistaken_for_another_that_the_same_journal_tells_of() {
         reports.push(report.expect("it starts"));
     }
 
-    let stories = project.journal().stories();
+    let stories = project.journal().run_histories();
 
     let ended: Vec<_> = stories
         .iter()
-        .map(|story| story.why_did_it_stop().clone())
+        .map(|story| story.stop_reason().clone())
         .collect();
     let ids: BTreeSet<_> = reports
         .iter()
@@ -107,13 +108,13 @@ async fn no_run_is_mistaken_for_another_that_the_same_journal_tells_of() {
         ended,
         reports
             .into_iter()
-            .map(WhyStopped::Ended)
+            .map(StopReason::Ended)
             .collect::<Vec<_>>()
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_journal_is_put_aside_at_the_start_of_a_new_run() {
+async fn a_large_journal_is_rotated_at_the_start_of_a_new_run() {
     let project = TempProject::new();
     whole_run(&project).await;
     let line = project.journal_text();

@@ -1,4 +1,4 @@
-//! Several conditions, of which one or all must hold.
+//! Definition of a composite completion condition: any or all of several parts.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use super::{Completion, CompletionParts, CompletionType, completion_schema};
 
 /// Several conditions, of which one or all must hold.
 ///
-/// They are asked in their order. With `any`, what comes after the first that
-/// holds is not asked.
+/// The conditions are checked in their order. With `any`, conditions after the first one that
+/// holds are not checked.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Composite {
-    /// Whether one must hold, or all.
+    /// Whether one or all of the conditions must hold.
     pub mode: CompositeMode,
     /// The conditions.
     pub conditions: Vec<Condition>,
@@ -34,7 +34,7 @@ pub enum CompositeMode {
 /// One of several conditions.
 ///
 /// ```
-/// use autonoe_flow::Condition;
+/// use autonoe_flow::definition::Condition;
 ///
 /// let condition: Condition = serde_json::from_str(
 ///     r#"{"name": "budget", "type": "iterationBudget", "config": {"maxIterations": 5}}"#,
@@ -44,24 +44,24 @@ pub enum CompositeMode {
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "WrittenCondition")]
 pub struct Condition {
-    /// The name under which its state is told.
+    /// The name under which its state is reported.
     pub name: String,
     /// The condition.
     pub completion: Completion,
 }
 
-/// A condition as it stands in a file.
+/// A condition as it is written in a file.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Condition")]
 struct WrittenCondition {
-    /// The name under which its state is told; its type, if nothing is said.
+    /// The name under which its state is reported. By default it is the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// When it holds.
+    /// The type of the condition.
     #[serde(rename = "type")]
     completion_type: CompletionType,
-    /// What belongs to the type.
+    /// The settings of the condition.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -85,7 +85,7 @@ impl TryFrom<WrittenCondition> for Condition {
 
 impl Serialize for Condition {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let parts = CompletionParts::of(&self.completion);
+        let parts = CompletionParts::from_completion(&self.completion);
         WrittenCondition {
             name: Some(self.name.clone()),
             completion_type: parts.name,

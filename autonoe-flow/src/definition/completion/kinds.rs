@@ -1,78 +1,78 @@
-//! What each way of being complete needs to know.
+//! Configuration of each type of completion condition.
 
-use autonoe_core::DeliverableId;
+use autonoe_core::ledger::DeliverableId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::definition::check::{KeywordMode, ten_minutes};
 use crate::definition::nested::read_by_type;
 
-/// Complete when the steps have come to their end.
+/// Complete when the flow reaches the end of its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StepMachine {}
 
-/// Complete after so many iterations.
+/// Complete after a number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IterationBudget {
-    /// How many: each prompt that is sent for a step is one, new tries included.
+    /// The number of iterations. Each prompt that is sent for a step is one, including retries.
     pub max_iterations: u32,
 }
 
-/// Complete after so many checks of steps.
+/// Complete after a number of checks of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckBudget {
-    /// How many, whatever their verdict.
+    /// The number of checks, passed or failed.
     pub max_checks: u32,
 }
 
-/// Complete when the agent has said a word.
+/// Complete when an answer of the agent contains a keyword.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeywordSignal {
-    /// The words, as they are spelled, each as a word of its own. They are searched in the text parts of answers.
+    /// The keywords, case-sensitive and as whole words, in the text parts of answers.
     pub keywords: Vec<String>,
-    /// Whether one of them is enough.
+    /// Whether one or all of the keywords are needed.
     #[serde(default)]
     pub mode: KeywordMode,
 }
 
-/// Complete when the agent has given a signal with fields, through a tool.
+/// Complete when the agent has sent a signal with fields, through a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StructuredSignal {
     /// The name of the signal, for example `done`.
     pub signal: String,
-    /// The fields that it must have.
+    /// The required fields of the signal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_fields: Vec<String>,
 }
 
-/// Complete when a step of a last phase has passed.
+/// Complete when a step of a terminal phase has passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PhaseCompletion {
-    /// The last phases; one of them is enough.
+    /// The terminal phases. One of them is enough.
     pub terminal_phases: Vec<String>,
 }
 
-/// Complete when something outside says so.
+/// Complete when an external state is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExternalState {
-    /// Who is asked.
+    /// The source of the state.
     pub source: ExternalStateSource,
 }
 
-/// Who is asked for a state outside of the flow.
+/// The source of a state outside the flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ExternalStateSource {
     /// A command.
     Command(StateCommand),
-    /// Something that the embedder registered under a name.
+    /// A state that the embedding program registered under a name.
     Named(NamedState),
 }
 
@@ -81,22 +81,22 @@ read_by_type!(ExternalStateSource, None, {
     "named" => Named,
 });
 
-/// A command that ends with exit code 0 when a state is reached, and with 1 while it is not.
+/// A command that exits with 0 when a state is reached, and with 1 while it is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StateCommand {
-    /// The program and its arguments; no shell is between.
+    /// The program and its arguments. They are not passed to a shell.
     pub command: Vec<String>,
-    /// After how many seconds it is ended; that is an error and no answer.
+    /// The timeout in seconds. A timeout is an error.
     #[serde(default = "ten_minutes")]
     pub timeout_seconds: u64,
 }
 
-/// A state that the embedder knows.
+/// A state of the embedding program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NamedState {
-    /// The name under which it was registered.
+    /// The name under which the state is registered.
     pub name: String,
 }
 
@@ -104,7 +104,7 @@ pub struct NamedState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deliverables {
-    /// Those that must have passed; all that can be achieved, if nothing is said.
+    /// The ids of the required deliverables. By default they are all achievable ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<DeliverableId>,
 }

@@ -1,4 +1,4 @@
-//! Keys that sign what a service is told.
+//! [`SigningKey`]: signs webhook requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,39 +10,39 @@ use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-/// What keys begin with in writing.
+/// Prefix of encoded keys.
 const PREFIX: &str = "whsec_";
 
-/// How many bytes a key may have.
+/// Allowed lengths of a key, in bytes.
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// A key that signs what a service is told, as the Standard Webhooks say: `whsec_` and 24 to 64
-/// bytes in base64.
+/// A key that signs webhook requests as specified by Standard Webhooks. Its text form is `whsec_`
+/// and 24 to 64 bytes in base64.
 ///
-/// It is never shown.
+/// Its `Debug` output is redacted.
 ///
 /// ```
-/// use autonoe_flow::SigningKey;
+/// use autonoe_flow::escalation::SigningKey;
 ///
 /// let key: SigningKey = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".parse()?;
 ///
 /// assert_eq!(format!("{key:?}"), "SigningKey([redacted])");
-/// # Ok::<(), autonoe_flow::InvalidSigningKey>(())
+/// # Ok::<(), autonoe_flow::escalation::InvalidSigningKey>(())
 /// ```
 #[derive(Clone)]
 pub struct SigningKey(Hmac<Sha256>);
 
-/// Why a text is no [`SigningKey`]. It does not repeat the text.
+/// A text is not a valid [`SigningKey`]. The error does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a signing key is `whsec_` and 24 to 64 bytes in base64")]
+#[error("a signing key must be `whsec_` followed by 24 to 64 bytes in base64")]
 pub struct InvalidSigningKey(());
 
 impl SigningKey {
-    /// Takes the bytes of a key.
+    /// Creates a key from its bytes.
     ///
     /// # Errors
     ///
-    /// There are fewer than 24 or more than 64.
+    /// The key has fewer than 24 or more than 64 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSigningKey> {
         if !LENGTHS.contains(&bytes.len()) {
             return Err(InvalidSigningKey(()));
@@ -51,7 +51,7 @@ impl SigningKey {
         mac.map(Self).map_err(|_| InvalidSigningKey(()))
     }
 
-    /// Signs `body` under `id` at `at`; returns the value of the header `webhook-signature`.
+    /// Signs `body` with `id` and `at`. Returns the value of the header `webhook-signature`.
     pub(super) fn sign(&self, id: &str, at: Timestamp, body: &[u8]) -> String {
         let mut mac = self.0.clone();
         mac.update(format!("{id}.{}.", at.as_second()).as_bytes());
@@ -78,12 +78,12 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// Keys by the names that definitions use.
+/// Signing keys by the names that definitions use.
 #[derive(Clone, Debug, Default)]
 pub struct SigningKeys(BTreeMap<String, SigningKey>);
 
 impl SigningKeys {
-    /// Adds a key; of two with one name, the later counts.
+    /// Adds a key. A later key replaces an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, key: SigningKey) -> Self {
         self.0.insert(name.into(), key);
@@ -125,7 +125,7 @@ mod tests {
             let error = text.parse::<SigningKey>().expect_err(text).to_string();
             assert_eq!(
                 error,
-                "a signing key is `whsec_` and 24 to 64 bytes in base64"
+                "a signing key must be `whsec_` followed by 24 to 64 bytes in base64"
             );
         }
         assert!(SigningKey::from_bytes(&[0; 65]).is_err());

@@ -1,4 +1,4 @@
-//! Escalations to a service, by HTTP.
+//! Escalations to an HTTP service.
 
 mod key;
 mod notifier;

@@ -1,19 +1,20 @@
-//! Telling a service, with patience.
+//! [`WebhookNotifier`]: delivers events to an HTTP service, with retries.
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{Clock, InvalidValue};
+use autonoe_core::event::InvalidValue;
+use autonoe_core::time::Clock;
 use bytes::Bytes;
 use hyper::Uri;
 use jiff::Timestamp;
 use rustls::RootCertStore;
 use serde_json::{Value, json};
 
-use super::policy::After;
+use super::policy::DeliveryDecision;
 use super::post::add_authorities;
-use super::post::{Attempt, Letter};
+use super::post::{Attempt, WebhookRequest};
 use super::{DeliveryPolicy, InvalidAuthorities, SigningKey, SigningKeys};
 use crate::definition::Escalation;
 use crate::error::{FlowError, FlowErrorKind};
@@ -21,31 +22,31 @@ use crate::escalation::{Notice, Notifier, address_problem};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tells a service by HTTP, signed as the Standard Webhooks say.
+/// Delivers events to an HTTP service, signed as specified by Standard Webhooks.
 ///
 /// It sends `POST` with `{"type": "flow.escalated", "timestamp", "data"}`, where `data` is the
-/// [`Notice`], and the headers
+/// [`Notice`], and these headers:
 ///
-/// - `webhook-id`: [`Notice::id`], the same in each try and also after the flow was killed, so
-///   that the service can count it once;
-/// - `webhook-timestamp`: the time of the try;
+/// - `webhook-id`: [`Notice::id`], the same in each attempt and after the flow was killed, so that
+///   the service can count the notice once;
+/// - `webhook-timestamp`: the time of the attempt;
 /// - `webhook-signature`: `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64, if the
 ///   escalation names a key.
 ///
-/// A status of 2xx is success. Addresses are `https`, or `http` on this machine; redirections
-/// are not followed. Errors name the host alone: an address may be a secret.
+/// A status of 2xx is success. Addresses must be `https`, or `http` on this machine. Redirects are
+/// not followed. Errors contain only the host, because the address may be a secret.
 ///
-/// Who vouches for services with `https` is said by [`trusting`](Self::trusting), for example
-/// with the bundle of the system. Without it, a flow that tells such a service is not built.
+/// `trusting` adds the certificate authorities for `https`, for example the
+/// bundle of the system. Without any, a flow with an `https` webhook cannot be built.
 ///
 /// ```
-/// use autonoe_core::SystemClock;
-/// use autonoe_flow::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
+/// use autonoe_core::time::SystemClock;
+/// use autonoe_flow::escalation::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
 ///
 /// let keys = SigningKeys::default().with("ops", SigningKey::from_bytes(&[7; 32])?);
 /// let webhooks = WebhookNotifier::new(keys, SystemClock);
 /// let notifiers = Notifiers::default().with_webhook(webhooks);
-/// # Ok::<(), autonoe_flow::InvalidSigningKey>(())
+/// # Ok::<(), autonoe_flow::escalation::InvalidSigningKey>(())
 /// ```
 pub struct WebhookNotifier {
     keys: SigningKeys,
@@ -55,7 +56,7 @@ pub struct WebhookNotifier {
 }
 
 impl WebhookNotifier {
-    /// Makes a notifier with the keys that definitions name.
+    /// Creates a notifier with the keys that definitions name.
     pub fn new(keys: SigningKeys, clock: impl Clock + 'static) -> Self {
         Self {
             keys,
@@ -65,58 +66,58 @@ impl WebhookNotifier {
         }
     }
 
-    /// Trusts the authorities of `pem` besides, when they vouch for a service.
+    /// Adds the certificate authorities in `pem` to the trusted ones.
     ///
     /// ```
-    /// # use autonoe_core::SystemClock;
-    /// # use autonoe_flow::{SigningKeys, WebhookNotifier};
+    /// # use autonoe_core::time::SystemClock;
+    /// # use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
     /// let webhooks = WebhookNotifier::new(SigningKeys::default(), SystemClock);
     ///
-    /// assert!(webhooks.trusting(b"no certificate").is_err());
+    /// assert!(webhooks.trust_authorities(b"no certificate").is_err());
     /// ```
     ///
     /// # Errors
     ///
-    /// There is no certificate in it, or something that is none.
-    pub fn trusting(mut self, pem: &[u8]) -> Result<Self, InvalidAuthorities> {
+    /// `pem` contains no certificate, or an invalid one.
+    pub fn trust_authorities(mut self, pem: &[u8]) -> Result<Self, InvalidAuthorities> {
         add_authorities(Arc::make_mut(&mut self.trusted), pem)?;
         Ok(self)
     }
 
-    /// Sets how often and for how long a service is told.
+    /// Sets the retry policy.
     #[must_use]
     pub fn with_policy(mut self, policy: DeliveryPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Tells a service something, with the same patience and signed in the same way as escalations.
+    /// Delivers an event, with the same retries and signature as an escalation.
     ///
     /// ```
-    /// # use autonoe_core::SystemClock;
-    /// # use autonoe_flow::{SigningKeys, WebhookNotifier, WebhookTarget};
+    /// # use autonoe_core::time::SystemClock;
+    /// # use autonoe_flow::escalation::{SigningKeys, WebhookNotifier, WebhookTarget};
     /// let webhooks = WebhookNotifier::new(SigningKeys::default(), SystemClock);
     /// let plain = WebhookTarget { address: "http://example.com/".to_owned(), signing_key: None };
     ///
-    /// assert!(webhooks.can_tell(&plain).is_err(), "everybody could read it on its way");
+    /// assert!(webhooks.check_target(&plain).is_err(), "everybody could read it on its way");
     /// ```
     ///
     /// # Errors
     ///
-    /// It was not taken; the kind is [`FlowErrorKind::Notification`].
-    pub async fn tell(
+    /// The event was not accepted. The kind is [`FlowErrorKind::Notification`].
+    pub async fn send(
         &self,
         target: &WebhookTarget,
         event: &WebhookEvent,
     ) -> Result<(), FlowError> {
-        let (uri, key) = self.ready(target)?;
+        let (uri, key) = self.resolve_target(target)?;
         let host = uri.host().unwrap_or_default().to_owned();
         let (body, id) = (Bytes::from(event.body()), event.id.clone());
-        let mut tried = 0;
+        let mut attempts = 0;
         loop {
-            tried += 1;
+            attempts += 1;
             let at = self.clock.now();
-            let letter = Letter {
+            let letter = WebhookRequest {
                 uri: uri.clone(),
                 id: id.clone(),
                 at: at.as_second(),
@@ -124,53 +125,66 @@ impl WebhookNotifier {
                 body: body.clone(),
             };
             let attempt = letter
-                .post(self.policy.try_time, self.trusted.clone())
+                .post(self.policy.attempt_timeout, self.trusted.clone())
                 .await;
-            match self.policy.decide(tried, &attempt) {
-                After::Done => {
-                    tracing::debug!(host, id, tried, "a webhook was told");
+            match self.policy.decide(attempts, &attempt) {
+                DeliveryDecision::Done => {
+                    tracing::debug!(
+                        host,
+                        id,
+                        tried = attempts,
+                        "delivered a notification to a webhook"
+                    );
                     return Ok(());
                 }
-                After::TryAgain { after } => {
-                    tracing::debug!(host, id, tried, ?after, "a webhook is tried again");
+                DeliveryDecision::Retry { after } => {
+                    tracing::debug!(host, id, tried = attempts, ?after, "retrying a webhook");
                     self.clock.sleep(after).await;
                 }
-                After::GiveUp => return Err(untold(&host, tried, attempt)),
+                DeliveryDecision::GiveUp => return Err(delivery_error(&host, attempts, attempt)),
             }
         }
     }
 
-    /// Tells before anything begins whether a service could be told.
+    /// Checks in advance whether events can be delivered to `target`.
     ///
     /// # Errors
     ///
-    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`], or
-    /// [`FlowErrorKind::ConfigurationValidation`] for a policy without time for a try.
-    pub fn can_tell(&self, target: &WebhookTarget) -> Result<(), FlowError> {
-        InvalidValue::check_time("with_policy(..)", self.policy.try_time)?;
-        self.ready(target).map(|_| ())
+    /// They certainly cannot. The kind is [`FlowErrorKind::DependencyResolution`], or
+    /// [`FlowErrorKind::ConfigurationValidation`] for a policy whose attempts have no time.
+    pub fn check_target(&self, target: &WebhookTarget) -> Result<(), FlowError> {
+        InvalidValue::check_time("with_policy(..)", self.policy.attempt_timeout)?;
+        self.resolve_target(target).map(|_| ())
     }
 
-    /// Finds where to send to, and what signs it.
-    fn ready(&self, target: &WebhookTarget) -> Result<(Uri, Option<&SigningKey>), FlowError> {
+    /// Resolves the address and the signing key.
+    fn resolve_target(
+        &self,
+        target: &WebhookTarget,
+    ) -> Result<(Uri, Option<&SigningKey>), FlowError> {
         let address = &target.address;
         if let Some(problem) = address_problem(address) {
-            return Err(unresolved(format!("the webhook cannot be told: {problem}")));
+            return Err(unresolved(format!(
+                "cannot deliver to the webhook: {problem}"
+            )));
         }
         let uri: Uri = address.parse().map_err(|error| {
-            unresolved("the address of the webhook is none".to_owned())
+            unresolved("the address of the webhook is not a valid URI".to_owned())
                 .because(BoxError::from(error))
         })?;
         if uri.scheme_str() == Some("https") && self.trusted.is_empty() {
             let host = uri.host().unwrap_or_default();
             return Err(unresolved(format!(
-                "no authorities are given that could vouch for the webhook at {host}"
+                "no certificate authorities are configured, so the webhook at {host} cannot be \
+                 verified"
             )));
         }
         let key = match &target.signing_key {
             None => None,
             Some(name) => Some(self.keys.get(name).ok_or_else(|| {
-                unresolved(format!("there is no signing key `{name}` for the webhook"))
+                unresolved(format!(
+                    "the signing key `{name}` of the webhook is not configured"
+                ))
             })?),
         };
         Ok((uri, key))
@@ -180,12 +194,12 @@ impl WebhookNotifier {
 #[async_trait]
 impl Notifier for WebhookNotifier {
     async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
-        let target = WebhookTarget::of(escalation);
-        self.tell(&target, &WebhookEvent::of(notice)).await
+        let target = WebhookTarget::from_escalation(escalation);
+        self.send(&target, &WebhookEvent::from_notice(notice)).await
     }
 
     fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
-        self.can_tell(&WebhookTarget::of(escalation))
+        self.check_target(&WebhookTarget::from_escalation(escalation))
     }
 }
 
@@ -193,23 +207,22 @@ fn unresolved(message: String) -> FlowError {
     FlowError::new(FlowErrorKind::DependencyResolution, message)
 }
 
-fn untold(host: &str, tried: u32, attempt: Attempt) -> FlowError {
+fn delivery_error(host: &str, tried: u32, attempt: Attempt) -> FlowError {
     let tries = match tried {
         1 => "1 try".to_owned(),
         tried => format!("{tried} tries"),
     };
     let (what, source) = match attempt {
         Attempt::Answered { status, .. } if (300..400).contains(&status) => {
-            let what =
-                format!("sends us to another place with status {status}, where we do not go");
+            let what = format!("answered with a redirect (status {status}), which is not followed");
             (what, None)
         }
         Attempt::Answered { status, .. } => (format!("answered with status {status}"), None),
         Attempt::TimedOut => ("did not answer in time".to_owned(), None),
-        Attempt::Unreachable { source } => ("could not be reached".to_owned(), Some(source)),
-        Attempt::Unsendable { source } => ("could not be asked".to_owned(), Some(source)),
+        Attempt::Unreachable { source } => ("was unreachable".to_owned(), Some(source)),
+        Attempt::Unsendable { source } => ("could not be sent a request".to_owned(), Some(source)),
     };
-    let message = format!("the webhook at {host} was not told: it {what}, after {tries}");
+    let message = format!("cannot deliver to the webhook at {host}: it {what}, after {tries}");
     let error = FlowError::new(FlowErrorKind::Notification, message);
     match source {
         Some(source) => error.because(source),
@@ -226,11 +239,10 @@ impl fmt::Debug for WebhookNotifier {
     }
 }
 
-/// Something that a service is told by a [`WebhookNotifier`](super::WebhookNotifier): an escalation,
-/// or anything else of which somebody should know.
+/// An event for a [`WebhookNotifier`](super::WebhookNotifier): an escalation or any other event.
 ///
 /// ```
-/// use autonoe_flow::WebhookEvent;
+/// use autonoe_flow::escalation::WebhookEvent;
 /// use serde_json::json;
 ///
 /// let event = WebhookEvent {
@@ -244,18 +256,18 @@ impl fmt::Debug for WebhookNotifier {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookEvent {
-    /// What it is known by, the same each time it is told: letters, digits, `-` and `_`.
+    /// The ID of the event, the same for each delivery: letters, digits, `-` and `_`.
     pub id: String,
-    /// What kind of event it is, for example `flow.escalated`.
+    /// The type of the event, for example `flow.escalated`.
     pub kind: String,
-    /// When it happened.
+    /// The time of the event.
     pub at: Timestamp,
-    /// What is to be told.
+    /// The payload.
     pub data: Value,
 }
 
 impl WebhookEvent {
-    pub(super) fn of(notice: &Notice) -> Self {
+    pub(super) fn from_notice(notice: &Notice) -> Self {
         Self {
             id: notice.id(),
             kind: "flow.escalated".to_owned(),
@@ -269,17 +281,17 @@ impl WebhookEvent {
     }
 }
 
-/// A service, and who signs what it is told.
+/// A webhook and its signing key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookTarget {
     /// The address, which may be a secret.
     pub address: String,
-    /// The name of the key that signs; nothing is signed without one.
+    /// The name of the signing key. Without one, requests are not signed.
     pub signing_key: Option<String>,
 }
 
 impl WebhookTarget {
-    pub(super) fn of(escalation: &Escalation) -> Self {
+    pub(super) fn from_escalation(escalation: &Escalation) -> Self {
         Self {
             address: escalation.escalate_to.clone(),
             signing_key: escalation.signing_key.clone(),

@@ -1,73 +1,77 @@
-//! When a delivery is tried again.
+//! [`DeliveryPolicy`]: retries of a delivery.
 
 use std::time::Duration;
 
 use super::post::Attempt;
 
-/// How often and for how long a service is told.
+/// Number of attempts and waits of a delivery.
 ///
-/// A try is repeated when the service could not be reached, did not answer in time, or
-/// answered with a status of 500 or more or with 429. Any other answer is final.
+/// An attempt is retried when the service could not be reached, did not answer in time, or answered
+/// with status 429 or 500 and above. Any other answer is final.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use autonoe_flow::DeliveryPolicy;
+/// use autonoe_flow::escalation::DeliveryPolicy;
 ///
-/// let policy = DeliveryPolicy { tries: 2, ..DeliveryPolicy::default() };
+/// let policy = DeliveryPolicy { max_attempts: 2, ..DeliveryPolicy::default() };
 ///
-/// assert_eq!(policy.try_time, Duration::from_secs(10));
+/// assert_eq!(policy.attempt_timeout, Duration::from_secs(10));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryPolicy {
-    /// How many tries, the first included. There is always one.
-    pub tries: u32,
-    /// How long one try may take, from the connection to the status of the answer.
-    pub try_time: Duration,
-    /// The wait after the first try; it doubles with each.
-    pub first_wait: Duration,
-    /// The longest wait, also if the service asks for a longer one.
-    pub longest_wait: Duration,
+    /// Maximum number of attempts, including the first. There is always one.
+    pub max_attempts: u32,
+    /// Time limit of one attempt, from the connection to the status of the response.
+    pub attempt_timeout: Duration,
+    /// The wait after the first attempt. It doubles with each further attempt.
+    pub initial_backoff: Duration,
+    /// The maximum wait, even if the service requests a longer one.
+    pub max_backoff: Duration,
 }
 
 impl Default for DeliveryPolicy {
     fn default() -> Self {
         Self {
-            tries: 5,
-            try_time: Duration::from_secs(10),
-            first_wait: Duration::from_secs(1),
-            longest_wait: Duration::from_secs(30),
+            max_attempts: 5,
+            attempt_timeout: Duration::from_secs(10),
+            initial_backoff: Duration::from_secs(1),
+            max_backoff: Duration::from_secs(30),
         }
     }
 }
 
-/// What comes after a try.
+/// The decision after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
+pub(super) enum DeliveryDecision {
     Done,
-    TryAgain { after: Duration },
+    Retry { after: Duration },
     GiveUp,
 }
 
 impl DeliveryPolicy {
-    /// Decides what comes after try number `tried`, from 1.
-    pub(super) fn decide(&self, tried: u32, attempt: &Attempt) -> After {
-        let asked = match attempt {
-            Attempt::Answered { status, .. } if (200..300).contains(status) => return After::Done,
+    /// Decides about attempt number `tried`, counted from 1.
+    pub(super) fn decide(&self, tried: u32, attempt: &Attempt) -> DeliveryDecision {
+        let requested = match attempt {
+            Attempt::Answered { status, .. } if (200..300).contains(status) => {
+                return DeliveryDecision::Done;
+            }
             Attempt::Answered {
                 status: 429 | 500..,
                 retry_after,
             } => retry_after.unwrap_or_default(),
-            Attempt::Answered { .. } | Attempt::Unsendable { .. } => return After::GiveUp,
+            Attempt::Answered { .. } | Attempt::Unsendable { .. } => {
+                return DeliveryDecision::GiveUp;
+            }
             Attempt::Unreachable { .. } | Attempt::TimedOut => Duration::ZERO,
         };
-        if tried >= self.tries {
-            return After::GiveUp;
+        if tried >= self.max_attempts {
+            return DeliveryDecision::GiveUp;
         }
         let doubled = 2_u32.saturating_pow(tried.saturating_sub(1));
-        let own = self.first_wait.saturating_mul(doubled);
-        After::TryAgain {
-            after: own.max(asked).min(self.longest_wait),
+        let backoff = self.initial_backoff.saturating_mul(doubled);
+        DeliveryDecision::Retry {
+            after: backoff.max(requested).min(self.max_backoff),
         }
     }
 }
@@ -86,23 +90,26 @@ mod tests {
     #[test]
     fn only_what_may_be_a_bad_moment_is_tried_again() {
         let policy = DeliveryPolicy::default();
-        let again = After::TryAgain {
+        let again = DeliveryDecision::Retry {
             after: Duration::from_secs(1),
         };
         for (attempt, expected) in [
-            (answered(200), After::Done),
-            (answered(204), After::Done),
-            (answered(301), After::GiveUp),
-            (answered(308), After::GiveUp),
-            (answered(400), After::GiveUp),
-            (answered(401), After::GiveUp),
-            (answered(410), After::GiveUp),
+            (answered(200), DeliveryDecision::Done),
+            (answered(204), DeliveryDecision::Done),
+            (answered(301), DeliveryDecision::GiveUp),
+            (answered(308), DeliveryDecision::GiveUp),
+            (answered(400), DeliveryDecision::GiveUp),
+            (answered(401), DeliveryDecision::GiveUp),
+            (answered(410), DeliveryDecision::GiveUp),
             (answered(429), again),
             (answered(500), again),
             (answered(503), again),
             (Attempt::TimedOut, again),
             (Attempt::Unreachable { source: "x".into() }, again),
-            (Attempt::Unsendable { source: "x".into() }, After::GiveUp),
+            (
+                Attempt::Unsendable { source: "x".into() },
+                DeliveryDecision::GiveUp,
+            ),
         ] {
             assert_eq!(policy.decide(1, &attempt), expected, "{attempt:?}");
         }
@@ -111,7 +118,7 @@ mod tests {
     #[test]
     fn waits_double_up_to_the_longest_and_heed_the_service() {
         let policy = DeliveryPolicy {
-            tries: 9,
+            max_attempts: 9,
             ..DeliveryPolicy::default()
         };
         let after = |tried, retry_after: Option<u64>| {
@@ -120,7 +127,7 @@ mod tests {
                 retry_after: retry_after.map(Duration::from_secs),
             };
             match policy.decide(tried, &attempt) {
-                After::TryAgain { after } => after.as_secs(),
+                DeliveryDecision::Retry { after } => after.as_secs(),
                 other => panic!("{other:?}"),
             }
         };
@@ -131,6 +138,9 @@ mod tests {
         assert_eq!(after(1, Some(7)), 7);
         assert_eq!(after(4, Some(7)), 8);
         assert_eq!(after(1, Some(86_400)), 30);
-        assert_eq!(policy.decide(9, &Attempt::TimedOut), After::GiveUp);
+        assert_eq!(
+            policy.decide(9, &Attempt::TimedOut),
+            DeliveryDecision::GiveUp
+        );
     }
 }

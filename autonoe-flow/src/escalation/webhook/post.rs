@@ -1,4 +1,4 @@
-//! One try to tell a service.
+//! A single delivery attempt of a webhook request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,26 +20,26 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const AGENT: &str = concat!("autonoe/", env!("CARGO_PKG_VERSION"));
 
-/// What came of one try.
+/// The outcome of one attempt.
 #[derive(Debug)]
 pub(super) enum Attempt {
-    /// The service answered.
+    /// The service responded.
     Answered {
         status: u16,
-        /// How long it asks to wait.
+        /// The wait that the service requested.
         retry_after: Option<Duration>,
     },
-    /// There was no connection, or it closed before an answer.
+    /// The connection failed, or closed before a response.
     Unreachable { source: BoxError },
-    /// There was no answer in time.
+    /// The service did not respond in time.
     TimedOut,
-    /// There is nothing that could be sent, or no way to send it.
+    /// The request or the client could not be built.
     Unsendable { source: BoxError },
 }
 
-/// What is sent.
+/// A webhook request.
 #[derive(Clone, Debug)]
-pub(super) struct Letter {
+pub(super) struct WebhookRequest {
     pub(super) uri: Uri,
     pub(super) id: String,
     /// Unix time in seconds.
@@ -48,14 +48,15 @@ pub(super) struct Letter {
     pub(super) body: Bytes,
 }
 
-impl Letter {
-    /// Sends it once. Redirections are not followed: nobody signed for the other place.
+impl WebhookRequest {
+    /// Sends the request once. Redirects are not followed: the signature is meant for this address
+    /// only.
     ///
-    /// `trusted` vouch for services with encrypted connections.
+    /// `trusted` are the certificate authorities for `https`.
     pub(super) async fn post(self, time: Duration, trusted: Arc<RootCertStore>) -> Attempt {
-        let ready = || Ok::<_, BoxError>((client(trusted)?, self.request()?));
-        let (client, request) = match ready() {
-            Ok(ready) => ready,
+        let prepare = || Ok::<_, BoxError>((client(trusted)?, self.request()?));
+        let (client, request) = match prepare() {
+            Ok(prepared) => prepared,
             Err(source) => return Attempt::Unsendable { source },
         };
         match tokio::time::timeout(time, client.request(request)).await {
@@ -63,7 +64,7 @@ impl Letter {
             Ok(Err(error)) => Attempt::Unreachable {
                 source: Box::new(error),
             },
-            // What it says beside its status is not read.
+            // The body of the response is not read.
             Ok(Ok(response)) => Attempt::Answered {
                 status: response.status().as_u16(),
                 retry_after: retry_after(response.headers()),
@@ -87,7 +88,7 @@ impl Letter {
     }
 }
 
-/// Escalations are rare: a connection is not kept for the next.
+/// Creates a client that keeps no idle connections, because escalations are rare.
 fn client(
     trusted: Arc<RootCertStore>,
 ) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>, BoxError> {
@@ -106,20 +107,20 @@ fn client(
         .build(connector))
 }
 
-/// Reads a wait in seconds; a date is not heeded.
+/// Reads the wait in seconds. A date is ignored.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
     seconds.ok().map(Duration::from_secs)
 }
 
-/// Authorities that cannot be read.
+/// Certificate authorities that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the authorities for webhooks cannot be read: {problem}")]
+#[error("cannot read the certificate authorities for webhooks: {problem}")]
 pub struct InvalidAuthorities {
     problem: String,
 }
 
-/// Adds the authorities of a text in PEM.
+/// Adds the certificate authorities of a PEM text.
 pub(super) fn add_authorities(
     roots: &mut RootCertStore,
     pem: &[u8],
@@ -130,14 +131,20 @@ pub(super) fn add_authorities(
         found.push(certificate.map_err(|error| wrong(error.to_string()))?);
     }
     if found.is_empty() {
-        return Err(wrong("there is no certificate in PEM".to_owned()));
+        return Err(wrong(
+            "the file contains no certificate in PEM format".to_owned(),
+        ));
     }
-    // Bundles of systems are old and large; one odd certificate among hundreds is passed over.
+    // Bundles of systems are old and large. An invalid certificate among hundreds is skipped.
     let (added, ignored) = roots.add_parsable_certificates(found);
-    tracing::debug!(added, ignored, "authorities for webhooks were read");
+    tracing::debug!(
+        added,
+        ignored,
+        "loaded certificate authorities for webhooks"
+    );
     match added {
         0 => Err(wrong(
-            "no certificate in it is one of an authority".to_owned(),
+            "the file contains no certificate of an authority".to_owned(),
         )),
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! What one iteration gets of those before.
+//! Values that an iteration receives from the previous ones.
 
 use autonoe_flow::{FlowAction, FlowErrorKind};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::machine_script::{Script, breaks, says, says_in, sets};
 use crate::support::step;
 
 #[test]
-fn a_conversation_goes_on_until_it_fails_or_the_flow_starts_again() {
+fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
     let mut b = checked(
         "end",
         json!({"escalation": {"escalateTo": "lead", "returnFlow": "restart"}}),
@@ -17,7 +17,7 @@ fn a_conversation_goes_on_until_it_fails_or_the_flow_starts_again() {
         json!({"maxRetries": 1, "onExhausted": "error", "backoff": {"initialMs": 0, "maxMs": 0}});
     let steps = json!({"a": step("b"), "b": b, "lead": {"prompt": PROMPT}});
 
-    let script = Script::of(steps)
+    let script = Script::with_steps(steps)
         .prompts([
             says_in("one", "x"),
             breaks(FlowErrorKind::SdkSession),
@@ -88,7 +88,7 @@ fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
 
 #[test]
 fn before_the_first_answer_the_answer_before_is_blank() {
-    let mut script = Script::of(json!({"a": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("end")}));
 
     let FlowAction::Prompt(order) = script.begin() else {
         panic!("a flow begins with a prompt")
@@ -101,7 +101,7 @@ fn before_the_first_answer_the_answer_before_is_blank() {
 fn a_check_receives_all_answers_of_its_try() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
-    let mut script = Script::of(json!({"a": a, "p": part(json!({}))}))
+    let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))
         .prompts([says("of the parent"), says("of the part")]);
     let mut action = script.begin();
     while !matches!(&action, FlowAction::Check(_)) {
@@ -120,7 +120,7 @@ fn a_check_receives_all_answers_of_its_try() {
 fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
     let mut a = step("b");
     a["retry"] = json!({"maxRetries": 1});
-    let script = Script::of(json!({"a": a, "b": step("end")}))
+    let script = Script::with_steps(json!({"a": a, "b": step("end")}))
         .prompts(
             [says("first"), breaks(FlowErrorKind::SdkSession)]
                 .into_iter()

@@ -1,4 +1,4 @@
-//! What comes when a step failed for good and somebody is told.
+//! Escalations of failed steps.
 
 use autonoe_flow::{FlowAction, FlowErrorKind};
 use serde_json::json;
@@ -37,7 +37,7 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
         );
         let lead = json!({"prompt": PROMPT});
 
-        let script = Script::of(json!({"a": step("b"), "b": b, "lead": lead}))
+        let script = Script::with_steps(json!({"a": step("b"), "b": b, "lead": lead}))
             .checks([false])
             .run();
 
@@ -52,7 +52,7 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
 #[test]
 fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
-    let mut script = Script::of(json!({"a": a, "lead": step("a")})).checks([false]);
+    let mut script = Script::with_steps(json!({"a": a, "lead": step("a")})).checks([false]);
     let mut action = script.begin();
     let mut seen = Vec::new();
     while !matches!(action, FlowAction::Finish(_)) {
@@ -79,7 +79,7 @@ fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
     let lead = checked("end", json!({}));
 
-    let script = Script::of(json!({"a": a, "lead": lead}))
+    let script = Script::with_steps(json!({"a": a, "lead": lead}))
         .checks([false, false])
         .run();
 
@@ -96,7 +96,7 @@ fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
 }
 
 #[test]
-fn an_escalation_outside_is_told_and_then_the_flow_resumes_restarts_or_aborts() {
+fn an_external_escalation_is_sent_before_the_flow_resumes_restarts_or_aborts() {
     for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
         for (then, expected) in [
             (
@@ -123,7 +123,7 @@ fn an_escalation_outside_is_told_and_then_the_flow_resumes_restarts_or_aborts() 
                 json!({"escalateTo": to, "notificationMethod": method, "returnFlow": then});
             let a = checked("end", json!({"escalation": escalation}));
 
-            let script = Script::of(json!({"a": a})).checks([false]).run();
+            let script = Script::with_steps(json!({"a": a})).checks([false]).run();
 
             let told = format!("notify {to} of a");
             assert_eq!(script.steps()[..3], ["prompt 1: a", "check a", &told]);
@@ -136,7 +136,7 @@ fn an_escalation_outside_is_told_and_then_the_flow_resumes_restarts_or_aborts() 
 fn a_notification_that_cannot_be_delivered_ends_the_flow() {
     let escalation = json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"});
     let a = checked("end", json!({"escalation": escalation}));
-    let mut script = Script::of(json!({"a": a})).checks([false]);
+    let mut script = Script::with_steps(json!({"a": a})).checks([false]);
     script.notifications = [FlowErrorKind::Notification].into();
 
     assert_eq!(script.run().steps().last(), Some(&"failed: notification"));
@@ -169,14 +169,14 @@ fn a_notification_is_sent_again_as_often_as_the_step_is_tried_again() {
             vec![told, "failed: dependency_resolution"],
         ),
     ] {
-        let mut script = Script::of(json!({"a": a.clone()})).checks([false; 3]);
+        let mut script = Script::with_steps(json!({"a": a.clone()})).checks([false; 3]);
         script.notifications = std::iter::repeat_n(kind, failures).collect();
 
         let script = script.run();
 
-        let asked = script.steps();
+        let steps = script.steps();
         assert_eq!(
-            asked[6..6 + expected.len()],
+            steps[6..6 + expected.len()],
             expected,
             "{kind:?} {failures}"
         );

@@ -1,9 +1,9 @@
-//! Visits, money, time, rate limits, persons who stop a flow, and facts that do not fit.
+//! Visits, cost, time, rate limits, cancellation, and facts that do not fit.
 
-use autonoe_core::{Budget, BudgetKind, CostTotal, CostUsd, OnQuota};
-use autonoe_flow::{
-    CheckVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, PromptOutcome,
-};
+use autonoe_core::agent::{BudgetKind, CostTotal};
+use autonoe_core::{Budget, CostUsd, OnQuota};
+use autonoe_flow::machine::{CheckVerdict, Expense, PromptOutcome};
+use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() 
         ..FlowLimits::default()
     };
 
-    let script = Script::of(json!({"a": step("end")}))
+    let script = Script::with_steps(json!({"a": step("end")}))
         .limits(limits)
         .prompts([limited(Some(reset)), limited(None)])
         .run();
@@ -70,7 +70,7 @@ fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() 
     assert_eq!(script.machine.context().iteration(), 1);
 }
 
-/// Steps of which the first hits a rate limit, with this policy.
+/// Steps of which the first one hits a rate limit, with this policy.
 fn limited(policy: Value, times: usize) -> Script {
     let mut a = step("b");
     a["retry"] = policy.clone();
@@ -79,7 +79,7 @@ fn limited(policy: Value, times: usize) -> Script {
         steps["c"] = step("end");
     }
     let limited = || PromptOutcome::RateLimited { resets_at: None };
-    Script::of(steps).prompts(std::iter::repeat_with(limited).take(times))
+    Script::with_steps(steps).prompts(std::iter::repeat_with(limited).take(times))
 }
 
 #[test]
@@ -126,12 +126,13 @@ fn a_rate_limit_fails_the_step_of_a_flow_that_is_not_to_wait_and_its_policy_deci
     }
 }
 
+// Shows: flows/quota/stop
 #[test]
 fn a_spent_quota_leaves_the_step_where_it_was() {
     let mut script = limited(json!({"maxRetries": 1}), 2).run();
     let at = script.now;
 
-    let mut action = script.tell(FlowFact::Resumed { at });
+    let mut action = script.apply(FlowFact::Resumed { at });
     while !matches!(action, FlowAction::Finish(_)) {
         action = script.step(action);
     }
@@ -163,13 +164,13 @@ fn a_rate_limit_of_a_sub_step_follows_the_policies_of_the_steps_around_it() {
     };
 
     let skipped = json!({"maxRetries": 0, "onExhausted": "skip"});
-    let skips = Script::of(parts(skipped)).prompts(limited()).run();
-    let retries = Script::of(parts(json!({"maxRetries": 1})));
+    let skips = Script::with_steps(parts(skipped)).prompts(limited()).run();
+    let retries = Script::with_steps(parts(json!({"maxRetries": 1})));
     let retries = retries.prompts(limited()).run();
-    let mut stops = Script::of(parts(json!({"maxRetries": 0})));
+    let mut stops = Script::with_steps(parts(json!({"maxRetries": 0})));
     stops = stops.prompts(limited()).run();
     let at = stops.now;
-    let resumed = stops.tell(FlowFact::Resumed { at });
+    let resumed = stops.apply(FlowFact::Resumed { at });
 
     assert_eq!(skips.steps()[1..3], ["prompt 2: p", "prompt 2: b"]);
     assert_eq!(
@@ -187,20 +188,51 @@ fn a_rate_limit_of_a_sub_step_follows_the_policies_of_the_steps_around_it() {
     assert!(matches!(resumed, FlowAction::Prompt(_)), "{resumed:?}");
 }
 
+// Shows: flows/quota/stop
 #[test]
 fn a_rate_limit_of_a_judge_stops_the_flow_at_its_check_if_it_is_not_to_wait() {
-    for retries in [0, 1] {
-        let a = checked("end", json!({"retry": {"maxRetries": retries}}));
-        let mut script = Script::of(json!({"a": a}));
+    let a = checked("end", json!({"retry": {"maxRetries": 0}}));
+    let mut script = Script::with_steps(json!({"a": a}));
 
-        let action = check_limited(&mut script);
-        let resumed = script.tell(FlowFact::Resumed { at: script.now });
+    let action = check_limited(&mut script);
+    let resumed = script.apply(FlowFact::Resumed { at: script.now });
 
-        let FlowAction::Finish(FlowEnd::Stopped { failure }) = action else {
-            panic!("{retries}: {action:?}");
-        };
-        assert_eq!(failure.kind, FlowErrorKind::SdkRateLimit);
-        assert!(matches!(resumed, FlowAction::Check(_)), "{resumed:?}");
+    let FlowAction::Finish(FlowEnd::Stopped { failure }) = action else {
+        panic!("{action:?}");
+    };
+    assert_eq!(failure.kind, FlowErrorKind::SdkRateLimit);
+    assert!(matches!(resumed, FlowAction::Check(_)), "{resumed:?}");
+}
+
+#[test]
+fn a_rate_limit_of_a_judge_follows_the_retries_and_the_fallback_of_its_step() {
+    for (policy, expected) in [
+        (
+            json!({"maxRetries": 1}),
+            vec!["wait for Retry until 1000 ms", "prompt 2: a retry 1"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b"}),
+            vec!["prompt 2: b", "complete at end?", "complete"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            vec!["prompt 2: c", "complete at end?", "complete"],
+        ),
+    ] {
+        let a = checked("c", json!({"retry": policy}));
+        let mut script = Script::with_steps(json!({"a": a, "b": step("end"), "c": step("end")}));
+
+        let mut action = check_limited(&mut script);
+        while !matches!(action, FlowAction::Finish(_)) {
+            action = script.step(action);
+        }
+
+        assert!(
+            script.steps()[2..].starts_with(&expected),
+            "{policy}: {:?}",
+            script.steps()
+        );
     }
 }
 
@@ -208,7 +240,7 @@ fn a_rate_limit_of_a_judge_stops_the_flow_at_its_check_if_it_is_not_to_wait() {
 fn check_limited(script: &mut Script) -> FlowAction {
     let action = script.begin();
     let _ = script.step(action);
-    script.tell(FlowFact::CheckLimited {
+    script.apply(FlowFact::CheckLimited {
         at: script.now,
         resets_at: None,
         spent: Expense::default(),
@@ -224,11 +256,11 @@ fn a_spent_budget_stops_the_flow_before_the_next_prompt_and_a_complete_flow_is_c
     };
     let two = json!({"a": step("b"), "b": step("end")});
 
-    let mut spends = Script::of(two).limits(limits);
+    let mut spends = Script::with_steps(two).limits(limits);
     spends.price = 5;
-    let mut completes = Script::of(json!({"a": step("end")})).limits(limits);
+    let mut completes = Script::with_steps(json!({"a": step("end")})).limits(limits);
     completes.price = 5;
-    let mut stopped = Script::of(json!({"a": step("end")})).limits(limits);
+    let mut stopped = Script::with_steps(json!({"a": step("end")})).limits(limits);
     stopped.prompts = [PromptOutcome::BudgetSpent {
         budget: BudgetKind::Cost,
     }]
@@ -243,18 +275,18 @@ fn a_spent_budget_stops_the_flow_before_the_next_prompt_and_a_complete_flow_is_c
     let mut stopped = stopped.run();
     assert_eq!(stopped.steps(), ["prompt 1: a", "stopped: budget_exceeded"]);
 
-    // Under the same limits they stop again, under higher ones they continue.
+    // With the same limits they stop again, with higher ones they continue.
     let at = spends.now;
     let higher = FlowLimits {
         budget: Budget::default().with_cost(CostUsd::from_cents(50)),
         ..FlowLimits::default()
     };
-    let _ = spends.tell(FlowFact::Resumed { at });
+    let _ = spends.apply(FlowFact::Resumed { at });
     for (script, next) in [(&mut spends, "prompt 2: b"), (&mut stopped, "prompt 1: a")] {
-        let _ = script.tell(FlowFact::LimitsChanged { limits: higher });
-        let _ = script.tell(FlowFact::Resumed { at });
+        let _ = script.apply(FlowFact::LimitsChanged { limits: higher });
+        let _ = script.apply(FlowFact::Resumed { at });
 
-        let told = script.told.iter().rev().take(2).map(String::as_str);
+        let told = script.actions.iter().rev().take(2).map(String::as_str);
         let told: Vec<&str> = told.collect();
         assert_eq!(told, [next, "stopped: budget_exceeded"]);
     }
@@ -264,22 +296,22 @@ fn a_spent_budget_stops_the_flow_before_the_next_prompt_and_a_complete_flow_is_c
 fn the_time_since_a_stop_does_not_count() {
     let minute = std::time::Duration::from_secs(60);
     let budget = Budget::default().with_time(minute);
-    let mut script = Script::of(json!({"a": step("end")})).limits(FlowLimits {
+    let mut script = Script::with_steps(json!({"a": step("end")})).limits(FlowLimits {
         budget,
         ..FlowLimits::default()
     });
     let second = |second| Timestamp::from_second(second).expect("in range");
     let _ = script.begin();
-    let _ = script.tell(FlowFact::Cancelled { at: second(20) });
+    let _ = script.apply(FlowFact::Cancelled { at: second(20) });
     let interrupted = PromptOutcome::Cancelled;
-    let stopped = script.tell(FlowFact::Prompted {
+    let stopped = script.apply(FlowFact::Prompted {
         at: second(20),
         iteration: 1,
         outcome: interrupted,
         spent: Expense::default(),
     });
 
-    let resumed = script.tell(FlowFact::Resumed { at: second(5_000) });
+    let resumed = script.apply(FlowFact::Resumed { at: second(5_000) });
 
     assert!(matches!(
         stopped,
@@ -316,12 +348,12 @@ fn a_stopped_flow_continues_only_when_it_is_resumed() {
             spent: Expense::default(),
         },
     ] {
-        assert_eq!(script.tell(fact.clone()), stopped.action(), "{fact:?}");
+        assert_eq!(script.apply(fact.clone()), stopped.action(), "{fact:?}");
         assert_eq!(script.machine, stopped);
     }
-    let resumed = script.tell(FlowFact::Resumed { at });
+    let resumed = script.apply(FlowFact::Resumed { at });
     assert!(matches!(resumed, FlowAction::Prompt(_)), "{resumed:?}");
-    assert_eq!(script.tell(FlowFact::Resumed { at }), FlowAction::Continue);
+    assert_eq!(script.apply(FlowFact::Resumed { at }), FlowAction::Continue);
 }
 
 #[test]
@@ -330,7 +362,7 @@ fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 3});
 
-    let script = Script::of(json!({"a": a}))
+    let script = Script::with_steps(json!({"a": a}))
         .limits(FlowLimits {
             budget,
             ..FlowLimits::default()
@@ -338,13 +370,13 @@ fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
         .prompts([breaks(FlowErrorKind::SdkConnection)])
         .run();
 
-    assert_eq!(script.told, ["prompt 1: a", "stopped: budget_exceeded"]);
+    assert_eq!(script.actions, ["prompt 1: a", "stopped: budget_exceeded"]);
 }
 
 #[test]
-fn money_that_nobody_tells_cannot_be_kept_to() {
+fn an_unknown_cost_cannot_satisfy_a_money_budget() {
     let budget = Budget::default().with_cost(CostUsd::from_cents(500));
-    let mut script = Script::of(json!({"a": step("end")})).limits(FlowLimits {
+    let mut script = Script::with_steps(json!({"a": step("end")})).limits(FlowLimits {
         budget,
         ..FlowLimits::default()
     });
@@ -353,7 +385,7 @@ fn money_that_nobody_tells_cannot_be_kept_to() {
     let mut spent = Expense::default();
     spent.cost.add(None);
 
-    let action = script.tell(FlowFact::Prompted {
+    let action = script.apply(FlowFact::Prompted {
         at,
         iteration: 1,
         outcome: says("fine"),
@@ -370,7 +402,7 @@ fn a_person_stops_a_flow_wherever_it_is_and_it_resumes_there() {
     let (stop, stopped) = ("stop", "stopped: interrupted");
     for (facts, expected) in [
         (0, vec!["prompt 1: a", stop, stopped, "prompt 1: a"]),
-        // The verdict came nevertheless, and is kept.
+        // The verdict arrived nevertheless, and is kept.
         (
             1,
             vec!["prompt 1: a", "check a", stop, stopped, "complete?"],
@@ -380,14 +412,14 @@ fn a_person_stops_a_flow_wherever_it_is_and_it_resumes_there() {
             vec!["prompt 1: a", "check a", "complete?", stopped, "complete?"],
         ),
     ] {
-        let mut script = Script::of(json!({"a": checked("end", json!({}))}));
+        let mut script = Script::with_steps(json!({"a": checked("end", json!({}))}));
         let at = script.now;
         let mut action = script.begin();
         for _ in 0..facts {
             action = script.step(action);
         }
 
-        if let FlowAction::Stop = script.tell(FlowFact::Cancelled { at }) {
+        if let FlowAction::Stop = script.apply(FlowFact::Cancelled { at }) {
             let fact = match action {
                 FlowAction::Prompt(_) => FlowFact::Prompted {
                     at,
@@ -404,50 +436,54 @@ fn a_person_stops_a_flow_wherever_it_is_and_it_resumes_there() {
                     spent: Expense::default(),
                 },
             };
-            let _ = script.tell(fact);
+            let _ = script.apply(fact);
         }
-        let _ = script.tell(FlowFact::Resumed { at });
+        let _ = script.apply(FlowFact::Resumed { at });
 
-        assert_eq!(script.told, expected);
+        assert_eq!(script.actions, expected);
     }
 }
 
 #[test]
-fn a_failure_of_what_a_person_stopped_is_no_failure_of_the_step() {
+fn a_failure_after_a_cancellation_does_not_fail_the_step() {
     let spent = Expense::default();
     for checks in [false, true] {
-        let mut script = Script::of(json!({"a": checked("end", json!({}))}));
+        let mut script = Script::with_steps(json!({"a": checked("end", json!({}))}));
         let at = script.now;
         let mut action = script.begin();
         if checks {
             action = script.step(action);
         }
-        let _ = script.tell(FlowFact::Cancelled { at });
-        let fact = match checks {
-            false => FlowFact::Prompted {
+        let _ = script.apply(FlowFact::Cancelled { at });
+        let fact = if checks {
+            FlowFact::Checked {
+                at,
+                verdict: Err(failure(FlowErrorKind::StepCheck)),
+                spent,
+            }
+        } else {
+            FlowFact::Prompted {
                 at,
                 iteration: 1,
                 outcome: breaks(FlowErrorKind::SdkSession),
                 spent,
-            },
-            true => FlowFact::Checked {
-                at,
-                verdict: Err(failure(FlowErrorKind::StepCheck)),
-                spent,
-            },
+            }
         };
-        let _ = script.tell(fact);
+        let _ = script.apply(fact);
 
-        let resumed = script.tell(FlowFact::Resumed { at });
+        let resumed = script.apply(FlowFact::Resumed { at });
 
         assert_eq!(resumed, action);
-        assert_eq!(script.told[script.told.len() - 2], "stopped: interrupted");
+        assert_eq!(
+            script.actions[script.actions.len() - 2],
+            "stopped: interrupted"
+        );
     }
 }
 
 #[test]
 fn facts_that_do_not_fit_change_nothing() {
-    let mut script = Script::of(json!({"a": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
     let spent = Expense::default();
     let _ = script.begin();
@@ -472,18 +508,18 @@ fn facts_that_do_not_fit_change_nothing() {
         FlowFact::WaitOver { at },
         FlowFact::Notified { at, result: Ok(()) },
     ] {
-        assert_eq!(script.tell(fact.clone()), FlowAction::Continue, "{fact:?}");
+        assert_eq!(script.apply(fact.clone()), FlowAction::Continue, "{fact:?}");
         assert_eq!(script.machine, before);
     }
 }
 
 #[test]
 fn a_prompt_that_was_lost_with_its_process_is_sent_again_under_its_number() {
-    let mut script = Script::of(json!({"a": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
     let sent = script.begin();
 
-    let again = script.tell(FlowFact::Lost { spent: None });
+    let again = script.apply(FlowFact::Lost { spent: None });
 
     assert_eq!(sent, again);
     let result = |script: &Script| script.machine.result(&autonoe_core::RunId::new("r"), at);
@@ -528,17 +564,18 @@ fn facts_are_written_as_their_journal_reads_them() {
 }
 
 #[test]
-fn a_flow_goes_on_under_other_limits_and_what_it_spent_stays_spent() {
+fn a_flow_resumes_with_other_limits_and_its_expenses_still_count() {
     let budget = |cents| FlowLimits {
         budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
         ..FlowLimits::default()
     };
-    let mut script = Script::of(json!({"a": step("b"), "b": step("end")})).limits(budget(100));
+    let mut script =
+        Script::with_steps(json!({"a": step("b"), "b": step("end")})).limits(budget(100));
     script.price = 30;
     let action = script.begin();
     let asked = script.step(action);
 
-    let _ = script.tell(FlowFact::LimitsChanged { limits: budget(30) });
+    let _ = script.apply(FlowFact::LimitsChanged { limits: budget(30) });
     let action = script.step(asked);
 
     assert!(
@@ -554,7 +591,7 @@ fn a_service_that_asks_to_wait_longer_than_the_back_off_is_heeded() {
     let mut overloaded = failure(FlowErrorKind::SdkConnection);
     overloaded.retry_after_ms = Some(90_000);
 
-    let script = Script::of(json!({"a": a}))
+    let script = Script::with_steps(json!({"a": a}))
         .prompts([PromptOutcome::Failed {
             failure: overloaded,
         }])
@@ -564,12 +601,12 @@ fn a_service_that_asks_to_wait_longer_than_the_back_off_is_heeded() {
 }
 
 #[test]
-fn a_judge_that_is_told_to_wait_is_asked_again_and_the_step_not_run_again() {
+fn a_rate_limited_check_is_repeated_without_the_step() {
     let limits = FlowLimits {
         on_quota: OnQuota::Wait,
         ..FlowLimits::default()
     };
-    let mut script = Script::of(json!({"a": checked("end", json!({}))})).limits(limits);
+    let mut script = Script::with_steps(json!({"a": checked("end", json!({}))})).limits(limits);
 
     let action = check_limited(&mut script);
     let action = script.step(action);
@@ -592,11 +629,11 @@ fn only_what_has_a_session_costs_something_when_it_is_lost() {
         (&said, None, (1, 0)),
     ] {
         let a = json!({"prompt": "prompts/a.md", "check": check});
-        let mut script = Script::of(json!({"a": a}));
+        let mut script = Script::with_steps(json!({"a": a}));
         let action = script.begin();
         let check = script.step(action);
 
-        let mut action = script.tell(FlowFact::Lost { spent });
+        let mut action = script.apply(FlowFact::Lost { spent });
 
         assert_eq!(action, check);
         while !matches!(action, FlowAction::Finish(_)) {
@@ -613,7 +650,7 @@ fn only_what_has_a_session_costs_something_when_it_is_lost() {
 }
 
 #[test]
-fn a_lost_session_of_an_older_journal_is_read_as_one_that_nobody_knows_the_cost_of() {
+fn a_lost_session_of_an_older_journal_has_an_unknown_cost() {
     let read: FlowFact = serde_json::from_value(json!({"fact": "lost"})).expect("a fact");
 
     assert_eq!(read, FlowFact::Lost { spent: None });

@@ -1,4 +1,4 @@
-//! The rules of a flow, one after the other, in the words of the design.
+//! The rules of a flow, one by one, as in the design.
 
 mod context;
 mod escalations;

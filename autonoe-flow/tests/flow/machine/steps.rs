@@ -1,6 +1,7 @@
-//! Steps, new tries, checks, completion, sub-steps and gateways.
+//! Steps, retries, checks, completion, sub-steps and gateways.
 
-use autonoe_flow::{CompletionVerdict, FlowAction, FlowEnd, FlowErrorKind, FlowFact};
+use autonoe_flow::machine::CompletionVerdict;
+use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{checked, part};
@@ -9,7 +10,7 @@ use crate::support::step;
 
 #[test]
 fn steps_follow_each_other_to_the_end_where_the_flow_is_complete() {
-    let script = Script::of(json!({"a": step("b"), "b": step("end")})).run();
+    let script = Script::with_steps(json!({"a": step("b"), "b": step("end")})).run();
 
     let expected = [
         "prompt 1: a",
@@ -19,12 +20,12 @@ fn steps_follow_each_other_to_the_end_where_the_flow_is_complete() {
         "complete at end?",
         "complete",
     ];
-    assert_eq!(script.told, expected);
+    assert_eq!(script.actions, expected);
 }
 
 #[test]
 fn a_check_comes_before_the_completion_is_asked() {
-    let script = Script::of(json!({"a": checked("end", json!({}))})).run();
+    let script = Script::with_steps(json!({"a": checked("end", json!({}))})).run();
 
     let expected = [
         "prompt 1: a",
@@ -33,23 +34,23 @@ fn a_check_comes_before_the_completion_is_asked() {
         "complete at end?",
         "complete",
     ];
-    assert_eq!(script.told, expected);
+    assert_eq!(script.actions, expected);
 }
 
 #[test]
 fn completion_ends_a_flow_after_any_iteration_and_its_reason_is_kept() {
-    let mut script = Script::of(json!({"a": step("b"), "b": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("b"), "b": step("end")}));
     script.completions = [Ok(true)].into();
 
     let script = script.run();
 
-    assert_eq!(script.told, ["prompt 1: a", "complete?", "complete"]);
+    assert_eq!(script.actions, ["prompt 1: a", "complete?", "complete"]);
     assert!(matches!(script.end(), FlowEnd::Complete { reason, .. } if reason == "it is"));
 }
 
 #[test]
 fn the_end_while_the_flow_is_not_complete_is_an_error() {
-    let mut script = Script::of(json!({"a": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("end")}));
     script.completions = [Ok(false), Ok(false)].into();
 
     assert_eq!(
@@ -66,7 +67,9 @@ fn the_end_while_the_flow_is_not_complete_is_an_error() {
 fn a_failed_step_is_tried_again_as_often_as_the_policy_says() {
     let steps = json!({"a": checked("end", json!({"retry": {"maxRetries": 2}}))});
 
-    let passes = Script::of(steps.clone()).checks([false, false, true]).run();
+    let passes = Script::with_steps(steps.clone())
+        .checks([false, false, true])
+        .run();
     assert_eq!(
         passes.steps(),
         [
@@ -81,7 +84,7 @@ fn a_failed_step_is_tried_again_as_often_as_the_policy_says() {
         ]
     );
 
-    let fails = Script::of(steps).checks([false; 3]).run();
+    let fails = Script::with_steps(steps).checks([false; 3]).run();
     assert_eq!(fails.steps().last(), Some(&"failed: step_failed"));
     assert_eq!(fails.machine.context().iteration(), 3);
 }
@@ -110,20 +113,22 @@ fn after_the_last_try_error_fallback_and_skip_each_do_what_they_say() {
             steps["c"] = c;
         }
 
-        let script = Script::of(steps).checks([false]).run();
+        let script = Script::with_steps(steps).checks([false]).run();
 
         assert_eq!(script.steps()[2..], expected, "{policy}");
     }
 }
 
 #[test]
-fn what_was_skipped_has_not_passed_and_reaches_no_phase() {
+fn a_skipped_step_has_not_passed_and_reaches_no_phase() {
     let skipped = checked(
         "end",
         json!({"retry": {"maxRetries": 0, "onExhausted": "skip"}, "phase": "done"}),
     );
 
-    let script = Script::of(json!({"a": skipped})).checks([false]).run();
+    let script = Script::with_steps(json!({"a": skipped}))
+        .checks([false])
+        .run();
 
     assert!(script.machine.progress().phases.is_empty());
     let record = &script.machine.steps()["a"];
@@ -131,14 +136,14 @@ fn what_was_skipped_has_not_passed_and_reaches_no_phase() {
 }
 
 #[test]
-fn a_phase_is_reached_when_its_step_passed_and_the_completion_is_asked_then() {
+fn a_phase_is_reached_when_its_step_passed_and_the_completion_is_checked_then() {
     let mut a = checked("end", json!({"phase": "done"}));
     a["subSteps"] = json!(["p"]);
-    let mut script = Script::of(json!({"a": a, "p": part(json!({"phase": "half"}))}));
+    let mut script = Script::with_steps(json!({"a": a, "p": part(json!({"phase": "half"}))}));
     let mut phases = Vec::new();
     let mut action = script.begin();
     while !matches!(action, FlowAction::Finish(_)) {
-        if let FlowAction::AskCompletion(_) = action {
+        if let FlowAction::CheckCompletion(_) = action {
             let reached = script.machine.progress().phases.iter();
             phases.push(reached.map(String::as_str).collect::<Vec<_>>().join("+"));
         }
@@ -153,7 +158,7 @@ fn an_error_of_the_agent_is_waited_for_and_one_of_a_check_is_not() {
     let mut steps = json!({"a": step("end")});
     steps["a"]["retry"] = json!({"maxRetries": 3});
 
-    let script = Script::of(steps)
+    let script = Script::with_steps(steps)
         .prompts([
             breaks(FlowErrorKind::SdkConnection),
             breaks(FlowErrorKind::SdkSession),
@@ -176,27 +181,31 @@ fn an_error_of_the_agent_is_waited_for_and_one_of_a_check_is_not() {
 }
 
 #[test]
-fn an_error_that_no_new_try_can_mend_ends_the_flow_at_once() {
+fn an_unrecoverable_error_ends_the_flow_at_once() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 3});
     for kind in FlowErrorKind::ALL
         .iter()
         .filter(|kind| !kind.is_recoverable())
     {
-        let script = Script::of(json!({"a": a})).prompts([breaks(*kind)]).run();
+        let script = Script::with_steps(json!({"a": a}))
+            .prompts([breaks(*kind)])
+            .run();
 
-        let end = match failure(*kind).is_resumable() {
-            true => "stopped",
-            false => "failed",
+        let end = if failure(*kind).is_resumable() {
+            "stopped"
+        } else {
+            "failed"
         };
-        assert_eq!(script.told.len(), 2, "{kind:?}");
-        assert_eq!(script.told[1], format!("{end}: {}", kind.code()));
+        assert_eq!(script.actions.len(), 2, "{kind:?}");
+        assert_eq!(script.actions[1], format!("{end}: {}", kind.code()));
     }
 }
 
 #[test]
-fn a_check_that_finds_nothing_out_is_a_failed_step_and_never_a_pass() {
-    let mut script = Script::of(json!({"a": checked("end", json!({"retry": {"maxRetries": 1}}))}));
+fn a_check_without_a_verdict_fails_the_step() {
+    let mut script =
+        Script::with_steps(json!({"a": checked("end", json!({"retry": {"maxRetries": 1}}))}));
     script.checks = [Err(FlowErrorKind::StepCheck), Err(FlowErrorKind::StepCheck)].into();
 
     let script = script.run();
@@ -211,15 +220,15 @@ fn a_check_that_finds_nothing_out_is_a_failed_step_and_never_a_pass() {
             "failed: step_failed"
         ]
     );
-    // Only a verdict is a check that was made.
+    // Only checks with a verdict are counted.
     assert_eq!(script.machine.progress().checks, 0);
 }
 
 #[test]
-fn a_completion_that_finds_nothing_out_is_asked_again_as_often_as_the_step_may_be_tried() {
+fn a_failed_completion_check_is_retried_as_often_as_the_step() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 1});
-    let mut script = Script::of(json!({"a": a}));
+    let mut script = Script::with_steps(json!({"a": a}));
     script.completions = [Err(FlowErrorKind::CompletionCheck); 2].into();
 
     let expected = [
@@ -229,16 +238,16 @@ fn a_completion_that_finds_nothing_out_is_asked_again_as_often_as_the_step_may_b
         "complete?",
         "failed: completion_check",
     ];
-    assert_eq!(script.run().told, expected);
+    assert_eq!(script.run().actions, expected);
 }
 
 #[test]
 fn a_flow_that_is_complete_has_not_failed_even_if_its_last_try_did() {
-    let mut script = Script::of(json!({"a": checked("end", json!({}))})).checks([false]);
+    let mut script = Script::with_steps(json!({"a": checked("end", json!({}))})).checks([false]);
     script.completions = [Ok(true)].into();
 
     assert_eq!(
-        script.run().told.last().map(String::as_str),
+        script.run().actions.last().map(String::as_str),
         Some("complete")
     );
 }
@@ -248,10 +257,11 @@ fn sub_steps_are_run_in_order_after_the_prompt_and_before_the_check() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p", "q"]);
 
-    let script = Script::of(json!({"a": a, "p": part(json!({})), "q": part(json!({}))})).run();
+    let script =
+        Script::with_steps(json!({"a": a, "p": part(json!({})), "q": part(json!({}))})).run();
 
     assert_eq!(
-        script.told,
+        script.actions,
         [
             "prompt 1: a",
             "prompt 2: p",
@@ -285,9 +295,9 @@ fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
         (true, false, vec![a, p, r, q, "check a", "?"]),
         (true, true, vec![a, p, r, "check p", q, "check a", "?"]),
     ] {
-        let script = Script::of(sub_steps(of_a, of_p)).run();
+        let script = Script::with_steps(sub_steps(of_a, of_p)).run();
 
-        let mut told = script.told.iter().map(|told| match told.as_str() {
+        let mut told = script.actions.iter().map(|told| match told.as_str() {
             "complete?" => "?",
             told => told,
         });
@@ -303,11 +313,11 @@ fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
     let p = part(json!({"check": {"type": "keyword", "keywords": ["OK"]}}));
-    let mut script = Script::of(json!({"a": a, "p": p})).checks([false]);
+    let mut script = Script::with_steps(json!({"a": a, "p": p})).checks([false]);
     script.completions = [Ok(true)].into();
 
     assert_eq!(
-        script.run().told,
+        script.run().actions,
         [
             "prompt 1: a",
             "prompt 2: p",
@@ -328,7 +338,7 @@ fn a_parent_fails_when_a_sub_step_fails_and_runs_again_as_a_whole() {
         "retry": {"maxRetries": 1, "onExhausted": "error"},
     }));
 
-    let script = Script::of(json!({"a": a, "p": p}))
+    let script = Script::with_steps(json!({"a": a, "p": p}))
         .checks([false, false, false, true])
         .run();
 
@@ -360,7 +370,9 @@ fn a_sub_step_that_is_skipped_does_not_fail_its_parent() {
         "retry": {"maxRetries": 0, "onExhausted": "skip"},
     }));
 
-    let script = Script::of(json!({"a": a, "p": p})).checks([false]).run();
+    let script = Script::with_steps(json!({"a": a, "p": p}))
+        .checks([false])
+        .run();
 
     assert_eq!(
         script.steps(),
@@ -382,7 +394,7 @@ fn a_gateway_branches_on_data_and_joins() {
     });
     let steps = json!({"a": a, "g": gateway, "b": step("a")});
 
-    let script = Script::of(steps)
+    let script = Script::with_steps(steps)
         .prompts([
             sets(json!({"verdict": "revise"})),
             says("better"),
@@ -410,10 +422,10 @@ fn nothing_is_complete_before_the_agent_has_answered_once() {
         json!({"retry": {"maxRetries": 2, "onExhausted": "skip"}}),
     );
     let broken = || [(); 3].map(|()| breaks(FlowErrorKind::SdkSession));
-    let mut skipped = Script::of(json!({"a": a})).prompts(broken());
+    let mut skipped = Script::with_steps(json!({"a": a})).prompts(broken());
     skipped.completions = [Ok(true); 9].into();
     a["retry"] = json!({"maxRetries": 2});
-    let mut failed = Script::of(json!({"a": a})).prompts(broken());
+    let mut failed = Script::with_steps(json!({"a": a})).prompts(broken());
     failed.completions = [Ok(true); 9].into();
 
     let (skipped, failed) = (skipped.run(), failed.run());
@@ -423,7 +435,12 @@ fn nothing_is_complete_before_the_agent_has_answered_once() {
         (skipped, "failed: ended_incomplete"),
         (failed, "failed: step_failed"),
     ] {
-        assert!(!script.told.iter().any(|told| told.starts_with("complete")));
+        assert!(
+            !script
+                .actions
+                .iter()
+                .any(|told| told.starts_with("complete"))
+        );
         assert_eq!(script.steps().last(), Some(&expected));
     }
 }
@@ -436,7 +453,7 @@ fn sub_steps_of_sub_steps_are_visited_once_however_often_those_around_them_are_t
     let q = part(json!({"subSteps": ["r", "r"]}));
     let steps = json!({"a": a, "p": p, "q": q, "r": part(json!({}))});
 
-    let script = Script::of(steps).checks([false, false, true]).run();
+    let script = Script::with_steps(steps).checks([false, false, true]).run();
 
     assert_eq!(script.steps().last(), Some(&"complete"));
     assert_eq!(script.machine.context().iteration(), 3 * 5);
@@ -446,7 +463,7 @@ fn sub_steps_of_sub_steps_are_visited_once_however_often_those_around_them_are_t
 
 #[test]
 fn an_end_that_is_not_complete_names_what_does_not_hold() {
-    let mut script = Script::of(json!({"a": step("end")}));
+    let mut script = Script::with_steps(json!({"a": step("end")}));
     let at = script.now;
     let action = script.begin();
     let action = script.step(action);
@@ -454,7 +471,7 @@ fn an_end_that_is_not_complete_names_what_does_not_hold() {
     let states = [("tested", true), ("released", false), ("told", false)];
     let states = states.map(|(name, holds)| (name.to_owned(), holds));
 
-    let _ = script.tell(FlowFact::CompletionChecked {
+    let _ = script.apply(FlowFact::CompletionChecked {
         at,
         verdict: Ok(CompletionVerdict {
             complete: None,
@@ -468,8 +485,8 @@ fn an_end_that_is_not_complete_names_what_does_not_hold() {
             .failure()
             .map(|failure| failure.message.as_str()),
         Some(
-            "the steps have come to their end, and the flow is not complete: \
-             what does not hold is `released`, `told`"
+            "the flow reached the end of its steps, but the flow is not complete; these \
+             conditions do not hold: `released`, `told`"
         )
     );
 }

@@ -1,24 +1,25 @@
-//! A command that ends as it should.
+//! Criterion: a command ends with the expected exit code.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_process::CommandEnd;
+use autonoe_process::CommandOutcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, Verification, Verifying};
+use super::{Criterion, Verification, VerificationContext};
 
-/// How long a command may take that does not say so.
+/// Default time limit of a command, in seconds.
 const TEN_MINUTES: u64 = 600;
 
 /// A command that ends with an exit code: `{"type": "command", "command": ["cargo", "check"]}`.
 ///
-/// It is run in the folder of the task without a shell, for at most its time, and what it says does
+/// It runs in the folder of the task without a shell, for at most `timeoutSeconds`. Its output does
 /// not count.
 ///
 /// ```
-/// use autonoe_harness::{CommandCriterion, Criterion};
+/// use autonoe_harness::executor::CommandCriterion;
+/// use autonoe_harness::Criterion;
 ///
 /// let check = CommandCriterion::new(["cargo", "check"]);
 ///
@@ -30,10 +31,10 @@ const TEN_MINUTES: u64 = 600;
 pub struct CommandCriterion {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The code that it must end with; 0 by default.
+    /// The expected exit code; 0 by default.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub exit_code: i32,
-    /// How many seconds it may take; 600 by default.
+    /// The time limit in seconds; 600 by default.
     #[serde(default = "ten_minutes", skip_serializing_if = "is_ten_minutes")]
     pub timeout_seconds: u64,
 }
@@ -51,7 +52,7 @@ fn is_zero(code: &i32) -> bool {
 }
 
 impl CommandCriterion {
-    /// Has `command`, a program and its arguments, run and end with exit code 0.
+    /// Requires `command`, a program and its arguments, to end with exit code 0.
     pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>) -> Self {
         Self {
             command: command.into_iter().map(Into::into).collect(),
@@ -60,14 +61,14 @@ impl CommandCriterion {
         }
     }
 
-    /// Sets the code that it must end with.
+    /// Sets the expected exit code.
     #[must_use]
     pub fn exit_code(mut self, code: i32) -> Self {
         self.exit_code = code;
         self
     }
 
-    /// Sets how long it may take, to the second above.
+    /// Sets the time limit, rounded up to seconds.
     #[must_use]
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout_seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
@@ -75,46 +76,49 @@ impl CommandCriterion {
     }
 }
 
-/// Writes a command down for people.
-pub(super) fn shown(command: &[String]) -> String {
+/// Formats a command for people.
+pub(super) fn format_command(command: &[String]) -> String {
     format!("`{}`", command.join(" "))
 }
 
-/// Lists what is wrong with a command and its time.
+/// Validates a command and its time limit.
 pub(super) fn problems(command: &[String], timeout_seconds: u64) -> Vec<String> {
     let mut problems = Vec::new();
     if command
         .first()
         .is_none_or(|program| program.trim().is_empty())
     {
-        problems.push("a command names no program".to_owned());
+        problems.push("a command is empty".to_owned());
     }
     if timeout_seconds == 0 {
-        problems.push(format!("the command {} has no time", shown(command)));
+        problems.push(format!(
+            "the timeout of the command {} is 0",
+            format_command(command)
+        ));
     }
     problems
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 ///
 /// # Errors
 ///
-/// Nobody knows how it would have ended.
+/// The command could not be run, so that its outcome is unknown.
 pub(super) async fn run(
     command: &[String],
     timeout_seconds: u64,
-    look: &Verifying<'_>,
-) -> Result<CommandEnd, Verification> {
-    let Some(commands) = look.commands else {
+    context: &VerificationContext<'_>,
+) -> Result<CommandOutcome, Verification> {
+    let Some(commands) = context.commands else {
         let message = format!(
             "{} was not run: this executor runs no commands",
-            shown(command)
+            format_command(command)
         );
         return Err(Verification::unverified(message));
     };
     let time = Duration::from_secs(timeout_seconds);
     commands.run(command, time).await.map_err(|error| {
-        Verification::unverified(format!("{} was not run: {error}", shown(command)))
+        Verification::unverified(format!("{} was not run: {error}", format_command(command)))
     })
 }
 
@@ -122,7 +126,7 @@ pub(super) async fn run(
 #[async_trait]
 impl Criterion for CommandCriterion {
     fn describe(&self) -> String {
-        let (command, code) = (shown(&self.command), self.exit_code);
+        let (command, code) = (format_command(&self.command), self.exit_code);
         format!("the command {command} ends with exit code {code}")
     }
 
@@ -130,11 +134,11 @@ impl Criterion for CommandCriterion {
         problems(&self.command, self.timeout_seconds)
     }
 
-    async fn verify(&self, look: &Verifying<'_>) -> Verification {
-        let command = shown(&self.command);
-        match run(&self.command, self.timeout_seconds, look).await {
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
+        let command = format_command(&self.command);
+        match run(&self.command, self.timeout_seconds, context).await {
             Err(unverified) => unverified,
-            Ok(CommandEnd::Exited { code }) if code == self.exit_code => {
+            Ok(CommandOutcome::Exited { code }) if code == self.exit_code => {
                 Verification::passed(format!("{command} ended with exit code {code}"))
             }
             Ok(end) => Verification::failed(format!("{command} {end}")),

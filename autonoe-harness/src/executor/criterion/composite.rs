@@ -1,17 +1,17 @@
-//! Several criteria as one.
+//! Criteria composed of other criteria: all of them, or any of them.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, SuccessCriteria, Verification, Verifying};
+use super::{Criterion, SuccessCriteria, Verification, VerificationContext};
 
 /// Criteria that must all hold: `{"type": "all", "criteria": [..]}`.
 ///
-/// All of them are looked at, one after the other, so that all that is wrong is told.
+/// All of them are verified, one after the other, so that every violation is reported.
 ///
 /// ```
-/// use autonoe_harness::{AllOf, CommandCriterion, FileCriterion};
+/// use autonoe_harness::executor::{AllOf, CommandCriterion, FileCriterion};
 ///
 /// let both = AllOf::new([
 ///     FileCriterion::new("README.md").into(),
@@ -28,8 +28,7 @@ pub struct AllOf {
 
 /// Criteria of which one must hold: `{"type": "any", "criteria": [..]}`.
 ///
-/// They are looked at one after the other. When one holds, the others are looked at to count how many
-/// do, except those that a model judges: a judge is asked only while no criterion holds.
+/// They are verified one after the other. After the first success the others are verified as well, to count how many hold, except those that a model judges: a judge is only consulted while no criterion holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnyOf {
@@ -38,7 +37,7 @@ pub struct AnyOf {
 }
 
 impl AllOf {
-    /// Makes it of criteria.
+    /// Combines criteria.
     pub fn new(criteria: impl IntoIterator<Item = SuccessCriteria>) -> Self {
         Self {
             criteria: criteria.into_iter().collect(),
@@ -47,7 +46,7 @@ impl AllOf {
 }
 
 impl AnyOf {
-    /// Makes it of criteria.
+    /// Combines criteria.
     pub fn new(criteria: impl IntoIterator<Item = SuccessCriteria>) -> Self {
         Self {
             criteria: criteria.into_iter().collect(),
@@ -57,7 +56,7 @@ impl AnyOf {
 
 fn describe(what: &str, criteria: &[SuccessCriteria]) -> String {
     let lines = criteria.iter().map(|criterion| {
-        // The parts of a part are further in.
+        // Nested parts are indented further.
         let text = criterion.describe().replace('\n', "\n  ");
         format!("\n- {text}")
     });
@@ -66,7 +65,7 @@ fn describe(what: &str, criteria: &[SuccessCriteria]) -> String {
 
 fn problems(tag: &str, criteria: &[SuccessCriteria]) -> Vec<String> {
     match criteria {
-        [] => vec![format!("`{tag}` has nothing in it")],
+        [] => vec![format!("`{tag}` is empty")],
         parts => parts.iter().flat_map(|part| part.problems()).collect(),
     }
 }
@@ -86,10 +85,10 @@ impl Criterion for AllOf {
         self.criteria.iter().any(|part| part.needs_judge())
     }
 
-    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
         let mut found = Vec::new();
         for criterion in &self.criteria {
-            found.push(criterion.verify(look).await);
+            found.push(criterion.verify(context).await);
         }
         Verification::all(found)
     }
@@ -110,14 +109,14 @@ impl Criterion for AnyOf {
         self.criteria.iter().any(|part| part.needs_judge())
     }
 
-    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
         let mut found = Vec::new();
         for criterion in &self.criteria {
             let is_decided = found.iter().any(Verification::is_success);
             if is_decided && criterion.needs_judge() {
                 continue;
             }
-            found.push(criterion.verify(look).await);
+            found.push(criterion.verify(context).await);
         }
         Verification::any(found)
     }

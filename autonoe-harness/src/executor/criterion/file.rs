@@ -1,4 +1,4 @@
-//! A file that must be there.
+//! Criterion: a file exists, optionally with certain content.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,47 +10,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Criterion, Verification, Verifying};
-use crate::executor::folder::{inside, problem_with};
+use super::{Criterion, Verification, VerificationContext};
+use crate::executor::folder::{path_problem, resolve_inside};
 
-/// Kernels write down the time of a change as of their last tick, a little before the clock's.
+/// Tolerance for modification times: kernels record the time of their last tick, slightly before
+/// the clock's.
 const TICK: SignedDuration = SignedDuration::from_millis(10);
 
-/// The longest file that is searched for a text, in bytes.
+/// Maximum size of a file that is searched for a text, in bytes.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// A file that is there and not empty: `{"type": "file", "path": "index.html"}`.
+/// A file that exists and is not empty: `{"type": "file", "path": "index.html"}`.
 ///
 /// ```
-/// use autonoe_harness::{Criterion, FileCriterion};
+/// use autonoe_harness::executor::FileCriterion;
+/// use autonoe_harness::Criterion;
 ///
-/// let page = FileCriterion::new("index.html").containing("<form").modified();
+/// let page = FileCriterion::new("index.html").contains("<form").modified();
 ///
 /// assert_eq!(
 ///     page.describe(),
-///     "the file `index.html` is there and not empty, contains \"<form\" and is written in the \
-///      course of this task",
+///     "the file `index.html` exists and is not empty, contains \"<form\" and is modified during \
+///      this task",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FileCriterion {
-    /// The file, a path from the folder of the task.
+    /// The path of the file, relative to the folder of the task.
     pub path: PathBuf,
-    /// A text that must be in it, as it stands.
+    /// A text that the file must contain, literally.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
-    /// The SHA-256 of what must be in it, in hexadecimal digits.
+    /// The expected SHA-256 of the file, in hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Whether it must have been written since the task began.
+    /// Whether the file must have been written since the task started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modified: bool,
 }
 
 impl FileCriterion {
-    /// Has the file at `path` be there and not be empty.
+    /// Requires the file at `path` to exist and not to be empty.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -60,38 +62,40 @@ impl FileCriterion {
         }
     }
 
-    /// Has it contain `text`.
+    /// Requires the file to contain `text`.
     #[must_use]
-    pub fn containing(mut self, text: impl Into<String>) -> Self {
+    pub fn contains(mut self, text: impl Into<String>) -> Self {
         self.contains = Some(text.into());
         self
     }
 
-    /// Has it be just what has this SHA-256.
+    /// Requires the file to have this SHA-256.
     #[must_use]
-    pub fn with_sha256(mut self, digits: impl Into<String>) -> Self {
+    pub fn sha256(mut self, digits: impl Into<String>) -> Self {
         self.sha256 = Some(digits.into());
         self
     }
 
-    /// Has it be written since the task began.
+    /// Requires the file to be written since the task started.
     #[must_use]
     pub fn modified(mut self) -> Self {
         self.modified = true;
         self
     }
 
-    /// Looks at the file.
+    /// Checks the file.
     ///
     /// # Errors
     ///
     /// It cannot be read.
-    fn look(&self, file: &Path, began: Timestamp) -> io::Result<Verification> {
-        let shown = self.path.display();
-        let failed = |what: &str| Ok(Verification::failed(format!("the file {shown} {what}")));
+    fn check(&self, file: &Path, began: Timestamp) -> io::Result<Verification> {
+        let path = self.path.display();
+        let failed = |what: &str| Ok(Verification::failed(format!("the file {path} {what}")));
         let metadata = match fs::metadata(file) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return failed("is not there"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return failed("does not exist");
+            }
             Err(error) => return Err(error),
         };
         match () {
@@ -102,13 +106,13 @@ impl FileCriterion {
         if self.modified {
             let written = Timestamp::try_from(metadata.modified()?).map_err(io::Error::other)?;
             if began.duration_since(written) > TICK {
-                return failed("was not written since the task began");
+                return failed("was not modified since the task started");
             }
         }
         if let Some(text) = &self.contains {
             if metadata.len() > LONGEST {
                 return Err(io::Error::other(format!(
-                    "it is longer than {LONGEST} bytes"
+                    "it is larger than {LONGEST} bytes"
                 )));
             }
             let bytes = fs::read(file)?;
@@ -132,12 +136,12 @@ impl FileCriterion {
             }
         }
         Ok(Verification::passed(format!(
-            "the file {shown} is there as it should be"
+            "the file {path} meets its criteria"
         )))
     }
 }
 
-/// Hashes what is written to it.
+/// Hashes the bytes written to it.
 struct Writer<'a>(&'a mut Sha256);
 
 impl io::Write for Writer<'_> {
@@ -155,56 +159,60 @@ impl io::Write for Writer<'_> {
 #[async_trait]
 impl Criterion for FileCriterion {
     fn describe(&self) -> String {
-        let mut said = vec![format!(
-            "the file `{}` is there and not empty",
+        let mut parts = vec![format!(
+            "the file `{}` exists and is not empty",
             self.path.display()
         )];
         let contains = self.contains.as_ref();
-        said.extend(contains.map(|text| format!("contains {text:?}")));
+        parts.extend(contains.map(|text| format!("contains {text:?}")));
         let hash = self.sha256.as_ref();
-        said.extend(hash.map(|digits| format!("has the SHA-256 {digits}")));
-        said.extend(
+        parts.extend(hash.map(|digits| format!("has the SHA-256 {digits}")));
+        parts.extend(
             self.modified
-                .then(|| "is written in the course of this task".to_owned()),
+                .then(|| "is modified during this task".to_owned()),
         );
-        match said.split_last() {
+        match parts.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-            _ => said.concat(),
+            _ => parts.concat(),
         }
     }
 
     fn problems(&self) -> Vec<String> {
         let file = self.path.display();
-        let mut found: Vec<String> = problem_with(&self.path)
+        let mut found: Vec<String> = path_problem(&self.path)
             .map(|problem| format!("the file {file:?}: {problem}"))
             .into_iter()
             .collect();
         if self.contains.as_deref() == Some("") {
-            found.push(format!("the file {file:?} is to contain an empty text"));
+            found.push(format!(
+                "the text that the file {file:?} must contain is empty"
+            ));
         }
         let is_hash = |digits: &String| {
             digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
         };
         if self.sha256.as_ref().is_some_and(|digits| !is_hash(digits)) {
-            found.push(format!("the file {file:?} has a SHA-256 that is not one"));
+            found.push(format!(
+                "the SHA-256 of the file {file:?} is not 64 hexadecimal digits"
+            ));
         }
         found
     }
 
-    async fn verify(&self, look: &Verifying<'_>) -> Verification {
-        let file = match inside(look.folder, &self.path) {
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification {
+        let file = match resolve_inside(context.folder, &self.path) {
             Ok(file) => file,
             Err(reason) => return Verification::failed(reason),
         };
-        let (criterion, began) = (self.clone(), look.result.started_at);
-        let looked = tokio::task::spawn_blocking(move || criterion.look(&file, began)).await;
+        let (criterion, began) = (self.clone(), context.result.started_at);
+        let checked = tokio::task::spawn_blocking(move || criterion.check(&file, began)).await;
         let unverified = |why: String| {
             Verification::unverified(format!(
-                "the file {} cannot be read: {why}",
+                "cannot read the file {}: {why}",
                 self.path.display()
             ))
         };
-        match looked {
+        match checked {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => unverified(error.to_string()),
             Err(error) => unverified(error.to_string()),

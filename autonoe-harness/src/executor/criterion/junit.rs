@@ -1,9 +1,9 @@
-//! What a report of tests says, in the XML that JUnit began and most runners write.
+//! Parser of JUnit XML test reports.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// How many tests came to which end.
+/// Number of tests per outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TestCounts {
     pub(super) passed: u64,
@@ -11,33 +11,35 @@ pub(super) struct TestCounts {
     pub(super) skipped: u64,
 }
 
-/// Reads a report: counts its test cases, and does not rely on the sums that it tells, unless they
-/// tell of more failures.
+/// Parses a report and counts its test cases. The totals in the report are only used if they
+/// contain more failures.
 ///
 /// # Errors
 ///
-/// It is no such report, or not a whole one.
+/// The text is not a JUnit report, or is incomplete.
 pub(super) fn read(text: &str) -> Result<TestCounts, String> {
     let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
     let mut counts = TestCounts::default();
-    let (mut told, mut open) = (0, Vec::<Element>::new());
+    let (mut failures, mut open) = (0, Vec::<Element>::new());
     let mut is_report = false;
     loop {
         let event = reader.read_event().map_err(|error| error.to_string())?;
         match event {
             Event::Start(start) => {
-                is_report |= begin(&start, &mut open, &mut told, is_report)?;
+                is_report |= begin(&start, &mut open, &mut failures, is_report)?;
             }
             Event::Empty(start) => {
-                is_report |= begin(&start, &mut open, &mut told, is_report)?;
+                is_report |= begin(&start, &mut open, &mut failures, is_report)?;
                 end(&mut open, &mut counts);
             }
             Event::End(_) => end(&mut open, &mut counts),
-            Event::DocType(_) => return Err("it has a document type".to_owned()),
+            Event::DocType(_) => {
+                return Err("it has a document type declaration, which is not supported".to_owned());
+            }
             Event::Eof if !open.is_empty() => return Err("it is incomplete".to_owned()),
             Event::Eof if !is_report => return Err("it has no test suite".to_owned()),
             Event::Eof => {
-                counts.failed = counts.failed.max(told);
+                counts.failed = counts.failed.max(failures);
                 return Ok(counts);
             }
             _ => {}
@@ -45,9 +47,9 @@ pub(super) fn read(text: &str) -> Result<TestCounts, String> {
     }
 }
 
-/// An element that is open.
+/// An open element.
 enum Element {
-    /// A test, and what became of it so far.
+    /// A test case, with its outcome so far.
     Test(Fate),
     Other,
 }
@@ -59,11 +61,11 @@ enum Fate {
     Failed,
 }
 
-/// Opens an element, and tells whether it is the first, of a report.
+/// Opens an element, and returns whether it is a test suite.
 fn begin(
     start: &BytesStart<'_>,
     open: &mut Vec<Element>,
-    told: &mut u64,
+    reported_failures: &mut u64,
     is_report: bool,
 ) -> Result<bool, String> {
     let name = start.local_name();
@@ -71,13 +73,14 @@ fn begin(
     let is_suite = matches!(name, "testsuites" | "testsuite");
     if !is_report && !is_suite {
         return Err(format!(
-            "it begins with <{name}>, which no report of tests does"
+            "its root element is <{name}>, not <testsuites> or <testsuite>"
         ));
     }
     if is_suite {
-        // The sum of a suite is in the sum of all suites, too.
+        // The total of a suite is included in that of the outer suite, so take the maximum.
         let failures = count(start, "failures")?;
-        *told = (*told).max(failures.saturating_add(count(start, "errors")?));
+        *reported_failures =
+            (*reported_failures).max(failures.saturating_add(count(start, "errors")?));
     }
     if let Some(Element::Test(fate)) = open.last_mut() {
         match name {
@@ -103,7 +106,7 @@ fn end(open: &mut Vec<Element>, counts: &mut TestCounts) {
     }
 }
 
-/// Returns a count that an element tells; 0 if it tells none.
+/// Returns a count attribute of an element; 0 if it is missing.
 fn count(start: &BytesStart<'_>, name: &str) -> Result<u64, String> {
     let attribute = start.try_get_attribute(name);
     let Some(attribute) = attribute.map_err(|error| error.to_string())? else {
@@ -114,7 +117,7 @@ fn count(start: &BytesStart<'_>, name: &str) -> Result<u64, String> {
         "" => Ok(0),
         value => value
             .parse()
-            .map_err(|_| format!("its {name} are {value:?}, which is no count")),
+            .map_err(|_| format!("its attribute {name} is {value:?}, which is not a number")),
     }
 }
 
@@ -123,8 +126,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn test_cases_are_counted_by_what_became_of_them() {
-        // As cargo-nextest, pytest and Surefire write them.
+    fn test_cases_are_counted_by_outcome() {
+        // As written by cargo-nextest, pytest and Surefire.
         let nextest = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="nextest-run" tests="3" failures="1" errors="0" uuid="u" time="0.1">
     <testsuite name="crate" tests="3" disabled="0" errors="0" failures="1">
@@ -151,7 +154,7 @@ mod tests {
                 u64::MAX,
                 0,
             ),
-            // It tells of a failure that it does not show.
+            // The total contains a failure that has no test case.
             (
                 r#"<testsuite failures="2"><testcase/></testsuite>"#,
                 1,
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_report_is_none() {
+    fn an_incomplete_report_is_an_error() {
         for text in [
             "",
             "5 passed",

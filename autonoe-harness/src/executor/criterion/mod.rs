@@ -1,20 +1,18 @@
-//! What must hold after a task, as data.
+//! Success criteria of tasks, as serialisable data.
 
 mod command;
 mod composite;
-mod criteria;
 mod file;
-mod judged;
+mod judge_criterion;
 mod junit;
 mod port;
-mod tests_run;
+mod tests_criterion;
 mod verification;
 
 pub use command::CommandCriterion;
 pub use composite::{AllOf, AnyOf};
-pub use criteria::SuccessCriteria;
 pub use file::FileCriterion;
-pub use judged::JudgeCriterion;
-pub use port::{CRITERION_PORT, Criterion, Verifying};
-pub use tests_run::TestsCriterion;
+pub use judge_criterion::JudgeCriterion;
+pub use port::{CRITERION_PORT, Criterion, SuccessCriteria, VerificationContext};
+pub use tests_criterion::TestsCriterion;
 pub use verification::Verification;

@@ -1,28 +1,36 @@
-//! A criterion, which may be the embedder's own.
+//! Port of criteria, and the success criteria of a task.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::SpecPort;
-use autonoe_process::Commands;
+use autonoe_core::spec::SpecPort;
+use autonoe_process::ProcessRunner;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
-use super::Verification;
-use crate::executor::{ExecutionResult, Judge, Task, VerificationTab};
+use super::{JudgeCriterion, Verification};
+use crate::budget::VerificationBudget;
+use crate::executor::{ExecutionReport, Judge, Task};
 
-/// The port under which criteria register themselves.
+/// Registry port of criteria.
 pub const CRITERION_PORT: SpecPort = SpecPort::Other("criterion");
 
-/// Something that must hold after a task.
+/// A condition that must hold after a task.
 ///
-/// An implementer is a plain serialisable struct; its tag reads `crate-thing`.
-/// [`autonoe_core::register_spec!`] with the port `Other("criterion")` lists it. It owes an answer
-/// in bounded time, changes nothing that the task is about, and never judges by what the agent
-/// said: when it cannot tell, that is [`Verification::Unverified`].
+/// Implementations are plain serialisable structs; their tag has the form `crate-thing`. List them
+/// with [`autonoe_core::register_spec!`] and the port `Other("criterion")`. An implementation must
+/// return in bounded time, must not change anything that the task is about, and must never rely on
+/// what the agent claims. If it cannot decide, it returns [`Verification::Unverified`].
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_harness::{Criterion, Task, Verification, Verifying};
+/// use autonoe_harness::executor::{Verification, VerificationContext};
+/// use autonoe_harness::{Criterion, Task};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -38,7 +46,7 @@ pub const CRITERION_PORT: SpecPort = SpecPort::Other("criterion");
 ///         "no tool call is refused".to_owned()
 ///     }
 ///
-///     async fn verify(&self, look: &Verifying<'_>) -> Verification {
+///     async fn verify(&self, look: &VerificationContext<'_>) -> Verification {
 ///         match look.result.denied.as_slice() {
 ///             [] => Verification::passed("nothing was refused"),
 ///             denied => Verification::failed(format!("refused: {}", denied.join(", "))),
@@ -56,52 +64,161 @@ pub const CRITERION_PORT: SpecPort = SpecPort::Other("criterion");
 #[typetag::serde(tag = "type")]
 #[async_trait]
 pub trait Criterion: fmt::Debug + Send + Sync {
-    /// Says in a line what must hold, for the prompt of the agent.
+    /// Describes the condition in a line, for the prompt of the agent.
     fn describe(&self) -> String;
 
-    /// Lists what is wrong with it, before anything is begun.
+    /// Validates the criterion, before any work starts. Returns its problems.
     fn problems(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns whether it asks a model, which costs money. Such a part of `any` is skipped once another
-    /// part holds.
+    /// Returns whether verification uses a model, which costs money. Such a part of `any` is
+    /// skipped once another part holds.
     fn needs_judge(&self) -> bool {
         false
     }
 
-    /// Finds out whether it holds.
-    async fn verify(&self, look: &Verifying<'_>) -> Verification;
+    /// Verifies the condition.
+    async fn verify(&self, context: &VerificationContext<'_>) -> Verification;
 }
 
-/// What a criterion may look at and use.
+/// Context of a verification.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Verifying<'a> {
+pub struct VerificationContext<'a> {
     /// The task.
     pub task: &'a Task,
-    /// What came of it: a success.
-    pub result: &'a ExecutionResult,
-    /// The folder that it was done in.
+    /// The result of its execution: a success.
+    pub result: &'a ExecutionReport,
+    /// The folder in which the task was executed.
     pub folder: &'a Path,
     /// Runs commands in that folder; `None` if this executor runs none.
-    pub commands: Option<&'a Commands>,
-    /// Judges what no command can tell; `None` if there is nobody.
+    pub commands: Option<&'a ProcessRunner>,
+    /// Judges statements that no command can check; `None` without a judge.
     pub judge: Option<&'a dyn Judge>,
-    /// What it may spend, and where that is put; `None` if nobody counts it.
-    pub tab: Option<&'a VerificationTab>,
+    /// The account of the verification; `None` if it is not counted.
+    pub budget: Option<&'a VerificationBudget>,
 }
 
-impl<'a> Verifying<'a> {
-    /// Looks at what came of a task in a folder, without commands and without a judge.
-    pub fn new(task: &'a Task, result: &'a ExecutionResult, folder: &'a Path) -> Self {
+impl<'a> VerificationContext<'a> {
+    /// Creates a context without commands and without a judge.
+    pub fn new(task: &'a Task, result: &'a ExecutionReport, folder: &'a Path) -> Self {
         Self {
             task,
             result,
             folder,
             commands: None,
             judge: None,
-            tab: None,
+            budget: None,
         }
+    }
+}
+
+/// Condition that must hold after a task: a [`Criterion`], or a statement for a model to judge.
+///
+/// ```
+/// use autonoe_harness::executor::FileCriterion;
+/// use autonoe_harness::SuccessCriteria;
+///
+/// let words: SuccessCriteria = serde_json::from_str(r#""The page looks good.""#)?;
+/// let file: SuccessCriteria = serde_json::from_str(r#"{"type": "file", "path": "index.html"}"#)?;
+///
+/// assert_eq!(words, "The page looks good.".into());
+/// assert_eq!(file, FileCriterion::new("index.html").into());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct SuccessCriteria(Arc<dyn Criterion>);
+
+impl SuccessCriteria {
+    /// Wraps a criterion.
+    pub fn new(criterion: impl Criterion + 'static) -> Self {
+        Self(Arc::new(criterion))
+    }
+
+    /// Returns the JSON form, in which a plain statement is a string.
+    fn to_json(&self) -> serde_json::Result<Value> {
+        let json = serde_json::to_value(&*self.0)?;
+        Ok(match JudgeCriterion::plain_statement(&json) {
+            Some(words) => Value::from(words),
+            None => json,
+        })
+    }
+}
+
+impl Deref for SuccessCriteria {
+    type Target = dyn Criterion;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl<C: Criterion + 'static> From<C> for SuccessCriteria {
+    fn from(criterion: C) -> Self {
+        Self::new(criterion)
+    }
+}
+
+impl From<&str> for SuccessCriteria {
+    fn from(words: &str) -> Self {
+        Self::new(JudgeCriterion::new(words))
+    }
+}
+
+impl From<String> for SuccessCriteria {
+    fn from(words: String) -> Self {
+        Self::new(JudgeCriterion::new(words))
+    }
+}
+
+impl Serialize for SuccessCriteria {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = self.to_json().map_err(serde::ser::Error::custom)?;
+        json.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SuccessCriteria {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(words) => Ok(words.into()),
+            other => {
+                let criterion: Result<Box<dyn Criterion>, _> = serde_json::from_value(other);
+                let criterion = criterion.map_err(serde::de::Error::custom)?;
+                Ok(Self(Arc::from(criterion)))
+            }
+        }
+    }
+}
+
+impl PartialEq for SuccessCriteria {
+    /// Two criteria are equal if they serialise alike.
+    fn eq(&self, other: &Self) -> bool {
+        matches!((self.to_json(), other.to_json()), (Ok(one), Ok(other)) if one == other)
+    }
+}
+
+impl fmt::Debug for SuccessCriteria {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl JsonSchema for SuccessCriteria {
+    fn schema_name() -> Cow<'static, str> {
+        "SuccessCriteria".into()
+    }
+
+    // Criteria contain criteria, so the fields of each are described once, in the schema of a task.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [
+            {"type": "string"},
+            {
+                "type": "object",
+                "properties": {"type": {"type": "string"}},
+                "required": ["type"],
+            },
+        ]})
     }
 }

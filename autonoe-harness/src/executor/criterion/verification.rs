@@ -1,35 +1,26 @@
-//! Whether a criterion holds.
+//! Outcome of verifying a criterion.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether what a task asks for holds.
-///
-/// ```
-/// use autonoe_harness::Verification;
-///
-/// let unknown = Verification::unverified("there is no model that could judge it");
-///
-/// assert!(!unknown.is_success());
-/// assert_eq!(unknown.to_string(), "not verified: there is no model that could judge it");
-/// ```
+/// Outcome of verifying the criteria of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verification", rename_all = "snake_case")]
 pub enum Verification {
-    /// It holds.
+    /// The criterion holds.
     Passed {
-        /// Why, in a sentence for people.
+        /// The reason, in a sentence for people.
         reason: String,
-        /// How many tests passed, if any were counted.
+        /// The number of passed tests, if any were counted.
         #[serde(
             default,
             rename = "testsPassed",
             skip_serializing_if = "Option::is_none"
         )]
         tests_passed: Option<u64>,
-        /// How many criteria hold: 1, or those among the parts of `all` and `any`.
+        /// The number of criteria that hold: 1, or the number among the parts of `all` and `any`.
         #[serde(
             default = "one",
             rename = "criteriaPassed",
@@ -37,12 +28,12 @@ pub enum Verification {
         )]
         criteria_passed: u64,
     },
-    /// It does not hold.
+    /// The criterion does not hold.
     Failed {
         /// Why, in a sentence for people.
         reason: String,
     },
-    /// Nobody could tell, which is no success.
+    /// The criterion could not be verified, which is not a success.
     Unverified {
         /// Why, in a sentence for people.
         reason: String,
@@ -50,7 +41,7 @@ pub enum Verification {
 }
 
 impl Verification {
-    /// It holds.
+    /// Creates a success.
     pub fn passed(reason: impl Into<String>) -> Self {
         Self::Passed {
             reason: reason.into(),
@@ -59,7 +50,7 @@ impl Verification {
         }
     }
 
-    /// It holds, and so many tests say so.
+    /// Creates a success that is based on this number of passed tests.
     pub fn passed_tests(reason: impl Into<String>, tests: u64) -> Self {
         Self::Passed {
             reason: reason.into(),
@@ -68,24 +59,24 @@ impl Verification {
         }
     }
 
-    /// It does not hold.
+    /// Creates a failure.
     pub fn failed(reason: impl Into<String>) -> Self {
         let reason = reason.into();
         Self::Failed { reason }
     }
 
-    /// Nobody could tell.
+    /// Creates an outcome that is neither a success nor a failure.
     pub fn unverified(reason: impl Into<String>) -> Self {
         let reason = reason.into();
         Self::Unverified { reason }
     }
 
-    /// Tells whether it holds.
+    /// Returns whether the criterion holds.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Passed { .. })
     }
 
-    /// Says why.
+    /// Returns the reason.
     pub fn reason(&self) -> &str {
         match self {
             Self::Passed { reason, .. } | Self::Failed { reason } | Self::Unverified { reason } => {
@@ -94,7 +85,7 @@ impl Verification {
         }
     }
 
-    /// Returns how many tests passed, if it holds and any were counted.
+    /// Returns the number of passed tests, if the criterion holds and any were counted.
     pub fn tests_passed(&self) -> Option<u64> {
         match self {
             Self::Passed { tests_passed, .. } => *tests_passed,
@@ -102,8 +93,8 @@ impl Verification {
         }
     }
 
-    /// Returns how many criteria hold, those among the parts of `all` and `any` one by one; 0 unless
-    /// it holds as a whole.
+    /// Returns the number of criteria that hold, counting the parts of `all` and `any` one by one;
+    /// 0 unless the criterion holds as a whole.
     pub fn criteria_passed(&self) -> u64 {
         match self {
             Self::Passed {
@@ -113,39 +104,39 @@ impl Verification {
         }
     }
 
-    /// Says what holds of several of which all must hold.
+    /// Combines the outcomes of parts that must all hold.
     pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
-        Self::most_telling(parts, |part| match part {
+        Self::merge_highest(parts, |part| match part {
             Self::Failed { .. } => 2,
             Self::Unverified { .. } => 1,
             Self::Passed { .. } => 0,
         })
     }
 
-    /// Says what holds of several of which one must hold.
+    /// Combines the outcomes of parts of which one must hold.
     pub(super) fn any(parts: impl IntoIterator<Item = Self>) -> Self {
-        Self::most_telling(parts, |part| match part {
+        Self::merge_highest(parts, |part| match part {
             Self::Passed { .. } => 2,
             Self::Unverified { .. } => 1,
             Self::Failed { .. } => 0,
         })
     }
 
-    /// Returns the parts of the highest rank as one, with the reasons of all of them.
-    fn most_telling(parts: impl IntoIterator<Item = Self>, rank: fn(&Self) -> u8) -> Self {
+    /// Merges the parts of the highest rank into one outcome, with the reasons of all of them.
+    fn merge_highest(parts: impl IntoIterator<Item = Self>, rank: fn(&Self) -> u8) -> Self {
         let parts: Vec<Self> = parts.into_iter().collect();
         let Some(highest) = parts.iter().map(rank).max() else {
-            return Self::unverified("there is nothing to look at");
+            return Self::unverified("there is nothing to check");
         };
-        let telling: Vec<&Self> = parts.iter().filter(|part| rank(part) == highest).collect();
-        let reasons: Vec<&str> = telling.iter().map(|part| part.reason()).collect();
+        let merged: Vec<&Self> = parts.iter().filter(|part| rank(part) == highest).collect();
+        let reasons: Vec<&str> = merged.iter().map(|part| part.reason()).collect();
         let reason = reasons.join("; ");
-        let counts = telling.iter().filter_map(|part| part.tests_passed());
-        match telling.first() {
+        let counts = merged.iter().filter_map(|part| part.tests_passed());
+        match merged.first() {
             Some(Self::Passed { .. }) => Self::Passed {
                 reason,
                 tests_passed: counts.reduce(u64::saturating_add),
-                criteria_passed: telling.iter().map(|part| part.criteria_passed()).sum(),
+                criteria_passed: merged.iter().map(|part| part.criteria_passed()).sum(),
             },
             Some(Self::Failed { .. }) => Self::failed(reason),
             _ => Self::unverified(reason),
@@ -212,8 +203,9 @@ mod tests {
         }
     }
 
+    // Shows: fleets/executor/verify-success
     #[test]
-    fn what_nobody_could_tell_is_never_taken_for_success() {
+    fn an_unverified_part_never_counts_as_success() {
         let (passed, failed, unknown) = (
             || Verification::passed("p"),
             || Verification::failed("f"),
@@ -222,8 +214,8 @@ mod tests {
         for (parts, all, any) in [
             (
                 vec![],
-                "not verified: there is nothing to look at",
-                "not verified: there is nothing to look at",
+                "not verified: there is nothing to check",
+                "not verified: there is nothing to check",
             ),
             (vec![passed(), passed()], "passed: p; p", "passed: p; p"),
             (vec![passed(), failed()], "failed: f", "passed: p"),

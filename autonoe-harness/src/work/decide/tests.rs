@@ -1,17 +1,17 @@
-//! What follows from an iteration, case by case and for any course.
+//! Table and property tests of the decision after an iteration.
 
-use autonoe_core::Failure;
+use autonoe_core::event::Failure;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{StuckLevel, StuckReason};
+use crate::stuck::{StuckLevel, StuckReason};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).expect("a time")
 }
 
-fn quota(resets_at: Option<i64>) -> ExecutionEnd {
-    ExecutionEnd::QuotaExceeded {
+fn quota(resets_at: Option<i64>) -> ExecutionOutcome {
+    ExecutionOutcome::QuotaExceeded {
         message: "spent".to_owned(),
         resets_at: resets_at.map(at),
     }
@@ -25,113 +25,113 @@ fn report(level: StuckLevel) -> StuckReport {
 }
 
 #[test]
-fn what_follows_from_an_iteration() {
-    let broken = ExecutionEnd::Failed {
+fn the_next_step_after_an_iteration() {
+    let broken = ExecutionOutcome::Failed {
         error: Failure::permanent("authentication", "no login"),
     };
-    let shaky = ExecutionEnd::Failed {
+    let shaky = ExecutionOutcome::Failed {
         error: Failure::retryable("network", "no answer"),
     };
     let (fine, stuck) = (report(StuckLevel::Warning), report(StuckLevel::Stuck));
     let critical = report(StuckLevel::Critical);
     let (passed, failed) = (Verification::passed("green"), Verification::failed("red"));
     let unknown = Verification::unverified("nobody looked");
-    let usual = Iterated {
-        end: &ExecutionEnd::Completed,
+    let usual = IterationState {
+        end: &ExecutionOutcome::Completed,
         verification: &failed,
         report: &fine,
         iteration: 3,
         max_iterations: 10,
-        spent: None,
+        exhausted: None,
         is_cancelled: false,
         waits: 0,
         waits_in_a_row: 0,
         max_wait: Duration::from_secs(1000),
-        over: None,
+        exceeded_timeout: None,
         now: at(100),
     };
     let money = Some(BudgetedKind::Cost);
-    let no_money = NextStep::GiveUp(GivenUp::Budget(BudgetedKind::Cost));
-    let too_many = NextStep::GiveUp(GivenUp::Iterations(10));
-    let again = NextStep::Again;
+    let no_money = NextStep::Fail(TaskFailure::Budget(BudgetedKind::Cost));
+    let too_many = NextStep::Fail(TaskFailure::Iterations(10));
+    let again = NextStep::Continue;
     for (iterated, expected) in [
         (usual, again.clone()),
         (
-            Iterated {
+            IterationState {
                 verification: &passed,
                 ..usual
             },
             NextStep::Done,
         ),
         (
-            Iterated {
+            IterationState {
                 verification: &passed,
-                spent: money,
+                exhausted: money,
                 ..usual
             },
             NextStep::Done,
         ),
         (
-            Iterated {
+            IterationState {
                 verification: &unknown,
                 ..usual
             },
             again.clone(),
         ),
         (
-            Iterated {
+            IterationState {
                 is_cancelled: true,
                 ..usual
             },
             NextStep::Stop,
         ),
         (
-            Iterated {
+            IterationState {
                 is_cancelled: true,
-                spent: money,
+                exhausted: money,
                 ..usual
             },
             NextStep::Stop,
         ),
         (
-            Iterated {
-                end: &ExecutionEnd::Cancelled,
+            IterationState {
+                end: &ExecutionOutcome::Cancelled,
                 ..usual
             },
             again.clone(),
         ),
         (
-            Iterated {
-                spent: money,
+            IterationState {
+                exhausted: money,
                 report: &stuck,
                 ..usual
             },
             no_money.clone(),
         ),
         (
-            Iterated {
-                spent: money,
+            IterationState {
+                exhausted: money,
                 end: &quota(Some(200)),
                 ..usual
             },
             no_money,
         ),
         (
-            Iterated {
+            IterationState {
                 report: &stuck,
                 ..usual
             },
             NextStep::Recover,
         ),
         (
-            Iterated {
+            IterationState {
                 report: &critical,
                 ..usual
             },
             NextStep::Recover,
         ),
         (
-            Iterated {
+            IterationState {
                 iteration: 10,
                 report: &stuck,
                 ..usual
@@ -139,28 +139,28 @@ fn what_follows_from_an_iteration() {
             too_many.clone(),
         ),
         (
-            Iterated {
+            IterationState {
                 iteration: 10,
                 ..usual
             },
             too_many,
         ),
         (
-            Iterated {
+            IterationState {
                 end: &broken,
                 ..usual
             },
             NextStep::Recover,
         ),
         (
-            Iterated {
+            IterationState {
                 end: &shaky,
                 ..usual
             },
             NextStep::Wait { until: at(105) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &shaky,
                 report: &stuck,
                 waits_in_a_row: 3,
@@ -169,7 +169,7 @@ fn what_follows_from_an_iteration() {
             NextStep::Wait { until: at(140) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &shaky,
                 waits_in_a_row: 9,
                 ..usual
@@ -177,7 +177,7 @@ fn what_follows_from_an_iteration() {
             NextStep::Wait { until: at(1000) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &shaky,
                 report: &stuck,
                 waits_in_a_row: FAILED_IN_A_ROW,
@@ -186,37 +186,37 @@ fn what_follows_from_an_iteration() {
             NextStep::Recover,
         ),
         (
-            Iterated {
+            IterationState {
                 end: &shaky,
-                over: Some(90),
+                exceeded_timeout: Some(90),
                 ..usual
             },
-            NextStep::GiveUp(GivenUp::Time(90)),
+            NextStep::Fail(TaskFailure::Time(90)),
         ),
         (
-            Iterated {
+            IterationState {
                 verification: &passed,
-                over: Some(90),
+                exceeded_timeout: Some(90),
                 ..usual
             },
             NextStep::Done,
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(Some(1101)),
                 ..usual
             },
-            NextStep::GiveUp(GivenUp::Quota(at(1101))),
+            NextStep::Fail(TaskFailure::Quota(at(1101))),
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(Some(200)),
                 ..usual
             },
             NextStep::Wait { until: at(200) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(Some(200)),
                 iteration: 10,
                 ..usual
@@ -224,14 +224,14 @@ fn what_follows_from_an_iteration() {
             NextStep::Wait { until: at(200) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(Some(99)),
                 ..usual
             },
             NextStep::Wait { until: at(105) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(Some(200)),
                 waits: MOST_WAITS,
                 ..usual
@@ -239,7 +239,7 @@ fn what_follows_from_an_iteration() {
             again.clone(),
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(None),
                 report: &stuck,
                 waits_in_a_row: 20,
@@ -248,7 +248,7 @@ fn what_follows_from_an_iteration() {
             NextStep::Wait { until: at(1000) },
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(None),
                 waits_in_a_row: NO_QUOTA_IN_A_ROW,
                 ..usual
@@ -256,7 +256,7 @@ fn what_follows_from_an_iteration() {
             again,
         ),
         (
-            Iterated {
+            IterationState {
                 end: &quota(None),
                 report: &stuck,
                 waits_in_a_row: NO_QUOTA_IN_A_ROW,
@@ -282,35 +282,36 @@ proptest! {
         waits in 0_u32..100,
         in_a_row in 0_u32..100,
     ) {
-        let verification = match passed {
-            true => Verification::passed("green"),
-            false => Verification::failed("red"),
+        let verification = if passed {
+            Verification::passed("green")
+        } else {
+            Verification::failed("red")
         };
         let report = report(if stuck { StuckLevel::Stuck } else { StuckLevel::Fine });
         let end = match way {
             0 => quota(Some(200)),
             1 => quota(None),
-            2 => ExecutionEnd::Failed { error: Failure::retryable("network", "no answer") },
-            _ => ExecutionEnd::Completed,
+            2 => ExecutionOutcome::Failed { error: Failure::retryable("network", "no answer") },
+            _ => ExecutionOutcome::Completed,
         };
-        let next = next_step(&Iterated {
+        let next = next_step(&IterationState {
             end: &end,
             verification: &verification,
             report: &report,
             iteration,
             max_iterations: 20,
-            spent: is_spent.then_some(BudgetedKind::Tokens),
+            exhausted: is_spent.then_some(BudgetedKind::Tokens),
             is_cancelled,
             waits,
             waits_in_a_row: in_a_row,
             max_wait: Duration::from_secs(1000),
-            over: is_over.then_some(90),
+            exceeded_timeout: is_over.then_some(90),
             now: at(100),
         });
         prop_assert_eq!(next == NextStep::Done, passed);
-        // Whatever goes on takes one of a number that is limited.
+        // Every continuation consumes a limited resource.
         match next {
-            NextStep::Again | NextStep::Recover => {
+            NextStep::Continue | NextStep::Recover => {
                 prop_assert!(iteration < 20 && !is_spent && !is_cancelled && !is_over);
             }
             NextStep::Wait { .. } => {
@@ -318,7 +319,7 @@ proptest! {
                 let had = if way == 0 { waits } else { in_a_row };
                 prop_assert!(had < most && !is_spent && !is_cancelled && !is_over);
             }
-            NextStep::Done | NextStep::Stop | NextStep::GiveUp(_) => {}
+            NextStep::Done | NextStep::Stop | NextStep::Fail(_) => {}
         }
     }
 }

@@ -1,28 +1,29 @@
-//! What a fleet must have come to, whoever was killed.
+//! Invariants of a fleet that has ended, whichever processes were killed.
 
 use std::collections::BTreeSet;
 
-use autonoe_harness::{
-    AttemptEnding, Cursor, FleetMember, FleetOrder, FleetOutcome, HarnessEvent, HarnessFolder,
-    HarnessResult, MetaState, SqliteState, StateStore, StoredTask, TaskStatus, WorkEvent,
-    WorkJournal,
-};
+use autonoe_harness::folder::MemberFolder;
+use autonoe_harness::shared::{Cursor, MemberEvent};
+use autonoe_harness::state::{MetaState, SqliteState, StateStore, StoredTask, TaskStatus};
+use autonoe_harness::strategy::MemberReport;
+use autonoe_harness::work::{WorkEvent, WorkJournal};
+use autonoe_harness::{FleetMember, FleetOrder, FleetReport};
 
 use super::leftovers::nothing_is_left;
 use super::scene::Scene;
+use crate::fleets::fixture::Project;
 use crate::fleets::ledger::Entry;
-use crate::fleets::setting::Project;
 
 /// A fleet that has ended.
 pub(super) struct Ended<'a> {
     pub(super) project: &'a Project,
     pub(super) scene: Scene,
     pub(super) order: &'a FleetOrder,
-    pub(super) outcome: &'a FleetOutcome,
+    pub(super) outcome: &'a FleetReport,
 }
 
 impl Ended<'_> {
-    /// Fails if anything is lost, done twice or left; returns how much had been acknowledged.
+    /// Fails if anything is lost, done twice or left; returns the number of acknowledged entries.
     pub(super) async fn count(&self) -> usize {
         self.is_kept_once().await;
         for member in &self.order.members {
@@ -42,7 +43,7 @@ impl Ended<'_> {
         entries.len()
     }
 
-    /// Its databases are whole, and know what was told.
+    /// Its databases are intact, and contain everything that was acknowledged.
     async fn is_kept_once(&self) {
         let meta = self.project.home().meta().await.expect("it opens");
         meta.integrity_check().await.expect("it is whole");
@@ -53,15 +54,16 @@ impl Ended<'_> {
         shared.integrity_check().await.expect("it is whole");
     }
 
-    /// All tasks of a member that is done have ended once, and no task of another did twice.
-    async fn ended_once(&self, member: &FleetMember, result: &HarnessResult) {
+    /// All tasks of a successful member have ended once, and no task of another member has ended
+    /// twice.
+    async fn ended_once(&self, member: &FleetMember, result: &MemberReport) {
         let folder = self.folder(member);
         let outcome = folder.outcome().expect("readable");
         let outcome = outcome.expect("who is told of has ended");
         assert_eq!(outcome.is_success(), result.success, "{}", member.id);
         let path = folder.path().join("state.db");
         if !path.exists() {
-            // It was killed before it had begun.
+            // Killed before it had started.
             assert!(!result.success, "{}", member.id);
             return;
         }
@@ -71,44 +73,37 @@ impl Ended<'_> {
         self.is_shared_once(&folder, &events, result).await;
         for task in state.tasks().await.expect("readable") {
             let id = &task.task.id;
-            let attempts = state.attempts(id).await.expect("readable");
-            let ended = |it: &&AttemptEnding| {
-                matches!(it, AttemptEnding::Completed | AttemptEnding::Failed)
-            };
-            let endings = attempts.iter().filter_map(|it| it.ending.as_ref());
-            assert!(endings.filter(ended).count() <= 1, "{id}: {attempts:?}");
-            let told = events
+            let reported = events
                 .iter()
                 .filter(|event| matches!(event, WorkEvent::Ended { task, .. } if task == id));
-            assert!(told.count() <= 1, "{id}: {events:?}");
+            assert!(reported.count() <= 1, "{id}: {events:?}");
             if result.success {
                 assert_eq!(task.status, TaskStatus::Completed, "{} {id}", member.id);
-                let is_open = attempts.iter().any(|it| it.ending.is_none());
-                assert!(!is_open, "{attempts:?}");
             }
             self.is_in_the_base_once(member, &task, result);
         }
     }
 
-    /// What a member shares is in its journal, each entry once; nothing is missing if it has succeeded.
+    /// The shared events of a member are in its journal, each once; none is missing if it has
+    /// succeeded.
     async fn is_shared_once(
         &self,
-        folder: &HarnessFolder,
+        folder: &MemberFolder,
         journal: &[WorkEvent],
-        result: &HarnessResult,
+        result: &MemberReport,
     ) {
         let shared = self.project.home().shared().await.expect("it opens");
         let events = shared.events_since(Cursor::START, usize::MAX).await;
         let events = events.expect("readable");
         let count = |kind: &str| {
-            let about_it = |event: &&HarnessEvent| {
-                event.event.kind == kind && event.event.harness.as_ref() == Some(folder.id())
+            let about_it = |event: &&MemberEvent| {
+                event.event.kind == kind && event.event.member.as_ref() == Some(folder.id())
             };
             events.iter().filter(about_it).count()
         };
         let iterated = journal
             .iter()
-            .filter(|event| matches!(event, WorkEvent::Iterated { .. }));
+            .filter(|event| matches!(event, WorkEvent::IterationEnded { .. }));
         let iterated = iterated.count();
         assert!(
             count("spawn") <= 1 && count("progress") <= iterated,
@@ -121,21 +116,22 @@ impl Ended<'_> {
         }
     }
 
-    /// The work of who is done is in the base, once.
-    fn is_in_the_base_once(&self, member: &FleetMember, task: &StoredTask, result: &HarnessResult) {
+    /// The work of a successful member is in the base, once.
+    fn is_in_the_base_once(&self, member: &FleetMember, task: &StoredTask, result: &MemberReport) {
         let file = format!("{}.txt", task.task.id);
         let is_there = self.project.committed("main").contains(&file);
         let is_winner = self.outcome.result.winner.as_ref() == Some(&member.id);
-        let is_merged = match self.scene.is_contest() {
-            true => is_winner && self.outcome.merged.is_some(),
-            false => result.success,
+        let is_merged = if self.scene.is_contest() {
+            is_winner && self.outcome.merged.is_some()
+        } else {
+            result.success
         };
         if is_merged {
             assert!(is_there, "{file} of {} is lost", member.id);
             let text = self.project.git(&["show", &format!("main:{file}")]);
             let who = text.split([' ', '.']).next();
             assert_eq!(who, Some(member.id.as_str()), "{file}: {text}");
-            // Each turn says something else: it is the work of one.
+            // Each turn writes another text, so one line is the work of one turn.
             assert_eq!(text.lines().count(), 1, "{file}: {text}");
         }
         if self.scene.is_contest() && self.outcome.merged.is_none() {
@@ -160,15 +156,15 @@ impl Ended<'_> {
             Entry::Run { member, success } => {
                 let id = member.as_str().strip_prefix("f.").expect("a member");
                 let mut results = self.outcome.result.results.iter();
-                let told = results.find(|result| result.id.as_str() == id);
-                let told = told.map(|result| result.success);
-                assert_eq!(told, Some(*success), "{member}");
+                let reported = results.find(|result| result.id.as_str() == id);
+                let reported = reported.map(|result| result.success);
+                assert_eq!(reported, Some(*success), "{member}");
             }
             Entry::Fleet { outcome } => assert_eq!(*outcome, format!("{:?}", self.outcome)),
         }
     }
 
-    /// A file is in the base, or where the outcome says that work is kept.
+    /// A file is in the base, or in a location of kept work.
     fn is_somewhere(&self, member: &str, file: &str) {
         let own = |branch: &str| {
             let name = branch.rsplit('/').next().unwrap_or_default();
@@ -184,8 +180,8 @@ impl Ended<'_> {
         assert!(is_there, "{file} of {member} was acknowledged and is lost");
     }
 
-    fn folder(&self, member: &FleetMember) -> HarnessFolder {
-        let folder = self.project.home().folder_of("f", &member.id);
+    fn folder(&self, member: &FleetMember) -> MemberFolder {
+        let folder = self.project.home().member_folder("f", &member.id);
         folder.expect("an id")
     }
 }

@@ -1,8 +1,8 @@
-//! Numbers that look random, and are the same for the same seed.
+//! Deterministic pseudo-random numbers.
 
 use std::time::Duration;
 
-/// Throws numbers (SplitMix64).
+/// Pseudo-random number generator (SplitMix64).
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
         self.next() % sides.max(1)
     }
 
-    /// Returns one of several; `None` of none.
+    /// Returns one of several values; `None` if there are none.
     pub(super) fn one_of<T>(&mut self, all: impl IntoIterator<Item = T>) -> Option<T> {
         let mut all: Vec<T> = all.into_iter().collect();
         let number = usize::try_from(self.below(all.len() as u64)).expect("small");

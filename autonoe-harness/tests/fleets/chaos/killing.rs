@@ -1,4 +1,4 @@
-//! Processes of a fleet, killed at moments that nobody chose.
+//! Kills processes of a fleet at random times.
 
 use std::fmt;
 use std::process::Command;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use autonoe_harness::FleetOrder;
 
 use super::dice::Dice;
+use crate::fleets::fixture::{DEADLINE, Project};
 use crate::fleets::ledger::Entry;
 use crate::fleets::roles::{Host, write_order};
-use crate::fleets::setting::{DEADLINE, Project};
 
-/// How often something is killed in a round at most.
+/// Maximum number of kills per round.
 const MOST_KILLS: u64 = 5;
 
 /// A fleet whose processes are killed until it has ended.
@@ -23,13 +23,13 @@ pub(super) struct Killing<'a> {
     pub(super) kills: Vec<Kill>,
 }
 
-/// How many of the planned kills came before the end of the fleet.
+/// Whether all planned kills happened before the fleet ended.
 pub(super) enum Planned {
     All,
     Some,
 }
 
-/// Who was killed, and when.
+/// The killed process, and the time.
 pub(super) struct Kill {
     pub(super) who: String,
     at: Duration,
@@ -53,7 +53,7 @@ impl<'a> Killing<'a> {
         }
     }
 
-    /// Kills this and that at some times of a `life`.
+    /// Kills processes at random times of a `life`.
     pub(super) fn kill_at_random(&mut self, dice: &mut Dice, life: Duration) -> Planned {
         let kills = 0..=dice.below(MOST_KILLS);
         let mut moments: Vec<_> = kills.map(|_| dice.time_below(life)).collect();
@@ -83,7 +83,7 @@ impl<'a> Killing<'a> {
         }
         self.host.kill();
         self.note("the coordinator".to_owned());
-        // The next one finds members that live, that leave, or none.
+        // The next coordinator finds members that run, that are leaving, or none.
         if dice.below(2) == 0 {
             std::thread::sleep(dice.time_below(Duration::from_millis(100)));
         }
@@ -91,9 +91,9 @@ impl<'a> Killing<'a> {
     }
 
     fn kill_member(&mut self, dice: &mut Dice) {
-        let folders = self.project.home().folders_of("f").expect("readable");
+        let folders = self.project.home().member_folders("f").expect("readable");
         let living = folders.into_iter().filter_map(|folder| {
-            // What is being written is looked at another time.
+            // A file that is being written is read at the next kill.
             let pid = folder.view().ok()?.pid?;
             Some((folder.id().to_string(), pid))
         });
@@ -102,7 +102,7 @@ impl<'a> Killing<'a> {
         };
         let mut kill = Command::new("kill");
         kill.args(["-KILL", &pid.to_string()]);
-        // It may be gone by now, which is as good.
+        // It may have ended already, which is fine.
         if kill.output().expect("it starts").status.success() {
             self.note(who);
         }
@@ -113,7 +113,7 @@ impl<'a> Killing<'a> {
         self.kills.push(Kill { who, at });
     }
 
-    /// Waits for the end of the fleet. A coordinator that nobody kills brings it there.
+    /// Waits for the end of the fleet, under a coordinator that is not killed.
     pub(super) fn until_it_ends(&mut self) -> Duration {
         let begun = Instant::now();
         while self.host.ended().is_none() {

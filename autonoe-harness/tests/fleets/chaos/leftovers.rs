@@ -1,16 +1,16 @@
-//! What must not be there after a fleet.
+//! Checks that nothing is left after a fleet.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::counting::Ended;
-use crate::fleets::setting::{Project, eventually};
+use crate::fleets::fixture::{Project, eventually};
 
-/// Fails if anything is left but work that the outcome names.
+/// Fails if anything is left but the kept work that the outcome names.
 pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
     let (project, outcome) = (ended.project, ended.outcome);
-    // Who has told its end may still be on its way out.
+    // A process that has reported its end may still be exiting.
     eventually("the end of all processes", || living(project).is_empty()).await;
     project.nobody_lives();
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
@@ -29,10 +29,10 @@ pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
     }
     for path in in_folder(&project.home().worktrees_folder()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // Locks of the system stay: who took one away could take it from somebody.
+        // Lock files stay: removing one could break the lock of another process.
         let is_lock = name == ".lock" || name.starts_with(".merge-");
         let is_known = is_lock || [".gitignore", ".step.new"].contains(&&*name);
-        // The folder of the fleet is there as long as something is in it.
+        // The folder of the fleet exists as long as it is not empty.
         let inner = in_folder(&path);
         let is_kept = !inner.is_empty() && inner.iter().all(|path| folders.contains(path));
         assert!(is_known || is_kept, "{path:?} is left: {inner:?}");
@@ -48,7 +48,7 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Returns the worktrees that git knows of, except that of the project.
+/// Returns the worktrees that git knows, except that of the project.
 fn worktrees(project: &Project) -> Vec<PathBuf> {
     let list = project.git(&["worktree", "list", "--porcelain"]);
     let folders = list
@@ -57,7 +57,7 @@ fn worktrees(project: &Project) -> Vec<PathBuf> {
     folders.skip(1).map(PathBuf::from).collect()
 }
 
-/// Returns the locks of git that nobody took away.
+/// Returns the remaining lock files of git.
 fn locks_in(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in in_folder(folder) {
@@ -70,22 +70,22 @@ fn locks_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the processes that have anything to do with the project.
+/// Returns the processes that belong to the project.
 fn living(project: &Project) -> Vec<String> {
     let place = project.beside("");
     let place = place.to_string_lossy().trim_end_matches('/').to_owned();
     let processes = fs::read_dir("/proc").expect("it is there").flatten();
     let of_project = processes.filter_map(|entry| {
         let path = entry.path();
-        let said = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
-        let mut said: Vec<String> = said
+        let texts = ["cmdline", "environ"].map(|file| fs::read(path.join(file)));
+        let mut texts: Vec<String> = texts
             .into_iter()
             .flatten()
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .collect();
-        said.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));
-        let is_own = said.iter().any(|text| text.contains(&place));
-        is_own.then(|| said.first().cloned().unwrap_or_default())
+        texts.extend(fs::read_link(path.join("cwd")).map(|cwd| cwd.to_string_lossy().into_owned()));
+        let is_own = texts.iter().any(|text| text.contains(&place));
+        is_own.then(|| texts.first().cloned().unwrap_or_default())
     });
     of_project.collect()
 }

@@ -1,6 +1,6 @@
-//! Sub-harnesses and coordinators of fleets, killed at random: nothing is lost, done twice or left.
+//! Kills members and coordinators of fleets at random: nothing is lost, done twice or left.
 //!
-//! The test command goes some rounds; `cargo xtask torture` goes five hundred.
+//! The test command runs some rounds; `cargo xtask torture` runs five hundred.
 
 mod counting;
 mod dice;
@@ -11,19 +11,19 @@ mod scene;
 use std::io::Write;
 use std::time::Duration;
 
-use autonoe_harness::{FleetOrder, FleetOutcome};
+use autonoe_harness::{FleetOrder, FleetReport};
 
 use self::counting::Ended;
 use self::dice::Dice;
 use self::killing::{Killing, Planned};
 use self::scene::Scene;
+use crate::fleets::fixture::Project;
 use crate::fleets::roles::lead;
-use crate::fleets::setting::Project;
 
-/// How many rounds there are; the torture sets it.
+/// Number of rounds, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 
-/// The number of the first round; another one makes other rounds.
+/// Seed of the first round; another seed gives other rounds.
 const SEED: &str = "AUTONOE_CHAOS_SEED";
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left() {
     assert!(acknowledged > 0);
 }
 
-/// Returns how long a fleet takes that nobody kills, which depends on the machine.
+/// Returns the duration of a fleet without kills, which depends on the machine.
 async fn undisturbed() -> Duration {
     let mut round = Round::roll(0);
     let (order, pace) = round.order();
@@ -59,7 +59,7 @@ async fn undisturbed() -> Duration {
     life
 }
 
-/// A fleet and who is killed in it.
+/// A fleet, and the kills in it.
 struct Round {
     seed: u64,
     scene: Scene,
@@ -67,7 +67,7 @@ struct Round {
     project: Project,
 }
 
-/// What came of a round.
+/// Result of a round.
 struct Played {
     said: String,
     kills: usize,
@@ -91,7 +91,7 @@ impl Round {
         (order, pace)
     }
 
-    fn ended<'a>(&'a self, order: &'a FleetOrder, outcome: &'a FleetOutcome) -> Ended<'a> {
+    fn ended<'a>(&'a self, order: &'a FleetOrder, outcome: &'a FleetReport) -> Ended<'a> {
         Ended {
             project: &self.project,
             scene: self.scene,
@@ -106,7 +106,7 @@ impl Round {
         let said = SaidOnPanic(&self.project, self.seed, self.scene);
         let planned = killing.kill_at_random(&mut self.dice, self.scene.share_of(*life));
         let took = killing.until_it_ends();
-        // Kills are to come while there is somebody to kill, however busy the machine is.
+        // Kills should happen while there are processes to kill, however busy the machine is.
         *life = match planned {
             Planned::All => *life * 11 / 10,
             Planned::Some => (*life).min(took * 2),
@@ -129,7 +129,7 @@ impl Round {
     }
 }
 
-/// Says what there is to know of a round that fails.
+/// Prints the details of a round that fails.
 struct SaidOnPanic<'a>(&'a Project, u64, Scene);
 
 impl Drop for SaidOnPanic<'_> {
@@ -145,11 +145,11 @@ impl Drop for SaidOnPanic<'_> {
         }
         let home = project.home();
         said += &home.log("f", 99).unwrap_or_default().join("\n");
-        for folder in home.folders_of("f").unwrap_or_default() {
+        for folder in home.member_folders("f").unwrap_or_default() {
             let lines = folder.log(99).unwrap_or_default();
             said += &format!("\n--- {}\n{}", folder.id(), lines.join("\n"));
         }
-        // Nothing can be done about it if that cannot be said.
+        // A failure to print cannot be handled.
         let _ = writeln!(std::io::stderr(), "{said}");
     }
 }

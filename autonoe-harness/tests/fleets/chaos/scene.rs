@@ -1,34 +1,34 @@
-//! Fleets that are killed.
+//! Scenarios of the chaos test.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_harness::{
-    Arrangement, CommandCriterion, Contender, FleetOrder, Race, Roadmap, Strategy, Voting,
-};
+use autonoe_harness::executor::CommandCriterion;
+use autonoe_harness::strategy::IntoStrategy;
+use autonoe_harness::{Candidate, FleetOrder, Graph, Pipeline, Race, Roadmap, Strategy, Voting};
 
 use super::dice::Dice;
-use crate::fleets::setting::{roadmap, unhurried};
-use crate::fleets::ways;
+use crate::fleets::explorations;
+use crate::fleets::fixture::{roadmap, unhurried};
 
-/// What a fleet does.
+/// Scenario of a fleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scene {
     /// Tasks that depend on each other.
     Tasks,
-    /// Tasks one after the other.
+    /// Tasks that run one after the other.
     Pipeline,
-    /// Tasks, one of which is done on another way only.
+    /// Tasks, one of which only succeeds in an exploration.
     Ways,
     /// The first of three wins.
     Race,
-    /// The best of those wins of whom there are enough.
+    /// The best of enough successes wins.
     Vote,
 }
 
 impl Scene {
-    /// Returns each of them in turn.
+    /// Returns each scenario in turn.
     pub(super) fn of_round(number: u64) -> Self {
         match number % 5 {
             0 => Self::Tasks,
@@ -39,7 +39,7 @@ impl Scene {
         }
     }
 
-    /// Returns how long one takes that nobody kills, of what the longest takes.
+    /// Returns the duration of this scenario without kills, given that of the longest one.
     pub(super) fn share_of(self, longest: Duration) -> Duration {
         match self {
             Self::Tasks | Self::Pipeline | Self::Ways => longest,
@@ -47,7 +47,7 @@ impl Scene {
         }
     }
 
-    /// Returns whether all do the same, and the work of one is merged.
+    /// Returns whether all members do the same work, and that of one is merged.
     pub(super) fn is_contest(self) -> bool {
         matches!(self, Self::Race | Self::Vote)
     }
@@ -56,13 +56,13 @@ impl Scene {
         let order = match self {
             Self::Tasks => {
                 let tasks = roadmap(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &[])]);
-                of_tasks(&tasks, Arrangement::AsTheyDepend)
+                of_tasks(&tasks, Graph::default())
             }
             Self::Pipeline => {
                 let tasks = roadmap(&[("a", &[]), ("b", &[]), ("c", &[])]);
-                of_tasks(&tasks, Arrangement::OneAfterTheOther)
+                of_tasks(&tasks, Pipeline {})
             }
-            Self::Ways => ways::order(),
+            Self::Ways => explorations::order(),
             Self::Race => contest(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
             Self::Vote => {
                 let wait_for_all = dice.below(2) == 0;
@@ -76,7 +76,7 @@ impl Scene {
         let mut order = unhurried(order).each(|work| {
             for planned in &mut work.tasks {
                 let task = &mut planned.task;
-                // A check that takes a while is killed as well, with what it has started.
+                // A slow check is killed as well, with the processes that it has started.
                 let check = format!("sleep 0.02; test -f {}.txt", task.id);
                 task.success_criteria = Some(CommandCriterion::new(["sh", "-c", &check]).into());
                 let is_lost = self == Self::Ways && task.id.as_str() == "a";
@@ -89,12 +89,12 @@ impl Scene {
     }
 }
 
-fn of_tasks(tasks: &Roadmap, arrangement: Arrangement) -> FleetOrder {
-    let order = FleetOrder::of_tasks("f", tasks, arrangement);
+fn of_tasks(tasks: &Roadmap, strategy: impl IntoStrategy) -> FleetOrder {
+    let order = FleetOrder::from_tasks("f", tasks, strategy);
     order.expect("it can be done")
 }
 
 fn contest(tasks: &[(&str, &[&str])], strategy: Arc<dyn Strategy>) -> FleetOrder {
-    let contenders = ["one", "two", "three"].map(Contender::new);
-    FleetOrder::of_contenders("f", &roadmap(tasks), strategy, contenders)
+    let candidates = ["one", "two", "three"].map(Candidate::new);
+    FleetOrder::from_candidates("f", &roadmap(tasks), strategy, candidates)
 }

@@ -1,4 +1,4 @@
-//! The three programs, and what their models say.
+//! Fixture: the three CLIs and their scripted models.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use autonoe_testkit::model_server::openai::OpenAiServer;
 use autonoe_testkit::model_server::{ModelServer, Script, Turn};
 use serde_json::json;
 
-use crate::setting::Place;
+use crate::fixture::Fixture;
 use crate::{claude, codex, gemini};
 
-/// One of the programs.
+/// One of the CLIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cli {
     Claude,
@@ -21,7 +21,7 @@ pub(crate) enum Cli {
     Gemini,
 }
 
-/// A model, and where it is reached.
+/// A model server, and its address.
 pub(crate) struct Model {
     pub(crate) url: String,
     server: Box<dyn Deref<Target = ModelServer>>,
@@ -46,7 +46,8 @@ impl Cli {
         }
     }
 
-    /// Starts a model of its vendor. Who wants it to have said all asks for that.
+    /// Starts a model of its vendor. A caller that needs the whole script to be used must check
+    /// that.
     pub(crate) fn model(self, script: Script) -> Model {
         match self {
             Self::Claude => {
@@ -73,7 +74,7 @@ impl Cli {
         }
     }
 
-    pub(crate) fn agents(self, place: &Place, url: &str) -> Arc<dyn AgentClientFactory> {
+    pub(crate) fn agents(self, place: &Fixture, url: &str) -> Arc<dyn AgentClientFactory> {
         match self {
             Self::Claude => claude::agents(place, url),
             Self::Codex => codex::agents(place, url),
@@ -81,7 +82,7 @@ impl Cli {
         }
     }
 
-    /// A turn in which it is to run a command.
+    /// A turn in which the model runs a command.
     pub(crate) fn runs(self, command: &str) -> Turn {
         match self {
             Self::Claude => Turn::tool("Bash", json!({"command": command})),
@@ -90,7 +91,7 @@ impl Cli {
         }
     }
 
-    /// The turns in which it writes lines to `hello.txt`, and says that it is done.
+    /// The turns in which the model writes lines to `hello.txt`, and says that it is done.
     pub(crate) fn writes(self, lines: &[&str]) -> [Turn; 2] {
         let lines = lines.join("\\n");
         let name = self.name();

@@ -1,4 +1,4 @@
-//! Git, as a person would call it.
+//! Runs git in tests, like a person would.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,10 +1,10 @@
-//! Claude Code, Codex and Gemini CLI as members of one fleet.
+//! Tests of Claude Code, Codex and Gemini CLI as members of one fleet.
 
 mod cli;
+mod fixture;
 mod git;
 mod processes;
 mod race;
-mod stage;
 mod turns;
 mod voting;
 mod work;

@@ -1,76 +1,79 @@
-//! A race of sub-harnesses: each member is a process of its own, with one of the programs below it.
+//! Test of a race of members in processes of their own, each with one of the CLIs below it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_harness::{
-    CommandCriterion, FolderError, HarnessFolder, HarnessId, HarnessManager, Race, Serving,
-    SubHarnessProgram,
-};
+use autonoe_harness::executor::CommandCriterion;
+use autonoe_harness::folder::{FolderError, MemberFolder};
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::{MemberCommand, MemberManager, MemberServer, Race};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::cli::Cli;
-use super::stage::Stage;
+use super::fixture::FleetFixture;
 use super::work::{FLEET, home, member_work};
-use crate::setting::{MARKER, Place};
+use crate::fixture::{Fixture, MARKER};
 
-/// Says to this program where the model of a member is, before the name of the member.
+/// Prefix of the variable with the model address of a member, followed by its name.
 const MODEL: &str = "AUTONOE_TEST_MODEL_OF_";
 
-/// How often sub-harnesses look.
+/// Poll interval of members.
 const OFTEN: Duration = Duration::from_millis(20);
 
-/// What this program does when the test below starts it again.
+/// Role of this program when the test below starts it again.
 #[tokio::test]
-async fn sub_harness() {
+async fn member() {
     let urls = Cli::ALL.into_iter().filter_map(|cli| {
         let url = std::env::var(format!("{MODEL}{}", cli.name()));
         Some((cli, url.ok()?))
     });
     let urls: Vec<_> = urls.collect();
     if urls.is_empty() {
-        // Not started as one: there is nothing to serve, and that is an error.
-        let stage = Stage::new();
+        // Not started as a member: there is nothing to serve, and that is an error.
+        let stage = FleetFixture::new();
         let place = stage.place();
-        let folder = HarnessFolder::at(&place.path().join("a")).expect("an id");
+        let folder = MemberFolder::from_path(&place.path().join("a")).expect("an id");
         let work = member_work(place, []);
-        let served = Serving::new(folder, Arc::new(work)).run().await;
+        let served = MemberServer::new(folder, Arc::new(work)).run().await;
         assert!(matches!(served, Err(FolderError::NoOrder { .. })));
         return;
     }
     let place = std::env::var_os(MARKER).expect("a place");
-    let place = Place::of_another(place.into());
+    let place = Fixture::of_another(place.into());
     let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
-    let folder = HarnessFolder::at(&folder).expect("an id");
+    let folder = MemberFolder::from_path(&folder).expect("an id");
     let work = member_work(&place, urls);
     let mut interrupted = signal(SignalKind::interrupt()).expect("a handler");
     let leave = async move {
         interrupted.recv().await;
     };
 
-    let serving = Serving::new(folder, Arc::new(work)).every(OFTEN);
-    let served = serving.until(leave, Duration::from_secs(10)).run().await;
+    let serving = MemberServer::new(folder, Arc::new(work)).every(OFTEN);
+    let served = serving
+        .shutdown_signal(leave, Duration::from_secs(10))
+        .run()
+        .await;
 
     served.expect("it can be served");
 }
 
-fn manager(stage: &Stage) -> HarnessManager {
-    let program = SubHarnessProgram::new(std::env::current_exe().expect("this program"))
-        .args(["fleet::processes::sub_harness", "--exact", "--nocapture"])
+fn manager(stage: &FleetFixture) -> MemberManager {
+    let program = MemberCommand::new(std::env::current_exe().expect("this program"))
+        .args(["fleet::processes::member", "--exact", "--nocapture"])
         .env("PATH", std::env::var_os("PATH").expect("set"))
         .env(MARKER, stage.place().path());
     let urls = stage.urls().into_iter();
     let program = urls.fold(program, |program, (cli, url)| {
         program.env(format!("{MODEL}{}", cli.name()), url)
     });
-    HarnessManager::new(home(stage.place()).path(), program).every(OFTEN)
+    MemberManager::new(home(stage.place()).path(), program).every(OFTEN)
 }
 
 #[tokio::test]
 async fn processes_that_lose_leave_nothing_of_their_programs() {
     let [in_tool, winner, in_turn] = Cli::ALL;
-    let stage = Stage::new()
+    let stage = FleetFixture::new()
         .with_one_in_a_tool(in_tool)
         .with(winner, winner.writes(&["hello"]))
         .with_one_in_a_turn(in_turn);
@@ -89,7 +92,7 @@ async fn processes_that_lose_leave_nothing_of_their_programs() {
     assert_eq!(stage.ended()[0], winner);
     stage.model(winner).verify();
     for cli in Cli::ALL {
-        let folder = home(stage.place()).folder_of(FLEET, &HarnessId::new(cli.name()));
+        let folder = home(stage.place()).member_folder(FLEET, &MemberId::new(cli.name()));
         let view = folder.expect("an id").view().expect("readable");
         assert!(view.outcome.is_some(), "{view:?}");
     }

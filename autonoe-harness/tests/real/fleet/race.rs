@@ -1,14 +1,15 @@
-//! The first success wins, and nothing is left of the others.
+//! Tests of races: the first success wins, and nothing is left of the others.
 
-use autonoe_harness::{CommandCriterion, Race};
+use autonoe_harness::Race;
+use autonoe_harness::executor::CommandCriterion;
 
 use super::cli::Cli;
-use super::stage::Stage;
+use super::fixture::FleetFixture;
 
 #[tokio::test]
 async fn codex_wins_while_gemini_is_in_a_tool_and_claude_in_a_turn() {
     let (winner, in_tool, in_turn) = (Cli::Codex, Cli::Gemini, Cli::Claude);
-    let stage = Stage::new()
+    let stage = FleetFixture::new()
         .with_one_in_a_tool(in_tool)
         .with(winner, winner.writes(&["hello"]))
         .with_one_in_a_turn(in_turn);
@@ -34,11 +35,11 @@ async fn codex_wins_while_gemini_is_in_a_tool_and_claude_in_a_turn() {
 #[tokio::test]
 async fn the_first_to_end_has_failed_and_does_not_win() {
     let [checked, fastest, winner] = Cli::ALL;
-    let stage = Stage::new()
+    let stage = FleetFixture::new()
         .with(checked, checked.writes(&["hello"]))
         .with(fastest, fastest.writes(&["nonsense"]))
         .with(winner, winner.writes(&["hello"]));
-    // It is stopped in the middle of its checks.
+    // It is stopped during its checks.
     stage.hold_back(checked);
     stage.hold_back(winner);
     let check = CommandCriterion::new(stage.check());

@@ -1,18 +1,21 @@
-//! The next turn continues the conversation of the turn before, on each of the programs.
+//! Test that the next turn continues the conversation of the previous one, on each CLI.
 
-use autonoe_harness::{CommandCriterion, Parallel};
+use autonoe_harness::Parallel;
+use autonoe_harness::executor::CommandCriterion;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use super::cli::Cli;
-use super::stage::Stage;
+use super::fixture::FleetFixture;
 
 #[tokio::test]
 async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
-    let stage = Cli::ALL.into_iter().fold(Stage::new(), |stage, cli| {
-        let first = Turn::text("I keep the word walnut in mind.");
-        let turns = [first].into_iter().chain(cli.writes(&["hello"]));
-        stage.with(cli, Script::new(turns))
-    });
+    let stage = Cli::ALL
+        .into_iter()
+        .fold(FleetFixture::new(), |stage, cli| {
+            let first = Turn::text("I keep the word walnut in mind.");
+            let turns = [first].into_iter().chain(cli.writes(&["hello"]));
+            stage.with(cli, Script::new(turns))
+        });
     let check = CommandCriterion::new(stage.check());
 
     let outcome = stage.run(Parallel {}, check, 2).await;

@@ -1,14 +1,16 @@
-//! The best of enough successes wins, and nothing is left of the others.
+//! Test of voting: the best of enough successes wins, and nothing is left of the others.
 
-use autonoe_harness::{TestsCriterion, Voting, VotingCriterion};
+use autonoe_harness::Voting;
+use autonoe_harness::executor::TestsCriterion;
+use autonoe_harness::strategy::VotingCriterion;
 
 use super::cli::Cli;
-use super::stage::Stage;
+use super::fixture::FleetFixture;
 
 #[tokio::test]
-async fn the_most_tests_win_and_who_is_still_at_work_is_stopped() {
+async fn the_most_tests_win_and_running_members_are_stopped() {
     let [fewer, at_work, more] = Cli::ALL;
-    let stage = Stage::new()
+    let stage = FleetFixture::new()
         .with(fewer, fewer.writes(&["hello"; 2]))
         .with_one_in_a_tool(at_work)
         .with(more, more.writes(&["hello"; 3]));

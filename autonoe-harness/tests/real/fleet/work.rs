@@ -1,30 +1,30 @@
-//! What members do: the task in a worktree, on one of the programs.
+//! Fixture: the work of the members, in a worktree and on one of the CLIs.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use autonoe_harness::{
-    Author, Executors, FleetHome, FleetMember, HarnessId, Isolation, MemberWork, SuccessCriteria,
-    Task, WhenDone, WorkOrder,
-};
+use autonoe_harness::isolation::Author;
+use autonoe_harness::strategy::MemberId;
+use autonoe_harness::work::{Isolation, WhenDone, WorkOrder};
+use autonoe_harness::{Executors, FleetHome, FleetMember, MemberWork, SuccessCriteria, Task};
 
 use super::cli::Cli;
-use crate::setting::Place;
+use crate::fixture::Fixture;
 
 /// The name of the fleet.
 pub(super) const FLEET: &str = "login";
 
-pub(super) fn home(place: &Place) -> FleetHome {
-    FleetHome::of(place.project())
+pub(super) fn home(place: &Fixture) -> FleetHome {
+    FleetHome::new(place.project())
 }
 
 pub(super) fn author() -> Author {
     Author::new("Ada", "ada@example.org")
 }
 
-/// Makes executors for a folder, of the programs whose models are at these places.
+/// Builds the executors for a folder, of the CLIs whose models have these addresses.
 pub(super) fn workshop(
-    place: &Place,
+    place: &Fixture,
     urls: impl IntoIterator<Item = (Cli, String)>,
 ) -> impl Fn(&Path) -> Executors + Clone + Send + Sync + 'static {
     let executors = urls.into_iter().map(|(cli, url)| {
@@ -35,13 +35,13 @@ pub(super) fn workshop(
     move |folder: &Path| {
         let executors = executors.iter().cloned();
         executors.fold(Executors::default(), |all, executor| {
-            all.with(Arc::new(executor.in_folder(folder)))
+            all.executor(Arc::new(executor.root(folder)))
         })
     }
 }
 
 pub(super) fn member_work(
-    place: &Place,
+    place: &Fixture,
     urls: impl IntoIterator<Item = (Cli, String)>,
 ) -> MemberWork {
     MemberWork::new(home(place), workshop(place, urls))
@@ -49,7 +49,7 @@ pub(super) fn member_work(
         .author(author())
 }
 
-/// A member that has the task done by one of the programs, and leaves it to others to merge it.
+/// A member that runs the task on one of the CLIs, and leaves its work on its branch.
 pub(super) fn member(cli: Cli, success: SuccessCriteria, iterations: u32) -> FleetMember {
     let isolation = Isolation::Worktree {
         name: cli.name().to_owned(),
@@ -57,8 +57,8 @@ pub(super) fn member(cli: Cli, success: SuccessCriteria, iterations: u32) -> Fle
         when_done: WhenDone::Keep,
     };
     let task = Task::new("T-1", "Write hello to hello.txt.").expect("an id");
-    let task = task.success(success);
+    let task = task.success_criteria(success);
     let mut order = WorkOrder::new([task], isolation).backend(cli.name());
     order.max_iterations = iterations;
-    FleetMember::new(HarnessId::new(cli.name()), order)
+    FleetMember::new(MemberId::new(cli.name()), order)
 }

@@ -1,4 +1,4 @@
-//! Runs the official checks.
+//! Runner of the official conformance checks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -8,19 +8,19 @@ use serde::Deserialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long one scenario may take.
+/// Time limit of one scenario.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The pinned program.
+/// Folder of the pinned program.
 const FOLDER: &str = "mcp-conformance-0.1.13";
 
-/// Runs the official checks, each in a process of its own and without a home.
+/// Runs the official checks, each in its own process and without a home directory.
 pub(super) struct Runner {
     script: PathBuf,
     folder: tempfile::TempDir,
 }
 
-/// One of the checks of a scenario.
+/// One check of a scenario.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "shown when it fails")]
@@ -77,7 +77,7 @@ impl Runner {
         serde_json::from_str(&text).expect("they are checks")
     }
 
-    /// Runs the program to its end, which must be a good one.
+    /// Runs the program to its end, which must be successful.
     async fn output(&self, args: &[&str]) -> Output {
         let said = timeout(LIMIT, self.command(args).output()).await;
         let said = said.expect("it ends").expect("node runs");
@@ -100,14 +100,15 @@ impl Runner {
     }
 }
 
-/// Finds the file of the checks, which is in a folder named for the time.
+/// Finds the file of the checks, which is in a folder named after the time.
 fn checks_below(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;
     entries.flatten().find_map(|entry| {
         let path = entry.path();
-        match path.is_dir() {
-            true => checks_below(&path),
-            false => path.ends_with("checks.json").then_some(path),
+        if path.is_dir() {
+            checks_below(&path)
+        } else {
+            path.ends_with("checks.json").then_some(path)
         }
     })
 }

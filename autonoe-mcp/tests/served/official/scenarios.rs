@@ -1,4 +1,4 @@
-//! Which of the official scenarios are for us.
+//! Applicability of the official scenarios.
 
 /// Scenarios that must pass.
 pub(super) const APPLY: &[&str] = &[
@@ -21,7 +21,7 @@ const NO_QUESTIONS: &str = "the server asks its client nothing: nobody would ans
 const NO_PROMPTS: &str = "the server offers no prompts and so completes none";
 const NO_RESOURCES: &str = "the server offers no resources, only tools";
 
-/// Scenarios that ask for what the server does not offer, and why it does not.
+/// Scenarios for features that the server does not offer, with the reasons.
 pub(super) const DO_NOT_APPLY: &[(&str, &str)] = &[
     ("completion-complete", NO_PROMPTS),
     ("elicitation-sep1034-defaults", NO_QUESTIONS),

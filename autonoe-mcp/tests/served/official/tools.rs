@@ -1,11 +1,10 @@
-//! The tools that the official checks call.
+//! Tools that the official checks call.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Attachment, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox,
-};
+use autonoe_core::tool::{Attachment, ToolDefinition, ToolErrorCode, Toolbox};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Map, Value, json};
 
 pub(super) fn toolbox() -> Toolbox {
@@ -25,7 +24,7 @@ pub(super) fn toolbox() -> Toolbox {
     }))
 }
 
-/// A tool that gives what its name says.
+/// A tool that behaves as its name says.
 struct Asked(ToolDefinition);
 
 #[async_trait]

@@ -1,15 +1,15 @@
-//! Where a conversation may be cut.
+//! Split point of a conversation for compaction.
 
-use crate::agent::conversation::size_of;
+use crate::agent::conversation::estimate_tokens;
 use crate::contract::Message;
 
-/// Returns where the part begins that is kept: as much as fits into `room`, and never between
-/// an answer and the results of its calls.
-pub(super) fn cut(messages: &[Message], room: u64) -> usize {
+/// Returns the index of the first message to keep: as many messages as fit into `room` tokens, and
+/// never a split between an answer and the results of its calls.
+pub(super) fn split_point(messages: &[Message], room: u64) -> usize {
     let mut at = messages.len();
     let mut size = 0_u64;
     for (index, message) in messages.iter().enumerate().rev() {
-        size = size.saturating_add(size_of(message));
+        size = size.saturating_add(estimate_tokens(message));
         if size > room {
             break;
         }
@@ -37,7 +37,7 @@ mod tests {
             Message::user("x".repeat(30)),
         ];
 
-        // Each has 18 tokens.
+        // Each message has 18 tokens.
         for (room, expected) in [
             (0, 5),
             (18, 4),
@@ -47,7 +47,7 @@ mod tests {
             (90, 0),
             (999, 0),
         ] {
-            assert_eq!(cut(&messages, room), expected, "{room}");
+            assert_eq!(split_point(&messages, room), expected, "{room}");
         }
     }
 }

@@ -1,31 +1,30 @@
-//! A conversation that becomes too long is made shorter before it overflows.
+//! Compaction of a conversation before it overflows the model's context.
 //!
-//! The task stays, and so do what persons told since and what was said last. What lies between is
-//! told again in short by the model itself. Nothing is cut between a call and its result.
+//! The task, later instructions of users and the last messages stay. The model itself summarizes
+//! the messages in between. A call is never separated from its result.
 
 mod cut;
 mod transcript;
 
 use crate::contract::{Message, ModelRequest};
-use cut::cut;
-pub(super) use transcript::Told;
-use transcript::{shortened, transcript};
+use cut::split_point;
+pub(super) use transcript::Summary;
+use transcript::{transcript, truncate_middle};
 
-/// How a conversation is made shorter.
+/// Plan for the compaction of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Plan {
-    /// Asks the model to tell the middle in short.
-    pub(super) question: ModelRequest,
+    /// Request for the summary of the middle.
+    pub(super) summary_request: ModelRequest,
     task: Message,
-    /// What persons told in the middle.
+    /// User instructions from the middle.
     instructions: Vec<String>,
     kept: Vec<Message>,
 }
 
-/// Says how to make a conversation shorter, so that it takes no more than half of `room`. The
-/// model can write `most` tokens.
+/// Plans a compaction to at most half of `room` tokens. The model can write at most `most` tokens.
 ///
-/// `None` if there is nothing between the task and what must be kept.
+/// Returns `None` if there is nothing between the task and the messages to keep.
 pub(super) fn plan(
     messages: &[Message],
     instructions: &[String],
@@ -33,46 +32,49 @@ pub(super) fn plan(
     most: u32,
 ) -> Option<Plan> {
     let (task, rest) = messages.split_first()?;
-    // A quarter for what is kept, an eighth for the summary, as much for what persons told at
-    // most; the question itself gets half.
-    let at = cut(rest, room / 4);
+    // A quarter of the room is for the kept messages, an eighth for the summary, and at most as
+    // much for user instructions. The summary request gets half of the room.
+    let at = split_point(rest, room / 4);
     let (middle, kept) = rest.split_at_checked(at)?;
     if middle.is_empty() {
         return None;
     }
-    let told = transcript(task, middle, room / 2);
+    let text = transcript(task, middle, room / 2);
     let eighth = u32::try_from(room / 8).unwrap_or(u32::MAX).max(256);
-    // Thoughts of the model count too, so that notes get all the room that there is.
-    let question = ModelRequest::prompt(told)
+    // Reasoning counts as output, so the summary gets all the output that is available.
+    let question = ModelRequest::prompt(text)
         .with_system(super::prompts::SUMMARY_SYSTEM.to_owned())
         .with_max_output_tokens(eighth.min(most));
     Some(Plan {
-        question,
+        summary_request: question,
         task: task.clone(),
         instructions: left_out(instructions, kept, room / 8),
         kept: kept.to_vec(),
     })
 }
 
-/// Returns the instructions that are not among what is kept, in about `room` tokens.
+/// Returns the instructions that are not among the kept messages, shortened to about `room` tokens.
 fn left_out(instructions: &[String], kept: &[Message], room: u64) -> Vec<String> {
-    let is_kept = |told: &String| {
+    let is_kept = |instruction: &String| {
         kept.iter()
-            .any(|message| matches!(message, Message::User { text } if text == told))
+            .any(|message| matches!(message, Message::User { text } if text == instruction))
     };
-    let left: Vec<_> = instructions.iter().filter(|told| !is_kept(told)).collect();
+    let left: Vec<_> = instructions.iter().filter(|it| !is_kept(it)).collect();
     let bytes = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
     let each = bytes / left.len().max(1);
-    left.into_iter().map(|told| shortened(told, each)).collect()
+    left.into_iter()
+        .map(|it| truncate_middle(it, each))
+        .collect()
 }
 
 impl Plan {
-    /// Returns the shorter conversation, with what the model told of the middle.
-    pub(super) fn shortened(self, told: &Told) -> Vec<Message> {
-        let notes = told.notes();
-        let notes = match self.instructions.is_empty() {
-            true => notes,
-            false => super::prompts::with_instructions(&notes, &self.instructions),
+    /// Returns the compacted conversation with the summary of the middle.
+    pub(super) fn apply(self, summary: &Summary) -> Vec<Message> {
+        let notes = summary.notes();
+        let notes = if self.instructions.is_empty() {
+            notes
+        } else {
+            super::prompts::with_instructions(&notes, &self.instructions)
         };
         let mut messages = vec![self.task, Message::user(notes)];
         messages.extend(self.kept);
@@ -86,10 +88,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::conversation::size_of;
+    use crate::agent::conversation::estimate_tokens;
     use crate::contract::{AssistantMessage, Part, ToolResult};
 
-    /// A conversation of rounds with `calls` calls each, whose results have `length` bytes.
+    /// Builds a conversation of rounds with `calls` calls each, whose results have `length` bytes.
     fn conversation(rounds: &[(usize, usize)]) -> Vec<Message> {
         let mut messages = vec![Message::user("Build the thing.")];
         for (round, (calls, length)) in rounds.iter().enumerate() {
@@ -136,7 +138,7 @@ mod tests {
         let long = conversation(&[(1, 900), (1, 900), (1, 900), (1, 30)]);
 
         let plan = plan(&long, &[], 1_000, 500).expect("there is a middle");
-        let short = plan.shortened(&Told::Whole("Two files were read.".into()));
+        let short = plan.apply(&Summary::Complete("Two files were read.".into()));
 
         assert_eq!(short.first(), long.first());
         assert_eq!(short.last(), long.last());
@@ -158,9 +160,12 @@ mod tests {
 
         let short = plan(&long, &[], 1_000, 500)
             .expect("there is a middle")
-            .shortened(&Told::Nothing);
+            .apply(&Summary::Missing);
 
-        assert!(short.iter().map(size_of).sum::<u64>() < 500, "{short:?}");
+        assert!(
+            short.iter().map(estimate_tokens).sum::<u64>() < 500,
+            "{short:?}"
+        );
     }
 
     #[test]
@@ -173,7 +178,7 @@ mod tests {
 
         let short = plan(&long, &told, 1_000, 500)
             .expect("there is a middle")
-            .shortened(&Told::Nothing);
+            .apply(&Summary::Missing);
 
         let said = |words: &str| {
             let holds = |message: &&Message| matches!(message, Message::User { text } if text.contains(words));
@@ -191,7 +196,7 @@ mod tests {
             (8_000, 64_000, 1_000),
             (160_000, 64_000, 20_000),
         ] {
-            let question = plan(&long, &[], room, most).map(|plan| plan.question);
+            let question = plan(&long, &[], room, most).map(|plan| plan.summary_request);
             let tokens = question.map_or(Some(expected), |question| question.max_output_tokens);
             assert_eq!(tokens, Some(expected), "{room} {most}");
         }
@@ -206,12 +211,12 @@ mod tests {
             let long = conversation(&rounds);
             assert_paired(&long);
             let Some(plan) = plan(&long, &[], room, 8_192) else { return Ok(()) };
-            let question: u64 = plan.question.messages.iter().map(size_of).sum();
+            let question: u64 = plan.summary_request.messages.iter().map(estimate_tokens).sum();
             prop_assert!(question <= room / 2 + 300, "{question} of {room}");
-            let short = plan.shortened(&Told::Whole("All that was done.".into()));
+            let short = plan.apply(&Summary::Complete("All that was done.".into()));
             assert_paired(&short);
             prop_assert_eq!(short.first(), long.first());
-            let kept: u64 = short.iter().skip(2).map(size_of).sum();
+            let kept: u64 = short.iter().skip(2).map(estimate_tokens).sum();
             prop_assert!(kept <= room / 4, "{} of {}", kept, room);
         }
     }

@@ -1,19 +1,19 @@
-//! A conversation as one text, for a model that is to tell it in short.
+//! Text transcript of a conversation for its summary, and the summary itself.
 
 use std::fmt::Write;
 
 use crate::agent::prompts;
 use crate::contract::{Message, ModelReply, PartKind, StopReason};
 
-/// The most that is told of one input or output.
-const LONGEST: usize = 2_000;
+/// Maximum length of one input or output in bytes.
+const MAX_ENTRY_BYTES: usize = 2_000;
 
-/// Tells `middle` as one text of about `room` tokens at most; if it is longer, the older parts
-/// are left out.
+/// Renders `middle` as a text of about `room` tokens at most. If it is longer, the oldest parts are
+/// left out.
 pub(super) fn transcript(task: &Message, middle: &[Message], room: u64) -> String {
     let room = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
     let task = match task {
-        Message::User { text } => shortened(text, room / 4),
+        Message::User { text } => truncate_middle(text, room / 4),
         _ => String::new(),
     };
     let entries: Vec<String> = middle.iter().map(entry).collect();
@@ -26,28 +26,34 @@ pub(super) fn transcript(task: &Message, middle: &[Message], room: u64) -> Strin
         }
         first = index;
     }
-    let mut told = String::new();
+    let mut text = String::new();
     if first > 0 {
-        told.push_str("[what came before is left out]\n");
+        text.push_str("[earlier messages are left out]\n");
     }
-    told.extend(entries.into_iter().skip(first));
-    crate::agent::prompts::summary_question(&task, &told)
+    text.extend(entries.into_iter().skip(first));
+    crate::agent::prompts::summary_question(&task, &text)
 }
 
 fn entry(message: &Message) -> String {
     let mut text = String::new();
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = match message {
-        Message::User { text: said } => writeln!(text, "Person: {}", shortened(said, LONGEST)),
-        Message::Assistant(said) => {
-            for part in &said.parts {
+        Message::User { text: prompt } => {
+            writeln!(text, "Person: {}", truncate_middle(prompt, MAX_ENTRY_BYTES))
+        }
+        Message::Assistant(answer) => {
+            for part in &answer.parts {
                 let _ = match &part.kind {
                     PartKind::Text { text: words } => {
-                        writeln!(text, "Agent: {}", shortened(words, LONGEST))
+                        writeln!(text, "Agent: {}", truncate_middle(words, MAX_ENTRY_BYTES))
                     }
                     PartKind::ToolCall { name, input, .. } => {
                         let input = input.to_string();
-                        writeln!(text, "Agent calls {name}: {}", shortened(&input, LONGEST))
+                        writeln!(
+                            text,
+                            "Agent calls {name}: {}",
+                            truncate_middle(&input, MAX_ENTRY_BYTES)
+                        )
                     }
                     PartKind::Thinking { .. } | PartKind::Opaque => Ok(()),
                 };
@@ -57,7 +63,7 @@ fn entry(message: &Message) -> String {
         Message::Results { results } => {
             for result in results {
                 let how = if result.is_error { "failed" } else { "gave" };
-                let output = shortened(&result.output, LONGEST);
+                let output = truncate_middle(&result.output, MAX_ENTRY_BYTES);
                 let _ = writeln!(text, "{} {how}: {output}", result.name);
             }
             Ok(())
@@ -67,7 +73,7 @@ fn entry(message: &Message) -> String {
 }
 
 /// Returns the beginning and the end of a text that is too long.
-pub(super) fn shortened(text: &str, longest: usize) -> String {
+pub(super) fn truncate_middle(text: &str, longest: usize) -> String {
     if text.len() <= longest {
         return text.to_owned();
     }
@@ -77,53 +83,53 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     format!("{}\n[.. cut ..]\n{}", &text[..head], &text[tail..])
 }
 
-/// What a model told of the middle of a conversation.
+/// Summary of the middle of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::agent) enum Told {
-    /// All that it wanted to.
-    Whole(String),
-    /// Notes that were cut at their length.
-    Cut(String),
-    /// Nothing that could be used.
-    Nothing,
+pub(in crate::agent) enum Summary {
+    /// Complete summary.
+    Complete(String),
+    /// Summary that was cut at the output limit.
+    Truncated(String),
+    /// No usable summary.
+    Missing,
 }
 
-impl Told {
-    /// Reads an answer.
-    pub(in crate::agent) fn of(reply: &ModelReply) -> Self {
+impl Summary {
+    /// Reads the summary from an answer.
+    pub(in crate::agent) fn from_reply(reply: &ModelReply) -> Self {
         let text = reply.message.to_text();
         match &reply.stop {
-            _ if text.trim().is_empty() => Self::Nothing,
-            // What is said then is no summary.
-            StopReason::Refused | StopReason::Failed(_) => Self::Nothing,
-            StopReason::MaxTokens | StopReason::ContextFull => Self::Cut(text),
+            _ if text.trim().is_empty() => Self::Missing,
+            // The text of a refusal is no summary.
+            StopReason::Refused | StopReason::Failed(_) => Self::Missing,
+            StopReason::MaxTokens | StopReason::ContextFull => Self::Truncated(text),
             StopReason::EndTurn
             | StopReason::ToolUse
             | StopReason::Paused
-            | StopReason::Other(_) => Self::Whole(text),
+            | StopReason::Other(_) => Self::Complete(text),
         }
     }
 
-    /// Returns what stands in the place of what was left out.
+    /// Returns the text that replaces the removed messages.
     pub(super) fn notes(&self) -> String {
         match self {
-            Self::Whole(text) => prompts::summary(text),
-            Self::Cut(text) => prompts::cut_summary(text),
-            Self::Nothing => prompts::NO_SUMMARY.to_owned(),
+            Self::Complete(text) => prompts::summary(text),
+            Self::Truncated(text) => prompts::cut_summary(text),
+            Self::Missing => prompts::NO_SUMMARY.to_owned(),
         }
     }
 
-    /// Says to people what became of the conversation.
+    /// Returns the warning for the operator.
     pub(in crate::agent) fn warning(&self) -> &'static str {
         match self {
-            Self::Whole(_) => "the conversation became long and was told in short",
-            Self::Cut(_) => {
-                "the conversation became long and was told in short; the notes were cut at their \
-                 length"
+            Self::Complete(_) => "the conversation became too long and was summarised",
+            Self::Truncated(_) => {
+                "the conversation became too long and was summarised; the summary was cut at \
+                 its length limit"
             }
-            Self::Nothing => {
-                "the conversation became long and its middle was left out: the model did not tell \
-                 it in short"
+            Self::Missing => {
+                "the conversation became too long and its middle was removed: the model did not \
+                 summarise it"
             }
         }
     }
@@ -137,7 +143,7 @@ mod tests {
     use crate::contract::{AssistantMessage, Part, ToolResult};
 
     #[test]
-    fn a_conversation_is_told_with_its_calls_and_what_became_of_them() {
+    fn a_conversation_is_exported_with_its_calls_and_their_results() {
         let middle = [
             AssistantMessage::new([
                 Part::thinking("secret"),
@@ -149,13 +155,13 @@ mod tests {
             Message::user("Hurry."),
         ];
 
-        let told = transcript(&Message::user("Build it."), &middle, 1_000);
+        let text = transcript(&Message::user("Build it."), &middle, 1_000);
 
-        assert!(told.contains("Build it."), "{told}");
+        assert!(text.contains("Build it."), "{text}");
         let expected = "Agent: I look.\nAgent calls Read: {\"file_path\":\"a\"}\n\
                         Read failed: there is no such file\nPerson: Hurry.\n";
-        assert!(told.contains(expected), "{told}");
-        assert!(!told.contains("secret"), "{told}");
+        assert!(text.contains(expected), "{text}");
+        assert!(!text.contains("secret"), "{text}");
     }
 
     #[test]
@@ -164,35 +170,39 @@ mod tests {
             .map(|number| Message::user(format!("{number} {}", "x".repeat(100))))
             .collect();
 
-        let told = transcript(&Message::user("Build it."), &middle, 1_000);
+        let text = transcript(&Message::user("Build it."), &middle, 1_000);
 
         assert!(
-            told.contains("left out") && told.contains("Person: 49 "),
-            "{told}"
+            text.contains("left out") && text.contains("Person: 49 "),
+            "{text}"
         );
-        assert!(!told.contains("Person: 0 "), "{told}");
+        assert!(!text.contains("Person: 0 "), "{text}");
     }
 
     #[test]
     fn a_text_that_is_too_long_keeps_both_ends_and_whole_letters() {
-        assert_eq!(shortened("abc", 3), "abc");
-        assert_eq!(shortened("äöüß", 4), "ä\n[.. cut ..]\nß");
+        assert_eq!(truncate_middle("abc", 3), "abc");
+        assert_eq!(truncate_middle("äöüß", 4), "ä\n[.. cut ..]\nß");
     }
 
     #[test]
     fn only_notes_that_are_whole_are_taken_for_that() {
         let notes = || "Two files were read.".to_owned();
         for (text, stop, expected) in [
-            (notes(), StopReason::EndTurn, Told::Whole(notes())),
-            (notes(), StopReason::MaxTokens, Told::Cut(notes())),
-            (notes(), StopReason::ContextFull, Told::Cut(notes())),
-            (notes(), StopReason::Refused, Told::Nothing),
-            (notes(), StopReason::Failed("x".into()), Told::Nothing),
-            (" ".into(), StopReason::EndTurn, Told::Nothing),
-            (String::new(), StopReason::MaxTokens, Told::Nothing),
+            (notes(), StopReason::EndTurn, Summary::Complete(notes())),
+            (notes(), StopReason::MaxTokens, Summary::Truncated(notes())),
+            (
+                notes(),
+                StopReason::ContextFull,
+                Summary::Truncated(notes()),
+            ),
+            (notes(), StopReason::Refused, Summary::Missing),
+            (notes(), StopReason::Failed("x".into()), Summary::Missing),
+            (" ".into(), StopReason::EndTurn, Summary::Missing),
+            (String::new(), StopReason::MaxTokens, Summary::Missing),
         ] {
             let reply = ModelReply::new(AssistantMessage::text(text)).with_stop(stop);
-            assert_eq!(Told::of(&reply), expected, "{reply:?}");
+            assert_eq!(Summary::from_reply(&reply), expected, "{reply:?}");
         }
     }
 }

@@ -1,32 +1,33 @@
-//! What an agent is told of a command.
+//! [`CommandReport`]: output of a command for the agent.
 
 use std::time::Duration;
 
-use autonoe_core::{ToolError, ToolErrorCode, ToolOutput};
-use autonoe_process::{Exit, ShutDown};
+use autonoe_core::tool::ToolErrorCode;
+use autonoe_core::{ToolError, ToolOutput};
+use autonoe_process::{Exit, ShutdownReport};
 
 use super::code_of;
 use crate::tools::head_and_tail::HeadAndTail;
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CommandEnd {
     Exited(Exit),
     TimedOut,
     Cancelled,
 }
 
-/// All that is known of a command at its end.
+/// Facts about a command at its end.
 #[derive(Debug)]
-pub(super) struct Report {
-    pub(super) ended: Ended,
+pub(super) struct CommandReport {
+    pub(super) ended: CommandEnd,
     pub(super) time: Duration,
     pub(super) output: HeadAndTail,
-    pub(super) end: ShutDown,
+    pub(super) end: ShutdownReport,
     pub(super) is_sandboxed: bool,
 }
 
-impl Report {
+impl CommandReport {
     pub(super) fn into_output(self) -> Result<ToolOutput, ToolError> {
         self.refuse_without_sandbox()?;
         let mut text = self.output.text();
@@ -38,7 +39,7 @@ impl Report {
         }
         let mut output = ToolOutput::default();
         match self.ended {
-            Ended::Exited(exit) => {
+            CommandEnd::Exited(exit) => {
                 let code = code_of(exit);
                 if !exit.is_success() {
                     let how =
@@ -49,13 +50,13 @@ impl Report {
                     .with_title("Ran a command")
                     .with_metadata("exitCode", code);
             }
-            // The command may have changed something already, so this is an output with an error
-            // in its metadata: a `ToolError` of the tool would promise that it has not.
-            Ended::TimedOut | Ended::Cancelled => {
+            // The command may already have changed something, so this is an output with an error in
+            // its metadata: a `ToolError` would promise that nothing has changed.
+            CommandEnd::TimedOut | CommandEnd::Cancelled => {
                 let limit = self.time.as_millis();
                 text.push_str(&format!(
-                    "[ended after {limit} milliseconds, with all that it had started; set timeout \
-                     if it needs longer]\n"
+                    "[killed after {limit} milliseconds, with its background processes; set \
+                     timeout if it needs longer]\n"
                 ));
                 output = output
                     .with_title("A command took too long")
@@ -65,25 +66,26 @@ impl Report {
         }
         if !self.end.is_complete() {
             let count = self.end.left.len();
-            text.push_str(&format!("[{count} processes could not be ended]\n"));
+            text.push_str(&format!("[{count} processes could not be killed]\n"));
         }
         output.output = text;
         Ok(output.with_metadata("leftOutBytes", self.output.left_out()))
     }
 
-    /// Whatever bubblewrap itself says, it says before the command: the command's standard
-    /// error goes elsewhere.
+    /// Fails if bubblewrap could not start the command. Only bubblewrap itself writes to this
+    /// stderr, because that of the command is redirected.
     fn refuse_without_sandbox(&self) -> Result<(), ToolError> {
-        let said = self.end.stderr_tail.trim();
+        let stderr = self.end.stderr_tail.trim();
         let failed = self.is_sandboxed
-            && self.ended == Ended::Exited(Exit::Code(1))
-            && said.starts_with("bwrap:");
-        match failed {
-            true => Err(ToolError::new(
+            && self.ended == CommandEnd::Exited(Exit::Code(1))
+            && stderr.starts_with("bwrap:");
+        if failed {
+            Err(ToolError::new(
                 ToolErrorCode::CONFIG_ERROR,
-                format!("the command was not started, for there is no sandbox: {said}"),
-            )),
-            false => Ok(()),
+                format!("the command was not started, because the sandbox failed: {stderr}"),
+            ))
+        } else {
+            Ok(())
         }
     }
 }

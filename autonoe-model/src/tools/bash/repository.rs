@@ -1,4 +1,4 @@
-//! What commands do not write of the repository that the workspace is.
+//! [`Repository`]: protects the workspace's git hooks and configuration from commands.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, ErrorKind};
@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 
 use autonoe_process::OsSandbox;
 
-/// The entry of the workspace that its repository is, or leads to.
+/// Entry of the workspace that is its repository, or refers to it.
 pub(super) const NAME: &str = ".git";
 
-/// Where git looks for programs that it runs by itself: those of this repository. They are made if
-/// they are not there, empty as git takes them for then, so that nobody else makes them.
+/// Directory of programs that git runs by itself. Missing entries are created empty, which is the
+/// same to git, so that no command can create them.
 const HOOKS: &str = "hooks";
 const CONFIG: &str = "config";
 
-/// The same of submodules and of further working trees.
-const OF_OTHERS: [&str; 2] = ["modules", "worktrees"];
+/// Hooks and configuration of submodules and additional worktrees.
+const NESTED: [&str; 2] = ["modules", "worktrees"];
 
-/// It says that hooks and configuration are elsewhere.
-const ELSEWHERE: &str = "commondir";
+/// File that redirects git to hooks and configuration elsewhere.
+const REDIRECTION: &str = "commondir";
 
-/// The repository of a workspace, of which commands must not change what makes git run programs:
-/// outside of the sandbox, a person would run them.
+/// Repository of a workspace. Commands must not change anything that makes git run programs,
+/// because a user would run these outside of the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Repository {
     directory: PathBuf,
@@ -30,35 +30,35 @@ pub(super) struct Repository {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// There is none, or a link. A link cannot be guarded: it is an entry that can be replaced.
+    /// Missing, or a link. A link cannot be protected, because the entry can be replaced.
     Nothing,
-    /// A file that names a directory elsewhere, as in further working trees and submodules.
+    /// A file that refers to a directory elsewhere, as in additional worktrees and submodules.
     File,
-    /// A directory as git makes it.
+    /// A regular git directory.
     Plain,
-    /// A directory with links where they cannot be guarded, or that leads elsewhere.
+    /// A directory with links that cannot be protected, or with a redirection.
     Unusual,
 }
 
 impl Repository {
-    /// Looks what the workspace `root` has.
-    pub(super) fn of(root: &Path) -> Self {
+    /// Inspects the repository of the workspace `root`.
+    pub(super) fn inspect(root: &Path) -> Self {
         let directory = root.join(NAME);
         let kind = kind_of(&directory);
         Self { directory, kind }
     }
 
-    /// Keeps commands from what makes git run programs. What else is in the repository stays
-    /// writable, so that they can commit.
+    /// Makes everything that lets git run programs read-only. The rest of the repository stays
+    /// writable, so that commands can commit.
     pub(super) fn guard(&self, sandbox: OsSandbox) -> OsSandbox {
         match self.kind {
             Kind::Nothing => sandbox,
             Kind::File | Kind::Unusual => sandbox.read_only(&self.directory),
             Kind::Plain => {
-                let others = OF_OTHERS.iter().map(|name| self.directory.join(name));
+                let others = NESTED.iter().map(|name| self.directory.join(name));
                 let others = others.filter(|path| path.is_dir());
                 let own = [HOOKS, CONFIG].map(|name| self.directory.join(name));
-                // It cannot be moved away then, with all that is in it.
+                // As a mount point, the directory cannot be moved away with its content.
                 let sandbox = sandbox.writable(&self.directory);
                 own.into_iter()
                     .chain(others)
@@ -67,13 +67,13 @@ impl Repository {
         }
     }
 
-    /// Takes away what a command has made that would lead git elsewhere, and tells whether there
-    /// was something. It cannot be kept from being made: git must not find anything there.
+    /// Removes a redirection that a command has created. Returns whether there was one. Its
+    /// creation cannot be prevented, because git must not find any file there.
     pub(super) fn clean_up(&self) -> io::Result<bool> {
         if self.kind != Kind::Plain {
             return Ok(false);
         }
-        match fs::remove_file(self.directory.join(ELSEWHERE)) {
+        match fs::remove_file(self.directory.join(REDIRECTION)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
@@ -84,32 +84,35 @@ impl Repository {
 fn kind_of(directory: &Path) -> Kind {
     match type_of(directory) {
         Some(kind) if kind.is_file() => Kind::File,
-        Some(kind) if kind.is_dir() => match is_plain(directory) {
-            true => Kind::Plain,
-            false => Kind::Unusual,
-        },
+        Some(kind) if kind.is_dir() => {
+            if is_plain(directory) {
+                Kind::Plain
+            } else {
+                Kind::Unusual
+            }
+        }
         _ => Kind::Nothing,
     }
 }
 
-/// Tells whether all that is to be guarded can be. What is missing is made.
+/// Returns whether all entries to protect are regular. Creates missing ones.
 fn is_plain(directory: &Path) -> bool {
     let hooks = directory.join(HOOKS);
     let config = directory.join(CONFIG);
-    // Whoever has made them in between has made something that is looked at next.
+    // An entry that was created concurrently is checked below.
     let _ = fs::create_dir(&hooks);
     let _ = File::create_new(&config);
     let is_directory = |path: &Path| type_of(path).is_some_and(|kind| kind.is_dir());
     let is_nothing_else = |path: &Path| type_of(path).is_none_or(|kind| kind.is_dir());
     is_directory(&hooks)
         && type_of(&config).is_some_and(|kind| kind.is_file())
-        && OF_OTHERS
+        && NESTED
             .iter()
             .all(|name| is_nothing_else(&directory.join(name)))
-        && type_of(&directory.join(ELSEWHERE)).is_none()
+        && type_of(&directory.join(REDIRECTION)).is_none()
 }
 
-/// Returns what is at `path` itself, and not where a link there leads.
+/// Returns the type of `path` itself, without following a link.
 fn type_of(path: &Path) -> Option<FileType> {
     let found = path.symlink_metadata().ok()?;
     Some(found.file_type())
@@ -124,7 +127,7 @@ mod tests {
     fn kind(make: impl FnOnce(&Path) -> io::Result<()>) -> Kind {
         let root = tempfile::tempdir().expect("a folder");
         make(root.path()).expect("writable");
-        Repository::of(root.path()).kind
+        Repository::inspect(root.path()).kind
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How a command is started.
+//! [`Shell`]: launches commands.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,33 +6,34 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autonoe_core::{ToolContext, ToolError, ToolErrorCode};
-use autonoe_process::{Ladder, Launch, Marker, Network, OsSandbox};
+use autonoe_core::tool::ToolErrorCode;
+use autonoe_core::{ToolContext, ToolError};
+use autonoe_process::{Launch, Marker, Network, OsSandbox, ShutdownPolicy};
 
 use super::repository::{self, Repository};
 use crate::tools::Workspace;
 
-/// The variable that processes of commands are found by.
+/// Environment variable that marks the processes of commands.
 const MARKER: &str = "AUTONOE_TOOL_CALL";
 
-/// Joins standard error to standard output, and runs what was given.
+/// Redirects standard error to standard output, and runs the given command.
 const JOINED: &str = "exec \"$0\" --noprofile --norc -c -- \"$1\" 2>&1";
 
-/// Everything that commands have in common.
+/// Settings shared by all commands.
 #[derive(Debug)]
 pub(in crate::tools) struct Shell {
     pub(in crate::tools) program: PathBuf,
     pub(in crate::tools) workspace: Arc<Workspace>,
     pub(in crate::tools) env: BTreeMap<OsString, OsString>,
-    /// `None` if a person has switched it off.
+    /// `None` if the operator has disabled it.
     pub(in crate::tools) sandbox: Option<OsSandbox>,
     pub(in crate::tools) network: Network,
-    /// What commands inherit that are in no sandbox.
+    /// Lock file that commands without a sandbox inherit.
     pub(in crate::tools) lock: Option<Arc<File>>,
 }
 
 impl Shell {
-    /// Makes the launch of `command`, in the sandbox that was made for it.
+    /// Builds the launch of `command` in `sandbox`.
     pub(super) fn launch(
         &self,
         command: &str,
@@ -54,31 +55,32 @@ impl Shell {
             .arg(&self.program)
             .arg(command)
             .envs(&self.env)
-            .when_dropped(Ladder::kill_at_once());
+            .on_drop(ShutdownPolicy::kill_at_once());
         Ok(match (sandbox, &self.lock) {
-            // Nothing in it outlives this program, and with the lock in hand a command could
-            // write to it and let others in.
-            (Some(sandbox), _) => launch.inside(sandbox),
+            // Nothing in a sandbox outlives this program, and with the lock file a command could
+            // write to it or release the lock.
+            (Some(sandbox), _) => launch.sandbox(sandbox),
             (None, Some(lock)) => launch.inherit(lock.clone()),
             (None, None) => launch,
         })
     }
 
-    /// Returns the repository that is to be guarded, if a sandbox can and nobody has said what
-    /// holds for it.
+    /// Returns the repository to protect, if there is a sandbox and `.git` is neither hidden nor
+    /// read-only.
     pub(super) fn repository(&self) -> Option<Repository> {
         let name = OsStr::new(repository::NAME);
-        let is_said = self.workspace.read_only_names().contains(name)
+        let is_configured = self.workspace.read_only_names().contains(name)
             || self.workspace.hidden_names().contains(name);
-        (self.is_sandboxed() && !is_said).then(|| Repository::of(self.workspace.root()))
+        (self.is_sandboxed() && !is_configured).then(|| Repository::inspect(self.workspace.root()))
     }
 
-    /// Returns the sandbox as it must be now: what is guarded in the workspace comes and goes.
-    pub(in crate::tools) fn confined(&self) -> Option<OsSandbox> {
-        self.confined_with(self.repository().as_ref())
+    /// Returns the sandbox for the current state of the workspace, whose protected entries may come
+    /// and go.
+    pub(in crate::tools) fn current_sandbox(&self) -> Option<OsSandbox> {
+        self.sandbox_with(self.repository().as_ref())
     }
 
-    pub(super) fn confined_with(&self, repository: Option<&Repository>) -> Option<OsSandbox> {
+    pub(super) fn sandbox_with(&self, repository: Option<&Repository>) -> Option<OsSandbox> {
         let root = self.workspace.root();
         let mut sandbox = self.sandbox.clone()?.writable(root);
         if let Some(repository) = repository {
@@ -100,17 +102,17 @@ impl Shell {
         self.sandbox.is_some()
     }
 
-    /// Says to an agent what it finds around it.
-    pub(super) fn surroundings(&self) -> &'static str {
+    /// Describes the command's environment to an agent.
+    pub(super) fn describe_environment(&self) -> &'static str {
         match (&self.sandbox, self.network) {
             (None, _) => "",
             (Some(_), Network::Off) => {
-                "It can write to the workspace, without hooks and config in .git, and to /tmp, \
-                 which is empty for each command, and has no network."
+                "It can write to the workspace, except for hooks and config in .git, and to \
+                 /tmp, which is empty for each command. It has no network."
             }
             (Some(_), Network::Shared) => {
-                "It can write to the workspace, without hooks and config in .git, and to /tmp, \
-                 which is empty for each command."
+                "It can write to the workspace, except for hooks and config in .git, and to \
+                 /tmp, which is empty for each command."
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a search has found, as text for an agent.
+//! [`Hits`]: matches of a search, formatted for an agent.
 
 use std::fmt::Write;
 use std::io;
@@ -12,7 +12,7 @@ use super::{GrepInput, OutputMode};
 use crate::tools::ToolLimits;
 use crate::tools::head_and_tail::without_cut_end;
 
-/// What a search has found so far.
+/// Matches of a search so far.
 #[derive(Debug)]
 pub(super) struct Hits {
     mode: OutputMode,
@@ -21,7 +21,7 @@ pub(super) struct Hits {
     bytes: usize,
     line_bytes: usize,
     text: String,
-    /// How many lines or files are in the text.
+    /// Number of lines or files in the text.
     shown: u64,
     files: u64,
     cut: bool,
@@ -48,14 +48,14 @@ impl Hits {
         }
     }
 
-    /// Begins with the file at `path`.
-    pub(super) fn begin(&mut self, path: &Path) {
+    /// Starts the file at `path`.
+    pub(super) fn start_file(&mut self, path: &Path) {
         self.path = path.display().to_string();
         self.in_file = 0;
     }
 
-    /// Ends with the file, and tells whether others are of use.
-    pub(super) fn end(&mut self, was_searched: bool) -> ControlFlow<()> {
+    /// Finishes the file. Breaks if further files are not needed.
+    pub(super) fn finish_file(&mut self, was_searched: bool) -> ControlFlow<()> {
         if !was_searched {
             self.not_searched += 1;
         }
@@ -68,9 +68,10 @@ impl Hits {
                 OutputMode::Count => self.add(&format!("{path}:{}", self.in_file)),
             }
         }
-        match self.cut {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.cut {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 
@@ -83,7 +84,7 @@ impl Hits {
         }
     }
 
-    /// Adds the lines of a match or of what is around one: `path:7:text`, `path-6-text`.
+    /// Adds the lines of a match or of its context: `path:7:text`, `path-6-text`.
     fn add_lines(&mut self, number: Option<u64>, bytes: &[u8], sign: char) {
         let lines = bytes
             .strip_suffix(b"\n")
@@ -92,7 +93,7 @@ impl Hits {
         for (number, line) in (number.unwrap_or(1)..).zip(lines) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let mut text = format!("{}{sign}", self.path);
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             if self.numbers {
                 let _ = write!(text, "{number}{sign}");
             }
@@ -142,7 +143,7 @@ impl Sink for &mut Hits {
                 self.add_lines(found.line_number(), found.bytes(), ':');
                 Ok(!self.cut)
             }
-            // One is enough to know.
+            // One match is enough.
             OutputMode::FilesWithMatches => Ok(false),
             OutputMode::Count => Ok(true),
         }

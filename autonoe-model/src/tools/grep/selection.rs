@@ -1,4 +1,4 @@
-//! Which files are searched.
+//! [`Selection`]: files that a search includes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use ignore::types::{Types, TypesBuilder};
 use super::GrepInput;
 use crate::tools::failure::invalid;
 
-/// Which files are searched, by their paths from the root of the workspace.
+/// Files that a search includes, by their paths relative to the root of the workspace.
 #[derive(Debug)]
 pub(super) struct Selection {
     base: PathBuf,
@@ -17,7 +17,7 @@ pub(super) struct Selection {
     types: Option<Types>,
 }
 
-/// Whether a pattern is about the names of files, and not about their paths.
+/// Whether a pattern applies to file names instead of paths.
 type NamesOnly = bool;
 
 impl Selection {

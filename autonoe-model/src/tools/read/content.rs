@@ -1,35 +1,35 @@
-//! What a file holds, by its first bytes.
+//! [`Content`]: kind of a file, detected from its first bytes.
 
 use std::io::{self, Read};
 
-/// How much is looked at.
-const LOOKED_AT: u64 = 8 * 1024;
+/// Number of inspected bytes.
+const SNIFF_BYTES: u64 = 8 * 1024;
 
-/// What a file holds.
+/// Kind of a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Text,
-    /// An image that models can look at; its media type.
+    /// An image format that models support, with its media type.
     Image(&'static str),
     Binary,
 }
 
 impl Content {
-    /// Looks at the beginning of `file`.
-    pub(super) fn of(file: &mut impl Read) -> io::Result<Self> {
+    /// Detects the content from the beginning of `file`.
+    pub(super) fn sniff(file: &mut impl Read) -> io::Result<Self> {
         let mut start = Vec::new();
-        file.take(LOOKED_AT).read_to_end(&mut start)?;
-        Ok(Self::by(&start))
+        file.take(SNIFF_BYTES).read_to_end(&mut start)?;
+        Ok(Self::detect(&start))
     }
 
-    fn by(start: &[u8]) -> Self {
+    fn detect(start: &[u8]) -> Self {
         let webp = start.len() >= 12 && start.starts_with(b"RIFF") && &start[8..12] == b"WEBP";
         match start {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Self::Image("image/png"),
             [0xff, 0xd8, 0xff, ..] => Self::Image("image/jpeg"),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Self::Image("image/gif"),
             _ if webp => Self::Image("image/webp"),
-            // Text has no zero byte; nearly everything else has one soon.
+            // Text has no zero byte; nearly every binary format has one early.
             _ if start.contains(&0) => Self::Binary,
             _ => Self::Text,
         }
@@ -54,7 +54,7 @@ mod tests {
             (b"RIFF\x10\0\0\0WAVEfmt ", Content::Binary),
             (b"GIF is a format", Content::Text),
         ] {
-            assert_eq!(Content::by(start), content, "{start:?}");
+            assert_eq!(Content::detect(start), content, "{start:?}");
         }
     }
 }

@@ -1,37 +1,37 @@
-//! Some lines of a long text.
+//! [`Excerpt`]: numbered range of lines of a text.
 
 use std::fmt::Write;
 use std::io::{self, BufRead, ErrorKind};
 
 use crate::tools::head_and_tail::without_cut_end;
 
-/// Which lines are wanted.
+/// Requested range of lines and its limits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// The first one, from 1.
+pub(super) struct LineRange {
+    /// First line, from 1.
     pub(super) from: u64,
     pub(super) lines: u64,
-    /// How many bytes all of them have at most.
+    /// Maximum length of the excerpt in bytes.
     pub(super) bytes: usize,
-    /// How many bytes of each are shown.
+    /// Maximum length of each line in bytes.
     pub(super) line_bytes: usize,
 }
 
-/// Some lines of a text, with their numbers.
+/// Lines of a text with their numbers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
-    /// How many lines are in it.
+    /// Number of lines in the excerpt.
     pub(super) lines: u64,
-    /// How many lines were read, with those before it.
-    pub(super) seen: u64,
-    /// Whether there are more behind it.
+    /// Number of lines read, including those before the excerpt.
+    pub(super) lines_read: u64,
+    /// Whether more lines follow.
     pub(super) more: bool,
 }
 
 impl Excerpt {
-    /// Reads as far as needed. It takes memory for what it gives back only.
-    pub(super) fn read(mut text: impl BufRead, wanted: &Wanted) -> io::Result<Self> {
+    /// Reads as far as needed. Memory use is bounded by the size of the excerpt.
+    pub(super) fn read(mut text: impl BufRead, wanted: &LineRange) -> io::Result<Self> {
         let mut excerpt = Self::default();
         let mut line = Line::default();
         loop {
@@ -61,13 +61,13 @@ impl Excerpt {
         }
     }
 
-    fn is_full(&self, wanted: &Wanted) -> bool {
+    fn is_full(&self, wanted: &LineRange) -> bool {
         self.lines >= wanted.lines || self.text.len() >= wanted.bytes
     }
 
-    fn add(&mut self, line: &Line, wanted: &Wanted) {
-        self.seen += 1;
-        if self.seen < wanted.from || self.is_full(wanted) {
+    fn add(&mut self, line: &Line, wanted: &LineRange) {
+        self.lines_read += 1;
+        if self.lines_read < wanted.from || self.is_full(wanted) {
             return;
         }
         self.lines += 1;
@@ -77,8 +77,8 @@ impl Excerpt {
             _ => without_cut_end(&line.kept),
         };
         let text = String::from_utf8_lossy(kept);
-        let number = self.seen;
-        // Writing to a text does not fail.
+        let number = self.lines_read;
+        // Writing to a string does not fail.
         let _ = write!(self.text, "{number:>6}\t{text}");
         if cut > 0 {
             let _ = write!(self.text, " [... {cut} bytes left out]");
@@ -86,15 +86,15 @@ impl Excerpt {
         self.text.push('\n');
     }
 
-    /// Returns the text for an agent, with a note if there is more.
-    pub(super) fn shown(&self, wanted: &Wanted) -> String {
-        match (self.seen, self.more) {
+    /// Returns the text for an agent, with a note if more lines follow.
+    pub(super) fn render(&self, wanted: &LineRange) -> String {
+        match (self.lines_read, self.more) {
             (0, _) => "[the file is empty]".to_owned(),
             (_, false) => self.text.clone(),
             (_, true) => {
                 let next = wanted.from + self.lines;
                 format!(
-                    "{}[more lines follow; go on with offset {next}]\n",
+                    "{}[more lines follow; continue with offset {next}]\n",
                     self.text
                 )
             }
@@ -124,13 +124,13 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &[u8], wanted: Wanted) -> Excerpt {
-        // A small buffer, so that lines come in pieces.
+    fn read(text: &[u8], wanted: LineRange) -> Excerpt {
+        // A small buffer, so that lines arrive in pieces.
         let reader = BufReader::with_capacity(3, text);
         Excerpt::read(reader, &wanted).expect("readable")
     }
 
-    const ALL: Wanted = Wanted {
+    const ALL: LineRange = LineRange {
         from: 1,
         lines: 100,
         bytes: 10_000,
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_part_tells_that_there_is_more_and_where() {
-        let wanted = Wanted {
+        let wanted = LineRange {
             from: 2,
             lines: 2,
             ..ALL
@@ -158,15 +158,15 @@ mod tests {
         let excerpt = read(b"1\n2\n3\n4\n", wanted);
 
         assert_eq!(
-            excerpt.shown(&wanted),
-            "     2\t2\n     3\t3\n[more lines follow; go on with offset 4]\n"
+            excerpt.render(&wanted),
+            "     2\t2\n     3\t3\n[more lines follow; continue with offset 4]\n"
         );
         assert!(!read(b"1\n2\n3\n", wanted).more);
     }
 
     #[test]
     fn a_long_line_is_cut_between_characters() {
-        let wanted = Wanted {
+        let wanted = LineRange {
             line_bytes: 4,
             ..ALL
         };
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_whole_is_cut_after_a_line() {
-        let wanted = Wanted { bytes: 10, ..ALL };
+        let wanted = LineRange { bytes: 10, ..ALL };
 
         let excerpt = read(b"12345\n67\n89\n", wanted);
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_empty_file_is_said_to_be() {
-        assert_eq!(read(b"", ALL).shown(&ALL), "[the file is empty]");
+        assert_eq!(read(b"", ALL).render(&ALL), "[the file is empty]");
     }
 
     proptest! {
@@ -200,7 +200,7 @@ mod tests {
             let mut parts = String::new();
             let mut from = 1;
             loop {
-                let part = read(text.as_bytes(), Wanted { from, lines: size, ..ALL });
+                let part = read(text.as_bytes(), LineRange { from, lines: size, ..ALL });
                 parts.push_str(&part.text);
                 from += part.lines;
                 if !part.more {

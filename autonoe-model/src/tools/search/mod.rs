@@ -1,5 +1,5 @@
-//! What the two searches share: the files below a directory, without those that git ignores.
+//! Directory walk shared by Glob and Grep, without files that git ignores.
 
 mod walk;
 
-pub(super) use walk::{Found, Pace, Paced, Walk};
+pub(super) use walk::{BudgetedReader, FoundFile, SearchBudget, Walk};

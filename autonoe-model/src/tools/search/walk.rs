@@ -1,4 +1,4 @@
-//! The files below a directory of the workspace.
+//! [`Walk`]: recursive walk over the files of the workspace.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -16,57 +16,61 @@ use tokio_util::sync::CancellationToken;
 use crate::tools::workspace::{Located, Purpose, kind_of, open_directory, open_regular};
 use crate::tools::{ToolLimits, Workspace};
 
-/// How deep directories are gone into: as many are open at once.
-const DEPTH: usize = 128;
+/// Maximum depth of directories, and number of directories that are open at once.
+const MAX_DEPTH: usize = 128;
 
-/// A file that was found, in a directory that is open.
+/// A file in an open directory.
 #[derive(Debug)]
-pub(in crate::tools) struct Found<'a> {
+pub(in crate::tools) struct FoundFile<'a> {
     pub(in crate::tools) directory: BorrowedFd<'a>,
     pub(in crate::tools) name: &'a OsStr,
-    /// The path from the root of the workspace.
+    /// Path relative to the root of the workspace.
     pub(in crate::tools) path: &'a Path,
 }
 
-/// A walk through the files below a directory, in the order of their names.
+/// Walks the files below a directory, in the order of their names.
 ///
-/// Links are not followed, `.git` is not gone into, and what git ignores is passed over.
-/// Directories are opened from the one that they are in, so that nobody can lead the walk
-/// out of the workspace.
+/// Links are not followed, `.git` is skipped, and so are files that git ignores. Directories are
+/// opened relative to their parent, so a concurrent change cannot lead the walk out of the
+/// workspace.
 pub(in crate::tools) struct Walk<'a, V> {
     workspace: &'a Workspace,
     ignored: Ignored,
-    pace: &'a mut Pace,
+    budget: &'a mut SearchBudget,
     visit: V,
     depth: usize,
 }
 
 impl<'a, V> Walk<'a, V>
 where
-    V: FnMut(&Found<'_>, &mut Pace) -> ControlFlow<()>,
+    V: FnMut(&FoundFile<'_>, &mut SearchBudget) -> ControlFlow<()>,
 {
-    pub(in crate::tools) fn new(workspace: &'a Workspace, pace: &'a mut Pace, visit: V) -> Self {
+    pub(in crate::tools) fn new(
+        workspace: &'a Workspace,
+        budget: &'a mut SearchBudget,
+        visit: V,
+    ) -> Self {
         Self {
             workspace,
             ignored: Ignored::default(),
-            pace,
+            budget,
             visit,
             depth: 0,
         }
     }
 
-    /// Visits the files below the directory `start`, until there are no more or one says so.
+    /// Visits the files below the directory `start`, until the end or until the visitor breaks.
     pub(in crate::tools) fn run(mut self, start: &Located) -> Result<(), ToolError> {
         let directory = self.workspace.directory_at(start)?;
-        self.learn_what_is_ignored_above(start.path());
+        self.load_parent_rules(start.path());
         let _ = self.enter(directory.as_fd(), start.path());
         Ok(())
     }
 
-    /// Reads the rules from the root down to the directory that holds `start`.
-    fn learn_what_is_ignored_above(&mut self, start: &Path) {
+    /// Reads the ignore rules from the root down to the parent of `start`.
+    fn load_parent_rules(&mut self, start: &Path) {
         let root = self.workspace.root();
-        let excluded = self.workspace.entry(".git/info/exclude", Purpose::Look);
+        let excluded = self.workspace.entry(".git/info/exclude", Purpose::Read);
         if let Ok(entry) = excluded {
             let parent = entry.parent.as_fd();
             self.ignored.add(parent, root, &entry.name);
@@ -76,7 +80,7 @@ where
         for path in above {
             let located = match path.to_str() {
                 Some("") => Ok(Located::Root),
-                Some(text) => self.workspace.locate(text, Purpose::Look),
+                Some(text) => self.workspace.locate(text, Purpose::Read),
                 None => continue,
             };
             let directory = located.and_then(|located| self.workspace.directory_at(&located));
@@ -92,20 +96,20 @@ where
         self.depth += 1;
         let flow = names_in(directory)
             .into_iter()
-            .try_for_each(|(name, kind)| self.meet(directory, &name, kind, path));
+            .try_for_each(|(name, kind)| self.visit_entry(directory, &name, kind, path));
         self.depth -= 1;
         self.ignored.leave(rules);
         flow
     }
 
-    fn meet(
+    fn visit_entry(
         &mut self,
         directory: BorrowedFd<'_>,
         name: &OsStr,
         kind: FileType,
         inside: &Path,
     ) -> ControlFlow<()> {
-        if !self.pace.step() {
+        if !self.budget.step() {
             return ControlFlow::Break(());
         }
         let at_root = inside.as_os_str().is_empty();
@@ -113,7 +117,7 @@ where
             return ControlFlow::Continue(());
         }
         let kind = match kind {
-            // Some file systems do not say it in the list.
+            // Some file systems do not report the type in directory listings.
             FileType::Unknown => match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => kind_of(&stat),
                 Err(_) => return ControlFlow::Continue(()),
@@ -127,18 +131,20 @@ where
         }
         match kind {
             FileType::RegularFile => {
-                let found = Found {
+                let found = FoundFile {
                     directory,
                     name,
                     path: &path,
                 };
-                (self.visit)(&found, self.pace)
+                (self.visit)(&found, self.budget)
             }
-            FileType::Directory if self.depth < DEPTH => match open_directory(directory, name) {
-                Ok(opened) => self.enter(opened.as_fd(), &path),
-                // It is gone, or not ours to look into.
-                Err(_) => ControlFlow::Continue(()),
-            },
+            FileType::Directory if self.depth < MAX_DEPTH => {
+                match open_directory(directory, name) {
+                    Ok(opened) => self.enter(opened.as_fd(), &path),
+                    // The directory is gone, or not readable.
+                    Err(_) => ControlFlow::Continue(()),
+                }
+            }
             _ => ControlFlow::Continue(()),
         }
     }
@@ -158,24 +164,24 @@ fn names_in(directory: BorrowedFd<'_>) -> Vec<(OsString, FileType)> {
     names
 }
 
-/// The files that say what to ignore; of two in one directory the later counts.
+/// Files with ignore rules. Of two in one directory, the later one wins.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// As much of such a file is read.
-const LIMIT: u64 = 1024 * 1024;
+/// Maximum number of bytes to read of such a file.
+const MAX_RULE_BYTES: u64 = 1024 * 1024;
 
-/// What is ignored, by directory from the root on.
+/// Ignore rules, by directory from the root downwards.
 ///
-/// The files are opened by us and not by the `ignore` crate: one that is a FIFO would hold it
-/// up for ever, and a link would lead it out of the workspace.
+/// The files are opened here and not by the `ignore` crate: a FIFO would block it forever, and a
+/// link would lead it out of the workspace.
 #[derive(Debug, Default)]
 pub(super) struct Ignored {
     rules: Vec<Gitignore>,
 }
 
 impl Ignored {
-    /// Adds what the files in `directory` say, which is at `path`, and returns how to take it
-    /// back.
+    /// Adds the rules of `directory`, which is at `path`. Returns the value for
+    /// [`leave`](Self::leave).
     pub(super) fn enter(&mut self, directory: BorrowedFd<'_>, path: &Path) -> usize {
         let before = self.rules.len();
         for name in FILES {
@@ -184,29 +190,29 @@ impl Ignored {
         before
     }
 
-    /// Adds what the file `name` in `directory` says about what is below `path`.
+    /// Adds the rules of the file `name` in `directory` for everything below `path`.
     pub(super) fn add(&mut self, directory: BorrowedFd<'_>, path: &Path, name: &OsStr) {
         let Ok((file, _)) = open_regular(directory, name, path) else {
             return;
         };
         let mut bytes = Vec::new();
-        if file.take(LIMIT).read_to_end(&mut bytes).is_err() {
+        if file.take(MAX_RULE_BYTES).read_to_end(&mut bytes).is_err() {
             return;
         }
         let mut builder = GitignoreBuilder::new(path);
         for line in String::from_utf8_lossy(&bytes).lines() {
-            // Git passes over lines that it does not understand, too.
+            // Git ignores invalid lines, too.
             let _ = builder.add_line(None, line);
         }
         self.rules.extend(builder.build().ok());
     }
 
-    /// Takes back what was added since.
+    /// Removes the rules that were added since `before`.
     pub(super) fn leave(&mut self, before: usize) {
         self.rules.truncate(before);
     }
 
-    /// Tells whether what is at `path` is ignored: the deepest rule about it decides.
+    /// Returns whether `path` is ignored. The deepest matching rule decides.
     pub(super) fn is_ignored(&self, path: &Path, is_directory: bool) -> bool {
         let rules = self.rules.iter().rev();
         let mut matches = rules.map(|rules| rules.matched(path, is_directory));
@@ -215,9 +221,9 @@ impl Ignored {
     }
 }
 
-/// How far a search may go, and how far it has gone.
+/// Limits and progress of a search.
 #[derive(Debug)]
-pub(in crate::tools) struct Pace {
+pub(in crate::tools) struct SearchBudget {
     stop: CancellationToken,
     until: Option<Instant>,
     most: usize,
@@ -225,7 +231,7 @@ pub(in crate::tools) struct Pace {
     broke_off: Option<String>,
 }
 
-impl Pace {
+impl SearchBudget {
     pub(in crate::tools) fn new(limits: &ToolLimits, stop: &CancellationToken) -> Self {
         Self {
             stop: stop.clone(),
@@ -236,7 +242,7 @@ impl Pace {
         }
     }
 
-    /// Counts one more entry, and tells whether the search may go on.
+    /// Counts one entry. Returns whether the search may continue.
     pub(in crate::tools) fn step(&mut self) -> bool {
         self.seen += 1;
         if self.seen > self.most {
@@ -245,40 +251,41 @@ impl Pace {
                 "the search ended after {most} files and directories"
             ));
         }
-        self.goes_on()
+        self.may_continue()
     }
 
-    /// Tells whether the search may go on.
-    pub(in crate::tools) fn goes_on(&mut self) -> bool {
+    /// Returns whether the search may continue.
+    pub(in crate::tools) fn may_continue(&mut self) -> bool {
         if self.until.is_some_and(|until| Instant::now() >= until) {
-            self.broke_off = Some("the search took too long and was ended".to_owned());
+            self.broke_off = Some("the search took too long and was stopped".to_owned());
         }
         self.broke_off.is_none() && !self.stop.is_cancelled()
     }
 
-    /// Tells whether nobody waits for the search any more.
+    /// Returns whether the search was cancelled.
     pub(in crate::tools) fn is_cancelled(&self) -> bool {
         self.stop.is_cancelled()
     }
 
-    /// Returns why the search did not come to its end, if it did not.
-    pub(in crate::tools) fn broke_off(&self) -> Option<&str> {
+    /// Returns the reason that the search is incomplete, if it is.
+    pub(in crate::tools) fn incomplete_reason(&self) -> Option<&str> {
         self.broke_off.as_deref()
     }
 }
 
-/// A file that is read no longer than the search may go on.
+/// Reader that fails when the search must end.
 #[derive(Debug)]
-pub(in crate::tools) struct Paced<'a, R> {
+pub(in crate::tools) struct BudgetedReader<'a, R> {
     pub(in crate::tools) file: R,
-    pub(in crate::tools) pace: &'a mut Pace,
+    pub(in crate::tools) pace: &'a mut SearchBudget,
 }
 
-impl<R: Read> Read for Paced<'_, R> {
+impl<R: Read> Read for BudgetedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.pace.goes_on() {
-            true => self.file.read(buffer),
-            false => Err(io::Error::other("the search is over")),
+        if self.pace.may_continue() {
+            self.file.read(buffer)
+        } else {
+            Err(io::Error::other("the search is over"))
         }
     }
 }

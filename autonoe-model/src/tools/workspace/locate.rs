@@ -1,4 +1,4 @@
-//! Following a path without leaving the workspace.
+//! Path resolution that cannot leave the workspace.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -6,53 +6,54 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use autonoe_core::{ProjectPaths, ToolError};
+use autonoe_core::ToolError;
+use autonoe_core::gate::ProjectPaths;
 use rustix::fs::{Mode, OFlags, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 
 use super::Workspace;
 use crate::tools::failure::{denied, invalid, not_found, system};
 
-/// How many links a path may have; the system's own limit.
-const LINKS: usize = 40;
+/// Maximum number of links in a path, equal to the system's limit.
+const MAX_LINKS: usize = 40;
 
-/// How a directory is opened that is only passed.
+/// Flags to open a directory for traversal only.
 #[cfg(target_os = "linux")]
-const PASS: OFlags = OFlags::PATH;
+const TRAVERSE: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const PASS: OFlags = OFlags::RDONLY;
+const TRAVERSE: OFlags = OFlags::RDONLY;
 
-/// What a path is followed for.
+/// Purpose of a path resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Purpose {
-    /// To look.
-    Look,
-    /// To change what is there.
+    /// Read access.
+    Read,
+    /// Change of an existing entry.
     Change,
-    /// To write, in directories that are made if they are missing.
+    /// Write access. Missing directories are created.
     Create,
 }
 
-/// Where a path leads.
+/// Target of a path.
 #[derive(Debug)]
 pub(in crate::tools) enum Located {
-    /// To the root of the workspace.
+    /// Root of the workspace.
     Root,
-    /// To an entry of a directory in it, which need not be there.
+    /// Entry of a directory in the workspace, which need not exist.
     Entry(Entry),
 }
 
-/// An entry of a directory in the workspace. When it was looked at, it was no link.
+/// Entry of a directory in the workspace. It was not a link when it was resolved.
 #[derive(Debug)]
 pub(in crate::tools) struct Entry {
     pub(in crate::tools) parent: OwnedFd,
     pub(in crate::tools) name: OsString,
-    /// The path from the root, without links.
+    /// Path relative to the root, without links.
     pub(in crate::tools) path: PathBuf,
 }
 
 impl Located {
-    /// Returns the path from the root, without links; empty for the root.
+    /// Returns the path relative to the root, without links; empty for the root.
     pub(in crate::tools) fn path(&self) -> &Path {
         match self {
             Self::Root => Path::new(""),
@@ -62,7 +63,7 @@ impl Located {
 }
 
 impl Workspace {
-    /// Finds where `path` leads.
+    /// Resolves `path`.
     pub(in crate::tools) fn locate(
         &self,
         path: &str,
@@ -82,7 +83,7 @@ impl Workspace {
         .run()
     }
 
-    /// Finds the file that `path` leads to; the root is none.
+    /// Resolves `path` to an entry. The root is not one.
     pub(in crate::tools) fn entry(&self, path: &str, purpose: Purpose) -> Result<Entry, ToolError> {
         match self.locate(path, purpose)? {
             Located::Entry(entry) => Ok(entry),
@@ -90,27 +91,28 @@ impl Workspace {
         }
     }
 
-    /// Returns the components of `path` from the root; `None` if it starts elsewhere.
+    /// Returns the components of `path` relative to the root; `None` if it starts elsewhere.
     fn parts(&self, path: &Path) -> Option<VecDeque<OsString>> {
-        let relative = match path.is_absolute() {
-            true => [&self.root]
+        let relative = if path.is_absolute() {
+            [&self.root]
                 .into_iter()
                 .chain(&self.aliases)
-                .find_map(|root| path.strip_prefix(root).ok())?,
-            false => path,
+                .find_map(|root| path.strip_prefix(root).ok())?
+        } else {
+            path
         };
         let part = |part: Component<'_>| part.as_os_str().to_owned();
         Some(relative.components().map(part).collect())
     }
 }
 
-/// A path that is being followed.
+/// Path resolution in progress.
 struct Follow<'a> {
     workspace: &'a Workspace,
     text: &'a str,
     purpose: Purpose,
     left: VecDeque<OsString>,
-    /// The directories from the root to here.
+    /// Open directories from the root to the current one.
     stack: Vec<(OsString, OwnedFd)>,
     links: usize,
 }
@@ -129,7 +131,7 @@ impl Follow<'_> {
             if self.follow_link(&part)? {
                 continue;
             }
-            // Only dots behind it: it is what the path leads to, if it is a directory.
+            // Only dots follow: this is the target of the path, if it is a directory.
             if self.left.is_empty() {
                 return self.entry(part);
             }
@@ -148,7 +150,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Refuses entries of the root that are hidden, or may not be written.
+    /// Rejects entries of the root that are hidden, or read-only for a write access.
     fn refuse_guarded(&self, part: &OsStr) -> Result<(), ToolError> {
         let Workspace {
             hidden, read_only, ..
@@ -156,13 +158,14 @@ impl Follow<'_> {
         if self.stack.is_empty() && hidden.contains(part) {
             return Err(not_found(format!("there is no {:?}", self.text)));
         }
-        if self.stack.is_empty() && read_only.contains(part) && self.purpose != Purpose::Look {
+        if self.stack.is_empty() && read_only.contains(part) && self.purpose != Purpose::Read {
             return Err(denied(format!("{:?} is read-only here", self.text)));
         }
         Ok(())
     }
 
-    /// Puts what the link `part` leads to before what is left; `false` if it is no link.
+    /// Prepends the target of the link `part` to the remaining components; `false` if it is not a
+    /// link.
     fn follow_link(&mut self, part: &OsStr) -> Result<bool, ToolError> {
         let target = match readlinkat(self.here(), part, Vec::new()) {
             Ok(target) => PathBuf::from(OsString::from_vec(target.into_bytes())),
@@ -183,19 +186,20 @@ impl Follow<'_> {
 
     fn count_link(&mut self) -> Result<(), ToolError> {
         self.links += 1;
-        match self.links > LINKS {
-            true => Err(invalid(format!("{:?} has too many links", self.text))),
-            false => Ok(()),
+        if self.links > MAX_LINKS {
+            Err(invalid(format!("{:?} has too many symlinks", self.text)))
+        } else {
+            Ok(())
         }
     }
 
     fn step_into(&mut self, part: OsString) -> Result<(), ToolError> {
-        let flags = PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = TRAVERSE | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(self.here(), &part, flags, Mode::empty()) {
             Ok(directory) => self.stack.push((part, directory)),
             Err(Errno::NOENT) if self.purpose == Purpose::Create => {
                 match mkdirat(self.here(), &part, Mode::from_raw_mode(0o777)) {
-                    // Somebody else may have made it meanwhile.
+                    // Another process may have created it meanwhile.
                     Ok(()) | Err(Errno::EXIST) => {
                         self.count_link()?;
                         self.left.push_front(part);
@@ -203,7 +207,7 @@ impl Follow<'_> {
                     Err(error) => return Err(self.failed(error)),
                 }
             }
-            // It has become a link since it was looked at, or it is a file.
+            // It was replaced by a link meanwhile, or it is a file.
             Err(Errno::LOOP | Errno::NOTDIR) if self.follow_link(&part)? => {}
             Err(error) => return Err(self.failed(error)),
         }
@@ -230,9 +234,10 @@ impl Follow<'_> {
 }
 
 fn outside(path: &str) -> ToolError {
-    let instead = match Path::new(path).starts_with(ProjectPaths::TEMPORARY) {
-        true => "/tmp is for commands, and may be empty for each of them; use a path inside it",
-        false => "use a path inside it",
+    let instead = if Path::new(path).starts_with(ProjectPaths::TEMPORARY) {
+        "/tmp is for commands, and may be empty for each of them; use a path inside it"
+    } else {
+        "use a path inside it"
     };
     denied(format!("{path:?} is outside the workspace; {instead}"))
 }

@@ -1,8 +1,8 @@
-//! The directory that an agent works in, and that no path leads out of.
+//! [`Workspace`]: working directory of an agent that no path can escape.
 
+mod atomic_write;
 mod locate;
 mod open;
-mod put;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,21 +13,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
+pub(super) use atomic_write::ExpectedFile;
 pub(super) use locate::{Entry, Located, Purpose};
 pub(super) use open::{kind_of, open_directory, open_regular};
-pub(super) use put::Expected;
 
-/// The directory that an agent works in, and that no path leads out of.
+/// Working directory of an agent that no path can escape.
 ///
-/// Paths are followed component by component from an open directory, so that `..`, links,
-/// and somebody who changes a directory into a link meanwhile lead nowhere else. Links that
-/// stay inside are followed. Relative paths start at the root of the workspace.
+/// Paths are resolved component by component from an open directory. `..`, links, and a directory
+/// that is concurrently replaced by a link therefore cannot lead outside. Links that stay inside
+/// are followed. Relative paths start at the root of the workspace.
 ///
-/// Entries of the root can be hidden, so that the tools see nothing of them, or read-only.
-/// Writers take turns: two edits at once do not lose one another.
+/// Entries of the root can be hidden from the tools, or read-only. Writes are serialized, so
+/// concurrent edits do not lose changes.
 ///
 /// ```
-/// use autonoe_model::Workspace;
+/// use autonoe_model::tools::Workspace;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let workspace = Workspace::open(folder.path())?.hidden(".env").read_only(".autonoe");
@@ -38,7 +38,7 @@ pub(super) use put::Expected;
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
-    /// Other paths of the root that an agent may use: the path of the caller, and symlinks.
+    /// Other paths of the root that an agent may use: the path given by the caller, and symlinks.
     aliases: Vec<PathBuf>,
     directory: OwnedFd,
     hidden: BTreeSet<OsString>,
@@ -46,13 +46,13 @@ pub struct Workspace {
     writing: Mutex<()>,
 }
 
-/// A directory that cannot be worked in.
+/// A directory that cannot be used as a workspace.
 #[derive(Debug, thiserror::Error)]
-#[error("{path:?} is not a directory that one can work in")]
+#[error("{path:?} is not a directory that can be a workspace")]
 pub struct WorkspaceError {
-    /// The directory.
+    /// Path of the directory.
     path: PathBuf,
-    /// What the system says.
+    /// Error of the system.
     source: io::Error,
 }
 
@@ -61,7 +61,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// It is not there, is no directory, or its path is not absolute.
+    /// The path does not exist, is not a directory, or is not absolute.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
         let given = root.as_ref().to_owned();
         let refused = |source| WorkspaceError {
@@ -94,14 +94,14 @@ impl Workspace {
         self
     }
 
-    /// Hides the entry `name` of the root, now and when it comes to be.
+    /// Hides the entry `name` of the root, even if it is created later.
     #[must_use]
     pub fn hidden(mut self, name: impl Into<OsString>) -> Self {
         self.hidden.insert(name.into());
         self
     }
 
-    /// Keeps the entry `name` of the root, and all in it, from being written.
+    /// Makes the entry `name` of the root, including its content, read-only.
     #[must_use]
     pub fn read_only(mut self, name: impl Into<OsString>) -> Self {
         self.read_only.insert(name.into());
@@ -113,18 +113,18 @@ impl Workspace {
         &self.root
     }
 
-    /// Returns the entries of the root that are not seen.
+    /// Returns the hidden entries of the root.
     pub(super) fn hidden_names(&self) -> &BTreeSet<OsString> {
         &self.hidden
     }
 
-    /// Returns the entries of the root that are not written.
+    /// Returns the read-only entries of the root.
     pub(super) fn read_only_names(&self) -> &BTreeSet<OsString> {
         &self.read_only
     }
 
-    /// Waits for the turn to write.
-    pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
+    /// Acquires the lock for writes.
+    pub(super) fn lock_writes(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

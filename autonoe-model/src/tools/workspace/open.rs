@@ -1,4 +1,4 @@
-//! Opening what can be opened without surprises.
+//! Safe opening of regular files and directories.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use super::{Entry, Located, Workspace};
 use crate::tools::failure::{invalid, not_found, system};
 
-/// Opens the regular file `name` in `parent` to read it.
+/// Opens the regular file `name` in `parent` for reading.
 ///
-/// A FIFO would make the reader wait for a writer, and a device may act on being opened; both
-/// are refused before they are opened, and not waited for should they come to be meanwhile.
+/// A FIFO would block the reader until a writer comes, and opening a device may have effects. Both
+/// are rejected before they are opened, and opening never blocks if one appears meanwhile.
 pub(in crate::tools) fn open_regular(
     parent: BorrowedFd<'_>,
     name: &OsStr,
@@ -32,14 +32,17 @@ pub(in crate::tools) fn open_regular(
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = openat(parent, name, flags, Mode::empty()).map_err(failed)?;
     let opened = fstat(&file).map_err(failed)?;
-    match same_file(&before, &opened) {
-        true => Ok((File::from(file), opened)),
-        false => Err(changed(shown)),
+    if same_file(&before, &opened) {
+        Ok((File::from(file), opened))
+    } else {
+        Err(changed(shown))
     }
 }
 
 fn changed(shown: &Path) -> ToolError {
-    invalid(format!("{shown:?} was changed meanwhile; look at it again"))
+    invalid(format!(
+        "{shown:?} was changed in the meantime; read it again"
+    ))
 }
 
 pub(in crate::tools) fn refuse_irregular(stat: &Stat, shown: &Path) -> Result<(), ToolError> {
@@ -52,19 +55,19 @@ pub(in crate::tools) fn refuse_irregular(stat: &Stat, shown: &Path) -> Result<()
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "of an unknown kind",
     };
-    Err(invalid(format!("{shown:?} is {is} and no regular file")))
+    Err(invalid(format!("{shown:?} is {is}, not a regular file")))
 }
 
 pub(in crate::tools) fn kind_of(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// Tells whether both are of one file.
+/// Returns whether both belong to the same file.
 pub(in crate::tools) fn same_file(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino) && kind_of(one) == kind_of(other)
 }
 
-/// Opens the directory `name` in `parent`, to list it and to open what is in it.
+/// Opens the directory `name` in `parent`, for listing it and opening its entries.
 pub(in crate::tools) fn open_directory(
     parent: BorrowedFd<'_>,
     name: &OsStr,
@@ -74,13 +77,13 @@ pub(in crate::tools) fn open_directory(
 }
 
 impl Entry {
-    /// Opens the file to read it.
+    /// Opens the file for reading.
     pub(in crate::tools) fn open(&self) -> Result<(File, Stat), ToolError> {
         use std::os::fd::AsFd;
         open_regular(self.parent.as_fd(), &self.name, &self.path)
     }
 
-    /// Looks what is there now, if anything is.
+    /// Returns the current metadata; `None` if nothing exists.
     pub(in crate::tools) fn stat(&self) -> Result<Option<Stat>, ToolError> {
         match statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -91,7 +94,7 @@ impl Entry {
 }
 
 impl Workspace {
-    /// Opens the directory that `located` is.
+    /// Opens the directory `located`.
     pub(in crate::tools) fn directory_at(&self, located: &Located) -> Result<OwnedFd, ToolError> {
         use std::os::fd::AsFd;
         let opened = match located {

@@ -1,3 +1,5 @@
+//! Tests of parsing server-sent events.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -9,11 +11,11 @@ fn event(name: &str, data: &str) -> ServerEvent {
     }
 }
 
-/// Returns the events of `pieces`, and what is left at the end.
+/// Returns the events of `pieces`, and the unfinished event at the end.
 fn frame<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<ServerEvent>, Option<ServerEvent>) {
-    let mut framer = Framer::default();
+    let mut framer = SseParser::default();
     let mut events = Vec::new();
     for piece in pieces {
         framer.push(piece).expect("it is text");
@@ -77,7 +79,7 @@ fn events_are_read_as_the_format_says() {
 
 #[test]
 fn an_event_has_a_largest_size() {
-    let mut framer = Framer::new(10);
+    let mut framer = SseParser::new(10);
     framer.push(b"data: a\n\n").expect("it is small");
     framer.push(b"data: bcd").expect("it is small");
 
@@ -85,14 +87,14 @@ fn an_event_has_a_largest_size() {
     assert_eq!(framer.next_event(), Some(event("", "a")));
 
     // Also in many small lines.
-    let mut framer = Framer::new(10);
+    let mut framer = SseParser::new(10);
     let fed = (0..10).try_for_each(|_| framer.push(b"data:x\n"));
     assert_eq!(fed, Err(FrameError::TooLarge(10)));
 }
 
 #[test]
 fn what_is_no_text_is_an_error_where_it_counts() {
-    let mut framer = Framer::default();
+    let mut framer = SseParser::default();
 
     framer.push(b": \xff\n").expect("a comment does not count");
     assert_eq!(framer.push(b"data: \xff\n"), Err(FrameError::NoText));
@@ -104,7 +106,7 @@ fn a_large_event_in_small_pieces_costs_as_much_as_its_bytes() {
 
     let (events, _) = frame(text.as_bytes().chunks(7));
 
-    // If each piece looked at the whole, this would take hours.
+    // If each piece scanned the whole text, this would take hours.
     assert_eq!(events[0].data.len(), 8 << 20);
 }
 
@@ -135,7 +137,7 @@ proptest! {
         let mut ends = ends.iter().cycle();
         let mut text = String::new();
         let mut put = |line: &str| {
-            // An LF after a CR would be a part of its end.
+            // An LF after a CR would belong to the same line end.
             let end = ends.next().expect("it goes on");
             let end = if text.ends_with('\r') && line.is_empty() { "\r" } else { end };
             text.push_str(line);
@@ -172,7 +174,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes: Vec<u8>) {
-        let mut framer = Framer::new(64);
+        let mut framer = SseParser::new(64);
         let _ = framer.push(&bytes);
         let _ = framer.next_event();
         let _ = framer.rest();

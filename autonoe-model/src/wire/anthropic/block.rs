@@ -1,16 +1,16 @@
-//! A block of a message, as it grows.
+//! [`Block`]: content block of a streamed message.
 
 use serde_json::{Map, Value};
 
 use super::PROTOCOL;
 use crate::contract::{ModelEvent, Part};
 
-/// A block that has begun.
+/// A content block in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// The block as it came so far.
+    /// JSON of the block so far.
     item: Map<String, Value>,
-    /// The input of a call as the model wrote it so far; `None` if it came whole.
+    /// Input of a call as streamed so far; `None` if it arrived complete.
     input: Option<String>,
     pub(super) is_open: bool,
     /// Whether the answer was cut before the model wrote any input of this call.
@@ -18,22 +18,22 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Begins a block; `None` if that is no block.
-    pub(super) fn begin(start: &Value, news: &mut Vec<ModelEvent>) -> Option<Self> {
+    /// Starts a block; `None` if `start` is invalid.
+    pub(super) fn start(start: &Value, news: &mut Vec<ModelEvent>) -> Option<Self> {
         let block = Self {
             item: start.as_object()?.clone(),
             input: None,
             is_open: true,
             lacks_input: false,
         };
-        let is_said = |text: &str| !text.is_empty();
+        let is_not_empty = |text: &str| !text.is_empty();
         let event = match block.text_of("type")? {
             "text" => block
                 .text_of("text")
-                .filter(|text| is_said(text))
+                .filter(|text| is_not_empty(text))
                 .map(text_event),
             "thinking" => {
-                let thought = block.text_of("thinking").filter(|text| is_said(text));
+                let thought = block.text_of("thinking").filter(|text| is_not_empty(text));
                 thought.map(|text| ModelEvent::Thinking(text.to_owned()))
             }
             "tool_use" => Some(ModelEvent::ToolCall {
@@ -46,8 +46,8 @@ impl Block {
         Some(block)
     }
 
-    /// Lets the block grow; `None` if that makes no sense.
-    pub(super) fn grow(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
+    /// Applies a delta; `None` if it is invalid.
+    pub(super) fn apply_delta(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
         let delta = delta.as_object()?;
         let text = |name: &str| delta.get(name).and_then(Value::as_str);
         match text("type")? {
@@ -76,8 +76,8 @@ impl Block {
             }
             _ => {}
         }
-        // The API lets a text grow by adding to the field of the same name; what it will add
-        // one day is hoped to follow.
+        // Deltas extend the field of the same name. Future kinds of deltas are expected to follow
+        // this rule.
         for (name, more) in delta.iter().filter(|(name, _)| *name != "type") {
             match (self.item.get_mut(name), more) {
                 (Some(Value::String(text)), Value::String(more)) => text.push_str(more),
@@ -96,21 +96,21 @@ impl Block {
         let Some(written) = self.input.take().filter(|text| !text.is_empty()) else {
             return;
         };
-        // What is no JSON is kept as the model wrote it.
+        // Invalid JSON is kept as text.
         let input = serde_json::from_str(&written).unwrap_or(Value::String(written));
         self.item.insert("input".into(), input);
     }
 
-    /// Takes note that the answer was cut in this block, its last.
-    pub(super) fn was_cut(&mut self) {
-        // A call begins with an empty input, which is not what the model meant.
+    /// Marks this block, the last one, as cut.
+    pub(super) fn mark_cut(&mut self) {
+        // A call starts with an empty input, which is not what the model meant.
         self.lacks_input = match self.item.get("input") {
             Some(Value::Object(input)) => input.is_empty(),
             input => input.is_none(),
         };
     }
 
-    /// Returns the part of the answer that the block is.
+    /// Converts the block into a part of the answer.
     pub(super) fn into_part(self) -> Part {
         let text = |name: &str| self.text_of(name).unwrap_or_default();
         let part = match self.text_of("type") {
@@ -127,7 +127,7 @@ impl Block {
             }
             _ => Part::opaque(),
         };
-        part.as_it_came(PROTOCOL, self.item.into())
+        part.with_wire(PROTOCOL, self.item.into())
     }
 
     fn text_of(&self, name: &str) -> Option<&str> {

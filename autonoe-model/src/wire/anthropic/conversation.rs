@@ -1,8 +1,8 @@
-//! A conversation as the API wants it.
+//! Encoding of conversations for the Messages API.
 
 use std::borrow::Cow;
 
-use autonoe_core::Attachment;
+use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
@@ -11,16 +11,19 @@ use crate::wire::attachment;
 
 const IMAGES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 
-/// Returns the messages: by turns, none empty, results before anything else.
+/// Returns the messages: alternating roles, none empty, and results first.
 pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in conversation {
         let (role, blocks): (_, Vec<Value>) = match message {
             Message::User { text } => ("user", text_block(text).into_iter().collect()),
-            Message::Assistant(said) => ("assistant", said.parts.iter().filter_map(part).collect()),
+            Message::Assistant(answer) => {
+                ("assistant", answer.parts.iter().filter_map(part).collect())
+            }
             Message::Results { results } => ("user", results.iter().map(result).collect()),
         };
-        // Left out before turns are counted: one between two others would leave them of one role.
+        // Removed before turns are merged: an empty message between two others would leave them
+        // with the same role.
         if blocks.is_empty() {
             continue;
         }
@@ -38,10 +41,10 @@ pub(super) fn messages(conversation: &[Message]) -> Vec<Value> {
     turns.into_iter().map(turn).collect()
 }
 
-/// Returns a part as it came, or what it means; `None` for what another provider's model
-/// thought, and for what cannot be sent.
+/// Returns a part in its original form, or its meaning; `None` for the reasoning of other
+/// providers' models, and for parts that cannot be sent.
 fn part(part: &Part) -> Option<Value> {
-    if let Some(item) = part.wire_of(PROTOCOL) {
+    if let Some(item) = part.wire_item(PROTOCOL) {
         return sendable(item);
     }
     match &part.kind {
@@ -56,8 +59,8 @@ fn part(part: &Part) -> Option<Value> {
     }
 }
 
-/// Returns a block of an earlier answer as it came, but for what the API sends and does not
-/// take back.
+/// Returns a block of an earlier answer in its original form, except for content that the API sends
+/// but does not accept.
 fn sendable(item: &Value) -> Option<Value> {
     match item["type"].as_str() {
         Some("text") if is_blank(item["text"].as_str().unwrap_or_default()) => None,
@@ -70,8 +73,8 @@ fn sendable(item: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the input of a call, which must be an object. What the model wrote instead goes back
-/// in the field that the documentation names for it.
+/// Returns the input of a call, which must be an object. Invalid JSON is sent in the field that the
+/// documentation defines for it.
 fn object(input: &Value) -> Cow<'_, Value> {
     match input {
         Value::Object(_) => Cow::Borrowed(input),
@@ -82,16 +85,19 @@ fn object(input: &Value) -> Cow<'_, Value> {
 
 fn result(result: &ToolResult) -> Value {
     let mut content: Vec<Value> = text_block(&result.output).into_iter().collect();
-    // The API wants nothing but text in the result of a call that failed.
-    let file = |attachment: &Attachment| match result.is_error {
-        true => text_block(&attachment.to_text()),
-        false => Some(file_block(attachment)),
+    // The API accepts only text in the result of a failed call.
+    let file = |attachment: &Attachment| {
+        if result.is_error {
+            text_block(&attachment.to_text())
+        } else {
+            Some(file_block(attachment))
+        }
     };
     content.extend(result.attachments.iter().filter_map(file));
     let mut block = json!({"type": "tool_result", "tool_use_id": legal_id(&result.call_id)});
     if result.is_error {
         block["is_error"] = true.into();
-        // Of a failure, the API wants to hear something.
+        // The API requires content in a failed result.
         if content.is_empty() {
             content.extend(text_block("the call failed"));
         }
@@ -113,7 +119,7 @@ fn file_block(file: &Attachment) -> Value {
     json!({"type": block, "source": {"type": "base64", "media_type": kind, "data": data}})
 }
 
-/// Returns a block of text; the API refuses blank ones.
+/// Returns a text block. The API rejects blank ones.
 fn text_block(text: &str) -> Option<Value> {
     (!is_blank(text)).then(|| json!({"type": "text", "text": text}))
 }
@@ -122,7 +128,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Returns an id as the API allows it; those of other providers have more characters.
+/// Returns an ID with the characters that the API allows; IDs of other providers may have more.
 fn legal_id(id: &str) -> String {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     id.chars().map(|c| if legal(c) { c } else { '_' }).collect()

@@ -1,8 +1,8 @@
-//! A message that is read as it comes.
+//! [`MessageDecoder`]: decoder of streamed messages.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
 use super::block::Block;
@@ -12,18 +12,18 @@ use crate::contract::{
 };
 use crate::wire::{Decoder, ServerEvent};
 
-/// Reads one message.
+/// Decodes one message.
 #[derive(Debug, Default)]
 pub(super) struct MessageDecoder {
     has_begun: bool,
     is_whole: bool,
     id: Option<String>,
     model: Option<String>,
-    /// By their index in the message.
+    /// By index in the message.
     blocks: BTreeMap<u64, Block>,
     stop: Option<StopReason>,
     usage: Usage,
-    /// Whether it was counted when the model had stopped.
+    /// Whether usage was reported after the stop reason.
     is_counted: bool,
 }
 
@@ -35,7 +35,7 @@ impl MessageDecoder {
         self.id = text("id");
         self.model = text("model");
         self.usage.update(&data["message"]["usage"]);
-        // The prompt is paid for, whatever becomes of the answer.
+        // The prompt is charged even if the answer fails.
         news.push(ModelEvent::Used(self.usage.tokens()));
         Some(())
     }
@@ -43,7 +43,7 @@ impl MessageDecoder {
     fn take_block(&mut self, kind: &str, data: &Value, news: &mut Vec<ModelEvent>) -> Option<()> {
         let index = data["index"].as_u64()?;
         if kind == "content_block_start" {
-            let block = Block::begin(&data["content_block"], news)?;
+            let block = Block::start(&data["content_block"], news)?;
             let is_new = self.blocks.insert(index, block).is_none();
             return is_new.then_some(());
         }
@@ -52,7 +52,7 @@ impl MessageDecoder {
             block.end();
             return Some(());
         }
-        block.grow(&data["delta"], news)
+        block.apply_delta(&data["delta"], news)
     }
 
     fn take_message_delta(&mut self, data: &Value) {
@@ -60,7 +60,7 @@ impl MessageDecoder {
             self.stop = Some(stop_reason(word));
         }
         self.usage.update(&data["usage"]);
-        // What a message starts with counts the prompt alone.
+        // The usage at the start of a message only covers the prompt.
         let counts = data["usage"]["output_tokens"].is_u64();
         self.is_counted |= self.stop.is_some() && counts && self.usage.tokens().prompt() > 0;
     }
@@ -70,22 +70,22 @@ impl MessageDecoder {
         self.is_whole.then_some(())
     }
 
-    fn nonsense(&self, message: String) -> ModelError {
+    fn invalid_response(&self, message: String) -> ModelError {
         ModelError::new(ModelErrorCode::InvalidResponse, message).with_usage(self.usage.tokens())
     }
 }
 
 impl Decoder for MessageDecoder {
-    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let data: Value = serde_json::from_str(&event.data).map_err(|error| {
-            self.nonsense(format!(
-                "the provider sent an event that is no JSON: {error}"
+            self.invalid_response(format!(
+                "the provider sent an event that is not valid JSON: {error}"
             ))
         })?;
         let kind = data["type"].as_str().unwrap_or(&event.name);
         let understood = match kind {
             "error" => {
-                return Err(error::of_event(&data).with_usage(self.usage.tokens()));
+                return Err(error::from_event(&data).with_usage(self.usage.tokens()));
             }
             "message_start" if !self.has_begun => self.take_message_start(&data, news),
             "content_block_start" | "content_block_delta" | "content_block_stop"
@@ -104,25 +104,24 @@ impl Decoder for MessageDecoder {
             | "content_block_stop"
             | "message_delta"
             | "message_stop" => None,
-            // Signs of life, and what may be new one day.
+            // Keep-alive messages and unknown events.
             _ => Some(()),
         };
         understood.ok_or_else(|| {
-            self.nonsense(format!(
-                "the provider sent a `{kind}` that makes no sense there"
-            ))
+            self.invalid_response(format!("the provider sent an unexpected `{kind}`"))
         })
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.is_whole
     }
 
     fn finish(mut self: Box<Self>) -> Result<ModelReply, ModelError> {
         let tokens = self.usage.tokens();
-        let usage = match self.is_counted {
-            true => CallUsage::Told(tokens),
-            false => CallUsage::AtLeast(tokens),
+        let usage = if self.is_counted {
+            CallUsage::Complete(tokens)
+        } else {
+            CallUsage::AtLeast(tokens)
         };
         let stop = match self.stop {
             Some(stop) if self.is_whole => stop,
@@ -135,7 +134,7 @@ impl Decoder for MessageDecoder {
         if matches!(stop, StopReason::MaxTokens | StopReason::ContextFull)
             && let Some(mut last) = self.blocks.last_entry()
         {
-            last.get_mut().was_cut();
+            last.get_mut().mark_cut();
         }
         let parts = self.blocks.into_values().map(Block::into_part);
         Ok(ModelReply::new(AssistantMessage::new(parts))
@@ -149,7 +148,7 @@ impl Decoder for MessageDecoder {
 #[cfg(test)]
 mod tests;
 
-/// Reads a `stop_reason`.
+/// Parses a `stop_reason`.
 pub(super) fn stop_reason(word: &str) -> StopReason {
     match word {
         "end_turn" | "stop_sequence" => StopReason::EndTurn,
@@ -162,8 +161,8 @@ pub(super) fn stop_reason(word: &str) -> StopReason {
     }
 }
 
-/// The counts of the API as they stand. Each report counts from the beginning of the message,
-/// and may leave out what has not changed.
+/// Token counts of the API. Each report is cumulative for the message, and may omit unchanged
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     input: u64,
@@ -174,10 +173,10 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Takes a report.
+    /// Applies a report.
     pub(super) fn update(&mut self, report: &Value) {
         let thinking = &report["output_tokens_details"]["thinking_tokens"];
-        for (count, told) in [
+        for (count, reported) in [
             (&mut self.input, &report["input_tokens"]),
             (
                 &mut self.cache_creation,
@@ -187,11 +186,11 @@ impl Usage {
             (&mut self.output, &report["output_tokens"]),
             (&mut self.thinking, thinking),
         ] {
-            *count = told.as_u64().unwrap_or(*count);
+            *count = reported.as_u64().unwrap_or(*count);
         }
     }
 
-    /// Returns counts that do not overlap: thinking is a part of the output of the API.
+    /// Returns disjoint counts: the API includes thinking in the output.
     pub(super) fn tokens(self) -> TokenUsage {
         let reasoning = self.thinking.min(self.output);
         TokenUsage {

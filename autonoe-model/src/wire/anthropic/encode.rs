@@ -1,4 +1,4 @@
-//! A request as JSON.
+//! Encoding of requests for the Messages API.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::contract::{ModelRequest, ToolChoice};
 pub(super) fn body(wire: &AnthropicWire, model: &str, request: &ModelRequest) -> Value {
     let thinking = request.thinking.map(|budget| budget.tokens());
     let max_tokens = request.max_output_tokens.unwrap_or_else(|| {
-        // Thoughts count for the answer.
+        // Thinking counts as a part of the answer.
         wire.max_output_tokens.saturating_add(thinking.unwrap_or(0))
     });
     let mut body = Map::new();
@@ -26,7 +26,7 @@ pub(super) fn body(wire: &AnthropicWire, model: &str, request: &ModelRequest) ->
         conversation::messages(&request.messages).into(),
     );
     if !request.tools.is_empty() {
-        let tool = |tool: &autonoe_core::ToolDefinition| {
+        let tool = |tool: &autonoe_core::tool::ToolDefinition| {
             json!({
                 "name": tool.name,
                 "description": tool.description,
@@ -38,10 +38,10 @@ pub(super) fn body(wire: &AnthropicWire, model: &str, request: &ModelRequest) ->
             body.insert("tool_choice".into(), json!({"type": choice}));
         }
     }
-    // The API has no model think that must call a tool.
+    // The API does not support thinking together with a forced tool call.
     if request.tool_choice != ToolChoice::Required
         && let Some(budget) = thinking
-        && let Some(thinking) = wire.thinking.sent(model, budget, max_tokens)
+        && let Some(thinking) = wire.thinking.encode(model, budget, max_tokens)
     {
         body.insert("thinking".into(), thinking);
     }
@@ -57,15 +57,15 @@ fn tool_choice(choice: ToolChoice) -> Option<&'static str> {
     }
 }
 
-/// How many of the last messages to the model are marked. The last one is what the next request
-/// finds again; the one before it is what this request finds, however much came in between.
+/// Number of the last user messages to mark. The next request reads the cache of the last one; this
+/// request reads that of the one before, however much came in between.
 const MARKED_MESSAGES: usize = 2;
 
-/// Marks the end of what stays the same in the next request of a conversation: tools and
-/// system prompt, and the last messages to the model. A long loop then pays for each part once.
-/// What the model said itself is never touched: it goes back as it came.
+/// Marks the cacheable prefix of the next request: tools, system prompt and the last user messages.
+/// A long loop then pays for each part once. Messages of the model are never changed: they are sent
+/// in their original form.
 pub(super) fn mark(body: &mut Map<String, Value>) {
-    // Tools stand before the system prompt: its mark is theirs too.
+    // Tools precede the system prompt, so its mark includes them.
     for part in ["system", "tools"] {
         if mark_last(body.get_mut(part)) {
             break;
@@ -83,7 +83,7 @@ pub(super) fn mark(body: &mut Map<String, Value>) {
     }
 }
 
-/// Marks the last of a list, if there is one.
+/// Marks the last block of a list, if there is one.
 fn mark_last(blocks: Option<&mut Value>) -> bool {
     let last = blocks
         .and_then(Value::as_array_mut)
@@ -99,7 +99,8 @@ fn mark_last(blocks: Option<&mut Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{ThinkingBudget, ToolDefinition};
+    use autonoe_core::agent::ThinkingBudget;
+    use autonoe_core::tool::ToolDefinition;
 
     use super::*;
     use crate::wire::anthropic::ThinkingStyle;

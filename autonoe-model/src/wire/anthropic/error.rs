@@ -1,15 +1,15 @@
-//! What a refusal means.
+//! Mapping of Messages API errors.
 
 use serde_json::Value;
 
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::wire::{Refusal, status_code_of};
 
-/// Says what an answer means that is no success.
-pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
+/// Converts an error response.
+pub(super) fn from_refusal(refusal: &Refusal) -> ModelError {
     let body: Option<Value> = serde_json::from_str(&refusal.body).ok();
     let status = refusal.status;
-    let Some(Told { kind, message }) = body.as_ref().and_then(told) else {
+    let Some(Details { kind, message }) = body.as_ref().and_then(details) else {
         return refusal.unexplained("Messages API");
     };
     let code = code_of(kind, message).unwrap_or_else(|| status_code_of(status));
@@ -22,38 +22,38 @@ pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
         .with_request_id(refusal.request_id.clone().or(request_id))
 }
 
-/// Says what an `error` event means.
-pub(super) fn of_event(data: &Value) -> ModelError {
-    let Some(Told { kind, message }) = told(data) else {
-        let message = "the provider failed and did not say why";
+/// Converts an `error` event.
+pub(super) fn from_event(data: &Value) -> ModelError {
+    let Some(Details { kind, message }) = details(data) else {
+        let message = "the provider failed without a reason";
         return ModelError::new(ModelErrorCode::Unknown, message);
     };
     let code = code_of(kind, message).unwrap_or(ModelErrorCode::Unknown);
     ModelError::new(code, message).with_reason(kind.to_owned())
 }
 
-/// What the provider says about its error.
-struct Told<'a> {
+/// Error details of the provider.
+struct Details<'a> {
     kind: &'a str,
     message: &'a str,
 }
 
-fn told(body: &Value) -> Option<Told<'_>> {
+fn details(body: &Value) -> Option<Details<'_>> {
     let error = &body["error"];
     let kind = error["type"].as_str()?;
     let message = error["message"].as_str().filter(|text| !text.is_empty());
     let message = message.unwrap_or(kind);
-    // What was paid in advance is spent: that has the name of a bad request, and differs from one
-    // in its words only.
+    // Exhausted prepaid credit is reported as an invalid request and only recognizable by its
+    // message.
     let is_unpaid = kind == INVALID_REQUEST && message.contains("credit balance is too low");
     let kind = if is_unpaid { BILLING } else { kind };
-    Some(Told { kind, message })
+    Some(Details { kind, message })
 }
 
 const INVALID_REQUEST: &str = "invalid_request_error";
 const BILLING: &str = "billing_error";
 
-/// Returns what the provider's own name of an error means; `None` if it says nothing.
+/// Maps the provider's error type; `None` if it is not specific.
 fn code_of(kind: &str, message: &str) -> Option<ModelErrorCode> {
     Some(match kind {
         INVALID_REQUEST => return of_invalid_request(message),
@@ -69,7 +69,7 @@ fn code_of(kind: &str, message: &str) -> Option<ModelErrorCode> {
     })
 }
 
-/// Tells cases apart that have one name and one status, and only differ in their words.
+/// Distinguishes cases with the same type and status by their messages.
 fn of_invalid_request(message: &str) -> Option<ModelErrorCode> {
     let message = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
@@ -144,7 +144,7 @@ mod tests {
             (529, "overloaded_error", "Overloaded", RateLimited),
             (200, "rate_limit_error", "told in a success", RateLimited),
         ] {
-            let error = of_refusal(&refusal(status, kind, message));
+            let error = from_refusal(&refusal(status, kind, message));
 
             assert_eq!(error.code, code, "{status} {kind} {message}");
             assert_eq!(error.message, message);
@@ -158,7 +158,7 @@ mod tests {
     fn credit_that_is_spent_is_a_matter_of_money_whatever_it_is_called() {
         let message = "Your credit balance is too low to access the Anthropic API.";
 
-        let error = of_refusal(&refusal(400, "invalid_request_error", message));
+        let error = from_refusal(&refusal(400, "invalid_request_error", message));
 
         assert_eq!(error.code, ModelErrorCode::AuthenticationError);
         assert_eq!(error.reason.as_deref(), Some("billing_error"));
@@ -172,14 +172,14 @@ mod tests {
                 body: body.into(),
                 ..Refusal::default()
             };
-            assert_eq!(of_refusal(&refusal), refusal.unexplained("Messages API"));
+            assert_eq!(from_refusal(&refusal), refusal.unexplained("Messages API"));
         }
     }
 
     #[test]
     fn a_wait_that_is_asked_for_is_kept() {
         for wait in [None, Some(Duration::from_secs(7))] {
-            let error = of_refusal(&Refusal {
+            let error = from_refusal(&Refusal {
                 retry_after: wait,
                 ..refusal(429, "rate_limit_error", "too many")
             });
@@ -202,10 +202,10 @@ mod tests {
             ("invalid_request_error", Unknown),
             ("new_error", Unknown),
         ] {
-            let error = of_event(&json!({"type": "error", "error": {"type": kind}}));
+            let error = from_event(&json!({"type": "error", "error": {"type": kind}}));
             assert_eq!(error.code, code, "{kind}");
             assert_eq!(error.message, kind);
         }
-        assert_eq!(of_event(&json!({"type": "error"})).code, Unknown);
+        assert_eq!(from_event(&json!({"type": "error"})).code, Unknown);
     }
 }

@@ -1,4 +1,4 @@
-//! The Messages API of Anthropic.
+//! Messages API of Anthropic.
 
 mod block;
 mod conversation;
@@ -12,16 +12,16 @@ pub use thinking::ThinkingStyle;
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};
 
-/// Names the protocol.
+/// Name of the protocol.
 const PROTOCOL: &str = "anthropic-messages";
 
-/// The version of the API that is spoken here.
+/// Version of the API.
 const VERSION: &str = "2023-06-01";
 
-/// The Messages API of Anthropic.
+/// Messages API of Anthropic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnthropicWire {
-    /// How long an answer may be that nobody has limited; the API wants to know.
+    /// Default limit on the length of an answer. The API requires one.
     pub(crate) max_output_tokens: u32,
     pub(crate) thinking: ThinkingStyle,
 }
@@ -47,7 +47,7 @@ impl Wire for AnthropicWire {
         Box::new(decode::MessageDecoder::default())
     }
 
-    fn refused(&self, refusal: &Refusal) -> ModelError {
-        error::of_refusal(refusal)
+    fn refusal_error(&self, refusal: &Refusal) -> ModelError {
+        error::from_refusal(refusal)
     }
 }

@@ -1,57 +1,57 @@
-//! How a model is told to think.
+//! [`ThinkingStyle`]: encoding of thinking budgets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The least that the API accepts.
-const LEAST: u32 = 1024;
+/// Minimum budget that the API accepts.
+const MIN_BUDGET: u32 = 1024;
 
-/// How a model is told to think, if a request says that it may.
+/// Encoding of a request's thinking budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ThinkingStyle {
-    /// As the name of the model asks for it: models of version 4.6 and later do it `adaptive`.
+    /// Depending on the name of the model: `adaptive` for models of version 4.6 and later.
     #[default]
     ByModel,
-    /// With a number of tokens, which newer models refuse.
+    /// With a number of tokens, which newer models reject.
     Budget,
-    /// As much as the model finds right, which older models refuse. The number is not sent.
+    /// As much as the model decides, which older models reject. The number is not sent.
     Adaptive,
 }
 
 impl ThinkingStyle {
-    /// Returns what is sent, and `None` if `model` cannot think within `max_tokens`, which
-    /// thoughts count for.
-    pub(super) fn sent(self, model: &str, budget: u32, max_tokens: u32) -> Option<Value> {
+    /// Returns the value of the field, or `None` if `model` cannot think within `max_tokens`, which
+    /// includes thinking.
+    pub(super) fn encode(self, model: &str, budget: u32, max_tokens: u32) -> Option<Value> {
         let is_adaptive = match self {
-            Self::ByModel => adapts(model),
+            Self::ByModel => is_adaptive_model(model),
             Self::Budget => false,
             Self::Adaptive => true,
         };
         if is_adaptive {
             return Some(json!({"type": "adaptive"}));
         }
-        // Something must be left for the answer itself.
-        let budget = budget.min(max_tokens.saturating_sub(LEAST));
-        (budget >= LEAST).then(|| json!({"type": "enabled", "budget_tokens": budget}))
+        // The answer itself needs some tokens, too.
+        let budget = budget.min(max_tokens.saturating_sub(MIN_BUDGET));
+        (budget >= MIN_BUDGET).then(|| json!({"type": "enabled", "budget_tokens": budget}))
     }
 }
 
-/// Tells whether the name is that of a model of version 4.6 or later: `claude-opus-4-7`,
+/// Returns whether the name is that of a model of version 4.6 or later: `claude-opus-4-7`,
 /// `claude-sonnet-5`.
-fn adapts(model: &str) -> bool {
+fn is_adaptive_model(model: &str) -> bool {
     let Some(name) = model.split("claude-").nth(1) else {
         return false;
     };
-    // Old names have the family behind the version: `claude-3-5-haiku-20241022`.
+    // Old names have the family after the version: `claude-3-5-haiku-20241022`.
     let mut words = name.split(['-', '@', '.']);
     let is_family = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
     if !words.next().is_some_and(is_family) {
         return false;
     }
-    // A date is no version.
+    // A date is not a version.
     let mut number = || words.next()?.parse::<u32>().ok().filter(|n| *n < 1_000);
     let major = number().unwrap_or(0);
     let minor = number().unwrap_or(0);
@@ -82,7 +82,7 @@ mod tests {
             ("claude-", false),
             ("kimi-k2", false),
         ] {
-            assert_eq!(adapts(model), expected, "{model}");
+            assert_eq!(is_adaptive_model(model), expected, "{model}");
         }
     }
 
@@ -96,10 +96,10 @@ mod tests {
             (8192, 2047, None),
             (8192, 100, None),
         ] {
-            let sent = ThinkingStyle::Budget.sent("m", wanted, max_tokens);
+            let sent = ThinkingStyle::Budget.encode("m", wanted, max_tokens);
             assert_eq!(sent, expected, "{wanted} of {max_tokens}");
         }
-        let sent = ThinkingStyle::ByModel.sent("claude-opus-4-7", 8192, 100);
+        let sent = ThinkingStyle::ByModel.encode("claude-opus-4-7", 8192, 100);
         assert_eq!(sent, Some(json!({"type": "adaptive"})));
     }
 }

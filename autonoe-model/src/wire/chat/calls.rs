@@ -1,4 +1,4 @@
-//! Calls of tools, put together from their fragments.
+//! [`Calls`]: tool calls assembled from streamed fragments.
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::PROTOCOL;
 use crate::contract::{ModelEvent, Part};
 use crate::wire::openai::read_arguments;
 
-/// Calls of tools, whose fragments may come in turns.
+/// Tool calls whose fragments may be interleaved.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
@@ -19,23 +19,23 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
-    /// What else it came with, a signature for example.
+    /// Other fields, for example a signature.
     rest: Map<String, Value>,
     told: bool,
 }
 
-/// Whether the model came to the end of what it wrote.
+/// Whether the model finished its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// It did.
-    Wholly,
-    /// It was cut.
+pub(super) enum OutputEnd {
+    /// The output is complete.
+    Complete,
+    /// The output was cut.
     Cut,
 }
 
 impl Calls {
-    /// Takes a fragment of an answer with this id.
-    pub(super) fn take(&mut self, fragment: &Value, answer: &str, news: &mut Vec<ModelEvent>) {
+    /// Processes a fragment of the answer with the ID `answer`.
+    pub(super) fn push(&mut self, fragment: &Value, answer: &str, news: &mut Vec<ModelEvent>) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let function = &fragment["function"];
         let id = text(&fragment["id"]);
@@ -54,7 +54,7 @@ impl Calls {
         }
         match &function["arguments"] {
             Value::String(more) => call.arguments += more,
-            // Not by the book, but seen: the arguments as an object.
+            // Not in the specification, but sent by some services: arguments as an object.
             whole @ Value::Object(_) => call.arguments = whole.to_string(),
             _ => {}
         }
@@ -73,8 +73,8 @@ impl Calls {
         }
     }
 
-    /// Finds the call of a fragment. Some services give every call the same index, or none; then
-    /// a new id is a new call, and so is another name where there are no ids.
+    /// Finds the call of a fragment. Some services give every call the same index, or none; then a
+    /// new ID starts a new call, and so does another name if there are no IDs.
     fn call(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut Call {
         let found = self
             .calls
@@ -82,7 +82,7 @@ impl Calls {
             .rposition(|call| match (index, call.index) {
                 (Some(index), Some(its)) if index != its => false,
                 _ if !id.is_empty() => call.id == id,
-                _ => name.is_empty() || call.may_go_on(index, name),
+                _ => name.is_empty() || call.may_continue(index, name),
             });
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
@@ -94,12 +94,12 @@ impl Calls {
         &mut self.calls[at]
     }
 
-    /// Returns the parts that they are, in the order of the service.
+    /// Converts the calls into parts, in the order of the service.
     ///
     /// # Errors
     ///
-    /// One does not say what is called; the words say so.
-    pub(super) fn into_parts(mut self, written: Written) -> Result<Vec<Part>, &'static str> {
+    /// A call has no name. The error says so.
+    pub(super) fn into_parts(mut self, written: OutputEnd) -> Result<Vec<Part>, &'static str> {
         self.calls.sort_by_key(|call| call.index);
         let calls = self.calls.into_iter();
         calls.map(|call| call.into_part(written)).collect()
@@ -107,20 +107,20 @@ impl Calls {
 }
 
 impl Call {
-    /// Tells whether a fragment without an id that names a tool can be a part of this call: one
-    /// that has no name yet, or one that its service names again in every fragment.
-    fn may_go_on(&self, index: Option<u64>, name: &str) -> bool {
+    /// Returns whether a fragment with a name but without an ID can belong to this call: a call
+    /// without a name yet, or one whose service repeats the name in every fragment.
+    fn may_continue(&self, index: Option<u64>, name: &str) -> bool {
         let is_written = || serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
         self.name.is_empty() || (index.is_some() && self.name == name && !is_written())
     }
 
-    fn into_part(self, written: Written) -> Result<Part, &'static str> {
+    fn into_part(self, written: OutputEnd) -> Result<Part, &'static str> {
         if self.name.is_empty() {
             return Err("a call without a name");
         }
         let input = match written {
-            // Even if it says nothing, that is not what the model meant.
-            Written::Cut if self.arguments.trim().is_empty() => self.arguments.as_str().into(),
+            // An empty input of a cut call is not what the model meant.
+            OutputEnd::Cut if self.arguments.trim().is_empty() => self.arguments.as_str().into(),
             _ => read_arguments(&self.arguments),
         };
         let mut item = self.rest;
@@ -128,6 +128,6 @@ impl Call {
         item.insert("id".into(), self.id.as_str().into());
         let function = json!({"name": self.name, "arguments": self.arguments});
         item.insert("function".into(), function);
-        Ok(Part::tool_call(self.id, self.name, input).as_it_came(PROTOCOL, item.into()))
+        Ok(Part::tool_call(self.id, self.name, input).with_wire(PROTOCOL, item.into()))
     }
 }

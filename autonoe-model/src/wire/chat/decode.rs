@@ -1,30 +1,30 @@
-//! From the chunks of the service to an answer.
+//! [`ChatDecoder`]: decoder of streamed chunks.
 
 use serde_json::{Map, Value, json};
 
 use super::PROTOCOL;
-use super::calls::{Calls, Written};
-use super::thoughts::{Thoughts, append};
+use super::calls::{Calls, OutputEnd};
+use super::reasoning::{Reasoning, append};
 use crate::contract::{
     AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, Part,
     StopReason,
 };
-use crate::wire::openai::{Counts, Fault, Frame, broke_off, nonsense};
+use crate::wire::openai::{ApiError, Counts, Frame, incomplete_answer, invalid_response};
 use crate::wire::{Decoder, ServerEvent};
 
-/// Reads one answer.
+/// Decodes one answer.
 ///
-/// The answer is whole when the service has said why it stopped. What it says after that, the
-/// count of tokens for example, is read up to `[DONE]`.
+/// The answer is complete when the service has sent a finish reason. Later data, such as token
+/// counts, is read up to `[DONE]`.
 #[derive(Debug, Default)]
 pub(super) struct ChatDecoder {
     text: String,
     refusal: String,
-    thoughts: Thoughts,
+    thoughts: Reasoning,
     calls: Calls,
-    /// Fields that are not known, as they came.
+    /// Unknown fields, in their original form.
     others: Map<String, Value>,
-    /// Told if it was counted when the model had stopped.
+    /// Complete if it was reported after the finish reason.
     usage: CallUsage,
     id: String,
     model: Option<String>,
@@ -33,16 +33,19 @@ pub(super) struct ChatDecoder {
 }
 
 impl Decoder for ChatDecoder {
-    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if self.done {
             return Ok(());
         }
         match Frame::read(event) {
             Frame::Nothing => Ok(()),
             Frame::Object(chunk) => self.chunk(&chunk, news),
-            Frame::Nonsense => Err(nonsense("an event that is no JSON", self.usage.known())),
-            // Nobody said why the model stopped, so it did not.
-            Frame::Done if self.reason.is_none() => Err(broke_off(self.usage.known())),
+            Frame::Invalid => Err(invalid_response(
+                "an event that is not valid JSON",
+                self.usage.known(),
+            )),
+            // Without a finish reason, the answer is incomplete.
+            Frame::Done if self.reason.is_none() => Err(incomplete_answer(self.usage.known())),
             Frame::Done => {
                 self.done = true;
                 Ok(())
@@ -50,32 +53,32 @@ impl Decoder for ChatDecoder {
         }
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.done
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
         let usage = self.usage;
         let Some(reason) = self.reason else {
-            return Err(broke_off(usage.known()));
+            return Err(incomplete_answer(usage.known()));
         };
         let written = match reason.as_str() {
-            "length" => Written::Cut,
-            _ => Written::Wholly,
+            "length" => OutputEnd::Cut,
+            _ => OutputEnd::Complete,
         };
         let refuses = !self.refusal.is_empty();
         let field = |name: &str, text: String| {
             let item = json!({name: &text});
-            (!text.is_empty()).then(|| Part::text(text).as_it_came(PROTOCOL, item))
+            (!text.is_empty()).then(|| Part::text(text).with_wire(PROTOCOL, item))
         };
         let mut parts: Vec<Part> = self.thoughts.into_part().into_iter().collect();
         parts.extend(field("content", self.text));
         parts.extend(field("refusal", self.refusal));
         let calls = self.calls.into_parts(written);
-        parts.extend(calls.map_err(|what| nonsense(what, usage.known()))?);
+        parts.extend(calls.map_err(|what| invalid_response(what, usage.known()))?);
         let others = self.others.into_iter();
         parts.extend(
-            others.map(|(field, value)| Part::opaque().as_it_came(PROTOCOL, json!({field: value}))),
+            others.map(|(field, value)| Part::opaque().with_wire(PROTOCOL, json!({field: value}))),
         );
         let message = AssistantMessage::new(parts);
         let stop = stop(reason, refuses, message.calls().next().is_some());
@@ -102,11 +105,11 @@ impl ChatDecoder {
         }
         self.usage = tokens.map_or(self.usage, CallUsage::AtLeast);
         if !chunk["error"].is_null() {
-            let fault = Fault::read(chunk).unwrap_or_default();
-            return Err(fault.in_stream(self.usage.known()));
+            let fault = ApiError::read(chunk).unwrap_or_default();
+            return Err(fault.into_stream_error(self.usage.known()));
         }
         let choices = chunk["choices"].as_array().into_iter().flatten();
-        // We ask for one answer only.
+        // Requests ask for one answer only.
         for choice in choices.filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
             self.delta(&choice["delta"], news)?;
             if let Some(reason) = choice["finish_reason"].as_str() {
@@ -114,30 +117,33 @@ impl ChatDecoder {
             }
         }
         if let (Some(tokens), Some(_)) = (tokens, &self.reason) {
-            self.usage = CallUsage::Told(tokens);
+            self.usage = CallUsage::Complete(tokens);
         }
         Ok(())
     }
 
     fn delta(&mut self, delta: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
-        let words = self.thoughts.take(delta);
+        let words = self.thoughts.push(delta);
         if !words.is_empty() {
             news.push(ModelEvent::Thinking(words));
         }
         for (field, value) in delta.as_object().into_iter().flatten() {
             match (field.as_str(), value) {
                 (_, Value::Null) | ("role", _) => {}
-                ("content", Value::String(more)) => say(&mut self.text, more, news),
-                ("refusal", Value::String(more)) => say(&mut self.refusal, more, news),
+                ("content", Value::String(more)) => push_text(&mut self.text, more, news),
+                ("refusal", Value::String(more)) => push_text(&mut self.refusal, more, news),
                 ("tool_calls", Value::Array(fragments)) => {
                     for fragment in fragments {
-                        self.calls.take(fragment, &self.id, news);
+                        self.calls.push(fragment, &self.id, news);
                     }
                 }
                 ("content" | "refusal" | "tool_calls", _) => {
-                    return Err(nonsense("an answer in an unknown form", self.usage.known()));
+                    return Err(invalid_response(
+                        "an answer in an unknown form",
+                        self.usage.known(),
+                    ));
                 }
-                (field, _) if Thoughts::holds(field) => {}
+                (field, _) if Reasoning::is_field(field) => {}
                 (field, value) => add(&mut self.others, field, value),
             }
         }
@@ -147,7 +153,7 @@ impl ChatDecoder {
     fn stopped(&mut self, reason: &str) -> Result<(), ModelError> {
         match reason {
             "" => Ok(()),
-            // It did not stop, it was stopped: by a failure of the service.
+            // The service aborted the answer.
             "error" | "abort" | "insufficient_system_resource" => Err(ModelError::new(
                 ModelErrorCode::NetworkError,
                 "the provider stopped the answer",
@@ -162,14 +168,14 @@ impl ChatDecoder {
     }
 }
 
-fn say(text: &mut String, more: &str, news: &mut Vec<ModelEvent>) {
+fn push_text(text: &mut String, more: &str, news: &mut Vec<ModelEvent>) {
     if !more.is_empty() {
         *text += more;
         news.push(ModelEvent::Text(more.into()));
     }
 }
 
-/// Adds to a field that is not known: texts and lists grow, anything else is what it is now.
+/// Merges an unknown field: texts and lists grow, other values are replaced.
 fn add(fields: &mut Map<String, Value>, field: &str, value: &Value) {
     match (value, fields.get_mut(field)) {
         (Value::String(more), _) if !more.is_empty() => append(fields, field, more),
@@ -182,11 +188,11 @@ fn add(fields: &mut Map<String, Value>, field: &str, value: &Value) {
     }
 }
 
-/// Says why the model stopped.
+/// Returns the stop reason.
 fn stop(reason: String, refuses: bool, calls: bool) -> StopReason {
     match reason.as_str() {
         "stop" if refuses => StopReason::Refused,
-        // Some services say `stop` also when they call.
+        // Some services send `stop` also after calls.
         "stop" | "tool_calls" if calls => StopReason::ToolUse,
         "stop" => StopReason::EndTurn,
         "length" => StopReason::MaxTokens,

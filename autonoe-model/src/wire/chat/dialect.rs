@@ -1,14 +1,14 @@
-//! How a service differs from others that speak the same protocol, as data.
+//! [`Dialect`]: known differences between services with the same protocol.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A service that is known to differ.
+/// Service with known differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Dialect {
-    /// None of the others: what most services understand.
+    /// None of the others: what most services accept.
     #[default]
     Plain,
     /// OpenAI itself.
@@ -21,71 +21,71 @@ pub enum Dialect {
     OpenRouter,
 }
 
-/// What a service does otherwise than its dialect says.
+/// Deviations of a service from its dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DialectChanges {
-    /// Whether the service must be asked to count tokens.
+    /// Whether token counts must be requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_usage: Option<StreamUsage>,
-    /// Where the service reads how long an answer may be.
+    /// Field for the maximum length of an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitField>,
-    /// Where the service reads how much a model may think.
+    /// Field for the thinking budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<ThinkingField>,
-    /// What the service wants to see again of a model's thoughts: the first of these that came.
+    /// Reasoning fields to send back: the first of these that the service has sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub echo: Option<Vec<ReasoningField>>,
-    /// What the service accepts as the arguments of an earlier call.
+    /// Accepted arguments of earlier calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<CallArguments>,
-    /// Whether the model can look at pictures.
+    /// Whether the model supports images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pictures: Option<Pictures>,
 }
 
-/// Whether a service must be asked to count tokens.
+/// Whether token counts must be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StreamUsage {
-    /// It must, by `stream_options`.
+    /// They must, by `stream_options`.
     Ask,
-    /// It counts without being asked, or does not know `stream_options`.
+    /// The service reports them without a request, or does not support `stream_options`.
     DoNotAsk,
 }
 
-/// Where a service reads how long an answer may be.
+/// Field for the maximum length of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitField {
-    /// In `max_tokens`.
+    /// `max_tokens`.
     MaxTokens,
-    /// In `max_completion_tokens`.
+    /// `max_completion_tokens`.
     MaxCompletionTokens,
 }
 
-/// Where a service reads how much a model may think.
+/// Field for the thinking budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingField {
-    /// In `reasoning_effort`, as `low`, `medium` or `high`.
+    /// `reasoning_effort`, as `low`, `medium` or `high`.
     ReasoningEffort,
-    /// In `reasoning`, as a number of tokens.
+    /// `reasoning`, as a number of tokens.
     Reasoning,
-    /// Nowhere: it is not sent.
+    /// None: the budget is not sent.
     None,
 }
 
-/// Where a service writes what a model thinks.
+/// Field with the reasoning of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningField {
-    /// In `reasoning`.
+    /// `reasoning`.
     Reasoning,
-    /// In `reasoning_content`.
+    /// `reasoning_content`.
     ReasoningContent,
-    /// In `reasoning_details`, with signatures.
+    /// `reasoning_details`, with signatures.
     ReasoningDetails,
 }
 
@@ -100,28 +100,28 @@ impl ReasoningField {
     }
 }
 
-/// What a service accepts as the arguments of an earlier call.
+/// Accepted arguments of earlier calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CallArguments {
     /// Any text, as the model wrote it.
     AsWritten,
-    /// Only an object: anything else becomes `{"arguments": ..}`, because the service would
-    /// refuse the whole conversation from then on.
+    /// Only an object: anything else becomes `{"arguments": ..}`, because the service would reject
+    /// the whole conversation from then on.
     Object,
 }
 
-/// Whether a model can look at pictures.
+/// Whether a model supports images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Pictures {
-    /// It can.
+    /// It does.
     Send,
-    /// It cannot: it is told that there is one.
+    /// It does not: a text mentions the image.
     Name,
 }
 
-/// How a service differs from others, in full.
+/// Complete set of a service's differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChatDialect {
     pub(crate) stream_usage: StreamUsage,
@@ -170,7 +170,7 @@ impl From<Dialect> for ChatDialect {
 }
 
 impl ChatDialect {
-    /// Changes what `changes` says.
+    /// Applies `changes`.
     #[must_use]
     pub(crate) fn with(self, changes: &DialectChanges) -> Self {
         Self {

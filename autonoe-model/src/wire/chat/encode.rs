@@ -1,15 +1,15 @@
-//! From a request to the JSON of the service.
+//! Encoding of requests for Chat Completions.
 
-use autonoe_core::Attachment;
+use autonoe_core::tool::Attachment;
 use serde_json::{Map, Value, json};
 
 use super::dialect::{ChatDialect, LimitField, Pictures, StreamUsage, ThinkingField};
 use super::message::assistant;
 use crate::contract::{Message, ModelRequest, ToolChoice, ToolResult};
 use crate::wire::Encoded;
-use crate::wire::openai::{Shown, effort, parameters, result_text, shown};
+use crate::wire::openai::{FileContent, effort, file_content, parameters, result_text};
 
-/// Writes down what `model` is asked.
+/// Encodes a request to `model`.
 pub(super) fn encode(dialect: &ChatDialect, model: &str, request: &ModelRequest) -> Encoded {
     let mut body = Map::new();
     body.insert("model".into(), model.into());
@@ -85,7 +85,7 @@ fn messages(dialect: &ChatDialect, request: &ModelRequest) -> Vec<Value> {
     messages
 }
 
-/// Returns a result. It has only words, so that files are named, unless they follow as pictures.
+/// Encodes a result. It only supports text, so files are mentioned, unless they follow as images.
 fn tool(dialect: &ChatDialect, result: &ToolResult) -> Value {
     let files = result.attachments.iter();
     let words: String = files
@@ -96,7 +96,8 @@ fn tool(dialect: &ChatDialect, result: &ToolResult) -> Value {
     json!({"role": "tool", "tool_call_id": result.call_id, "content": content})
 }
 
-/// Returns the pictures of results, which only a user may send, behind all of the results.
+/// Encodes the images of results. Only a user message may contain images, so it follows after all
+/// results.
 fn pictures(dialect: &ChatDialect, results: &[ToolResult]) -> Option<Value> {
     let mut content = Vec::new();
     for result in results {
@@ -106,7 +107,10 @@ fn pictures(dialect: &ChatDialect, results: &[ToolResult]) -> Option<Value> {
             .filter_map(|file| picture(dialect, file))
             .collect();
         if !urls.is_empty() {
-            let words = format!("Pictures of {} ({}):", result.name, result.call_id);
+            let words = format!(
+                "Images in the result of {} ({}):",
+                result.name, result.call_id
+            );
             content.push(json!({"type": "text", "text": words}));
         }
         for url in urls {
@@ -117,8 +121,8 @@ fn pictures(dialect: &ChatDialect, results: &[ToolResult]) -> Option<Value> {
 }
 
 fn picture(dialect: &ChatDialect, file: &Attachment) -> Option<String> {
-    match (dialect.pictures, shown(file)) {
-        (Pictures::Send, Shown::Picture(url)) => Some(url),
+    match (dialect.pictures, file_content(file)) {
+        (Pictures::Send, FileContent::Image(url)) => Some(url),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! An earlier answer, as it is sent back.
+//! Encoding of earlier answers.
 
 use serde_json::{Map, Value, json};
 
@@ -7,14 +7,14 @@ use super::dialect::{CallArguments, ChatDialect, ReasoningField};
 use crate::contract::{AssistantMessage, Part, PartKind};
 use crate::wire::openai::{read_arguments, write_arguments};
 
-/// Returns an answer as it is sent back: its own parts as they came, others as what they mean.
-/// One that neither says nor calls anything is not sent, because it would be refused.
+/// Encodes an answer: its own parts in their original form, others by their meaning. An answer
+/// without text and calls is omitted, because it would be rejected.
 pub(super) fn assistant(dialect: &ChatDialect, answer: &AssistantMessage) -> Option<Value> {
     let mut message = Map::new();
     let mut content = String::new();
     let mut calls = Vec::new();
     for part in &answer.parts {
-        let own = part.wire_of(PROTOCOL);
+        let own = part.wire_item(PROTOCOL);
         match &part.kind {
             PartKind::Text { text } => match own.and_then(Value::as_object) {
                 Some(fields) if !fields.contains_key("content") => message.extend(fields.clone()),
@@ -41,7 +41,7 @@ pub(super) fn assistant(dialect: &ChatDialect, answer: &AssistantMessage) -> Opt
     Some(message.into())
 }
 
-/// Returns what the service wants to see again of a model's thoughts.
+/// Returns the reasoning field that the service requires in later requests.
 fn echo(dialect: &ChatDialect, item: &Value) -> Option<(String, Value)> {
     let fields = dialect.echo.iter().copied().map(ReasoningField::as_str);
     fields
@@ -53,7 +53,7 @@ fn call(dialect: &ChatDialect, part: &Part) -> Option<Value> {
     let PartKind::ToolCall { id, name, input } = &part.kind else {
         return None;
     };
-    let mut item = match part.wire_of(PROTOCOL) {
+    let mut item = match part.wire_item(PROTOCOL) {
         Some(item) => item.clone(),
         None => json!({
             "id": id,
@@ -69,7 +69,7 @@ fn call(dialect: &ChatDialect, part: &Part) -> Option<Value> {
     Some(item)
 }
 
-/// Returns arguments that are an object: the same, if they are one.
+/// Returns arguments that are an object: unchanged, if they are one.
 fn as_object(arguments: String) -> String {
     match read_arguments(&arguments) {
         Value::Object(object) if object.is_empty() => "{}".into(),

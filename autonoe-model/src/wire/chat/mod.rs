@@ -1,13 +1,13 @@
-//! The Chat Completions protocol, which many services speak, each a little differently.
+//! Chat Completions protocol in the dialects of various services.
 
 mod calls;
 mod decode;
 mod dialect;
 mod encode;
 mod message;
+mod reasoning;
 #[cfg(test)]
 mod tests;
-mod thoughts;
 
 use self::decode::ChatDecoder;
 pub(crate) use self::dialect::ChatDialect;
@@ -15,21 +15,21 @@ pub use self::dialect::{
     CallArguments, Dialect, DialectChanges, LimitField, Pictures, ReasoningField, StreamUsage,
     ThinkingField,
 };
-use super::openai::{bearer, refused};
+use super::openai::{bearer, refusal_error};
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};
 
-/// The name of the protocol.
+/// Name of the protocol.
 const PROTOCOL: &str = "openai-chat";
 
-/// The Chat Completions protocol, as one service speaks it.
+/// Chat Completions protocol in the dialect of one service.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenAiChat {
     dialect: ChatDialect,
 }
 
 impl OpenAiChat {
-    /// Makes the protocol in a dialect.
+    /// Creates the protocol in a dialect.
     pub(crate) fn new(dialect: ChatDialect) -> Self {
         Self { dialect }
     }
@@ -52,7 +52,7 @@ impl Wire for OpenAiChat {
         Box::new(ChatDecoder::default())
     }
 
-    fn refused(&self, refusal: &Refusal) -> ModelError {
-        refused(refusal)
+    fn refusal_error(&self, refusal: &Refusal) -> ModelError {
+        refusal_error(refusal)
     }
 }

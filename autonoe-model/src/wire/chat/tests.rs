@@ -1,4 +1,4 @@
-//! The protocol from outside: what is sent, what is read, and what goes back.
+//! Tests of the protocol: encoding, decoding and replay of answers.
 
 mod decoding;
 mod encoding;
@@ -23,7 +23,7 @@ fn end() -> ServerEvent {
     }
 }
 
-/// Plays chunks and the end of the stream to the protocol.
+/// Feeds chunks and the end of the stream to the decoder.
 fn answer(chunks: &[Value]) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
     let events = chunks.iter().map(event).chain([end()]);
     play(wire(Dialect::Plain).decoder(), events)

@@ -1,42 +1,40 @@
-//! A conversation as the API wants it.
+//! Encoding of conversations for the Gemini API.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::Attachment;
+use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use super::PROTOCOL;
 use crate::contract::{Message, Part, PartKind, ToolResult};
 use crate::wire::attachment;
 
-/// What the documentation names for calls of other models, which nobody has signed.
+/// Documented placeholder for the signature of other models' calls.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The ids that calls have for the API, by those that they have here. A call has none there
-/// if the API gave it none: ours must not go back then.
+/// IDs of calls in the API, by our IDs. `None` if the API assigned none: our ID must not be sent
+/// then.
 type WireIds<'a> = BTreeMap<&'a str, Option<&'a str>>;
 
-/// Returns the contents: by turns, none empty, results before anything else.
+/// Returns the contents: alternating roles, none empty, and results first.
 pub(super) fn contents(model: &str, conversation: &[Message]) -> Vec<Value> {
     let mut ids = WireIds::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in conversation {
         let (role, parts): (_, Vec<Value>) = match message {
             Message::User { text } => ("user", text_part(text).into_iter().collect()),
-            Message::Assistant(said) => {
-                ids.extend(said.parts.iter().filter_map(wire_id));
-                let parts = said.parts.iter();
-                (
-                    "model",
-                    parts.filter_map(|said| part(model, said)).collect(),
-                )
+            Message::Assistant(answer) => {
+                ids.extend(answer.parts.iter().filter_map(wire_id));
+                let parts = answer.parts.iter();
+                ("model", parts.filter_map(|it| part(model, it)).collect())
             }
             Message::Results { results } => {
                 let parts = results.iter().flat_map(|it| result(it, &ids));
                 ("user", parts.collect())
             }
         };
-        // Left out before turns are counted: one between two others would leave them of one role.
+        // Removed before turns are merged: an empty message between two others would leave them
+        // with the same role.
         if parts.is_empty() {
             continue;
         }
@@ -54,20 +52,20 @@ pub(super) fn contents(model: &str, conversation: &[Message]) -> Vec<Value> {
     turns.into_iter().map(turn).collect()
 }
 
-/// Returns the id of a call here, and there.
+/// Returns our ID of a call, and its ID in the API.
 fn wire_id(part: &Part) -> Option<(&str, Option<&str>)> {
     let PartKind::ToolCall { id, .. } = &part.kind else {
         return None;
     };
-    let item = part.wire_of(PROTOCOL);
+    let item = part.wire_item(PROTOCOL);
     let wire_id = item.and_then(|item| item["functionCall"]["id"].as_str());
     Some((id, wire_id))
 }
 
-/// Returns a part as it came, or what it means; `None` for what another provider's model
-/// thought, and for what cannot be sent.
+/// Returns a part in its original form, or its meaning; `None` for the reasoning of other
+/// providers' models, and for parts that cannot be sent.
 fn part(model: &str, part: &Part) -> Option<Value> {
-    if let Some(item) = part.wire_of(PROTOCOL) {
+    if let Some(item) = part.wire_item(PROTOCOL) {
         return Some(item.clone());
     }
     match &part.kind {
@@ -75,7 +73,7 @@ fn part(model: &str, part: &Part) -> Option<Value> {
         PartKind::ToolCall { name, input, .. } => {
             let args = match input {
                 Value::Object(_) => input.clone(),
-                // Models read it, so they should know what they wrote.
+                // The model reads this, so it should see what it wrote.
                 other => {
                     json!({"INVALID_JSON": other.as_str().map_or(other.to_string(), str::to_owned)})
                 }
@@ -90,13 +88,13 @@ fn part(model: &str, part: &Part) -> Option<Value> {
     }
 }
 
-/// Tells whether a model refuses calls that nobody has signed: those since version 3 do.
+/// Returns whether a model rejects calls without a signature, as models since version 3 do.
 fn wants_signatures(model: &str) -> bool {
     let model = model.rsplit('/').next().unwrap_or(model);
     !model.starts_with("gemini-1") && !model.starts_with("gemini-2")
 }
 
-/// Returns the parts of a result: the answer to the call, then its files.
+/// Returns the parts of a result: the response to the call, then its files.
 fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
     let field = if result.is_error { "error" } else { "output" };
     let (mut output, mut files) = (result.output.clone(), Vec::new());
@@ -116,7 +114,7 @@ fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
     parts
 }
 
-/// Tells whether models can look at such a file.
+/// Returns whether models support this kind of file.
 fn is_shown(kind: &str) -> bool {
     const IMAGES: [&str; 5] = ["heic", "heif", "jpeg", "png", "webp"];
     let is_image = kind

@@ -1,9 +1,9 @@
-//! An answer that is read as it comes.
+//! [`ContentDecoder`]: decoder of streamed chunks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
 use super::error;
@@ -13,27 +13,27 @@ use crate::contract::{
 };
 use crate::wire::{Decoder, ServerEvent};
 
-/// Reads one answer.
+/// Decodes one answer.
 #[derive(Debug)]
 pub(super) struct ContentDecoder {
     nameless: Arc<AtomicU64>,
     id: Option<String>,
-    /// What the names of calls begin with.
+    /// Prefix of generated call IDs.
     call_prefix: Option<String>,
     model: Option<String>,
     parts: Parts,
     end: Option<End>,
     usage: Usage,
-    /// Whether it was counted when the model had stopped.
+    /// Whether usage was reported after the finish reason.
     is_counted: bool,
     is_whole: bool,
 }
 
-/// Why there is no more.
+/// End of an answer.
 #[derive(Debug)]
 enum End {
     Finished(String),
-    /// The prompt itself was refused.
+    /// The prompt itself was blocked.
     Blocked,
 }
 
@@ -68,7 +68,7 @@ impl ContentDecoder {
                     let prefix = prefix.get_or_insert_with(|| call_prefix(id, nameless));
                     format!("{prefix}-{number}")
                 };
-                self.parts.take(part, new_id, news)?;
+                self.parts.push(part, new_id, news)?;
             }
         }
         if chunk["promptFeedback"]["blockReason"].is_string() {
@@ -77,7 +77,7 @@ impl ContentDecoder {
         if let Some(reason) = candidate["finishReason"].as_str() {
             self.end = Some(End::Finished(reason.to_owned()));
         }
-        // No event says that it is the last. Counts come with every one that matters.
+        // No event is marked as the last one. Every relevant event contains usage.
         self.is_whole = self.end.is_some() && chunk["usageMetadata"].is_object();
         self.is_counted |= self.is_whole && self.usage.tokens().prompt() > 0;
         if self.usage != known && !self.is_whole {
@@ -86,12 +86,12 @@ impl ContentDecoder {
         Some(())
     }
 
-    fn nonsense(&self, message: String) -> ModelError {
+    fn invalid_response(&self, message: String) -> ModelError {
         ModelError::new(ModelErrorCode::InvalidResponse, message).with_usage(self.usage.tokens())
     }
 }
 
-/// Returns what the names of calls begin with: the API gives them none.
+/// Returns the prefix of generated call IDs, because the API assigns none.
 fn call_prefix(id: &Option<String>, nameless: &AtomicU64) -> String {
     match id {
         Some(id) => format!("call-{id}"),
@@ -100,29 +100,30 @@ fn call_prefix(id: &Option<String>, nameless: &AtomicU64) -> String {
 }
 
 impl Decoder for ContentDecoder {
-    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let chunk: Value = serde_json::from_str(&event.data).map_err(|error| {
-            self.nonsense(format!(
-                "the provider sent an event that is no JSON: {error}"
+            self.invalid_response(format!(
+                "the provider sent an event that is not valid JSON: {error}"
             ))
         })?;
-        if let Some(error) = error::of_event(&chunk) {
+        if let Some(error) = error::from_event(&chunk) {
             return Err(error.with_usage(self.usage.tokens()));
         }
         self.take_chunk(&chunk, news).ok_or_else(|| {
-            self.nonsense("the provider sent a part of an answer that makes no sense".to_owned())
+            self.invalid_response("the provider sent an answer part that is not valid".to_owned())
         })
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.is_whole
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
         let tokens = self.usage.tokens();
-        let usage = match self.is_counted {
-            true => CallUsage::Told(tokens),
-            false => CallUsage::AtLeast(tokens),
+        let usage = if self.is_counted {
+            CallUsage::Complete(tokens)
+        } else {
+            CallUsage::AtLeast(tokens)
         };
         let stop = match self.end {
             Some(End::Finished(word)) => finish_reason(&word, self.parts.calls() > 0),
@@ -146,10 +147,10 @@ impl Decoder for ContentDecoder {
 #[cfg(test)]
 mod tests;
 
-/// Reads a `finishReason`.
+/// Parses a `finishReason`.
 pub(super) fn finish_reason(word: &str, has_calls: bool) -> StopReason {
     match word {
-        // The API has no word for it.
+        // The API has no separate reason for tool calls.
         "STOP" if has_calls => StopReason::ToolUse,
         "STOP" => StopReason::EndTurn,
         "MAX_TOKENS" => StopReason::MaxTokens,
@@ -162,13 +163,13 @@ pub(super) fn finish_reason(word: &str, has_calls: bool) -> StopReason {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION" => StopReason::Refused,
-        // `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL`, `OTHER` and whatever may come: the
-        // API has no other word for an answer that is as the model wanted it.
+        // `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL`, `OTHER` and unknown reasons: the API
+        // has no other reason for a successful answer.
         other => StopReason::Failed(other.to_owned()),
     }
 }
 
-/// The counts of the API as they stand. Each report counts from the beginning.
+/// Token counts of the API. Each report is cumulative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     prompt: u64,
@@ -179,9 +180,9 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Takes a report.
+    /// Applies a report.
     pub(super) fn update(&mut self, report: &Value) {
-        for (count, told) in [
+        for (count, reported) in [
             (&mut self.prompt, &report["promptTokenCount"]),
             (
                 &mut self.tool_use_prompt,
@@ -191,11 +192,11 @@ impl Usage {
             (&mut self.candidates, &report["candidatesTokenCount"]),
             (&mut self.thoughts, &report["thoughtsTokenCount"]),
         ] {
-            *count = told.as_u64().unwrap_or(*count);
+            *count = reported.as_u64().unwrap_or(*count);
         }
     }
 
-    /// Returns counts that do not overlap: what is cached is a part of the prompt of the API.
+    /// Returns disjoint counts: the API includes cached tokens in the prompt.
     pub(super) fn tokens(self) -> TokenUsage {
         let cache_read = self.cached.min(self.prompt);
         TokenUsage {

@@ -1,4 +1,4 @@
-//! A request as JSON.
+//! Encoding of requests for the Gemini API.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(super) fn body(model: &str, request: &ModelRequest) -> Value {
     let contents = conversation::contents(model, &request.messages);
     body.insert("contents".into(), contents.into());
     if !request.tools.is_empty() {
-        let tool = |tool: &autonoe_core::ToolDefinition| {
+        let tool = |tool: &autonoe_core::tool::ToolDefinition| {
             json!({
                 "name": tool.name,
                 "description": tool.description,
@@ -57,8 +57,8 @@ fn calling_mode(choice: ToolChoice) -> Option<&'static str> {
     }
 }
 
-/// Returns the path of a model: `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/mine`.
-pub(super) fn of_model(model: &str) -> String {
+/// Returns the URL path of a model: `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/mine`.
+pub(super) fn model_path(model: &str) -> String {
     let folder = if model.contains('/') { "" } else { "models/" };
     let mut path = format!("/v1beta/{folder}");
     for byte in model.bytes() {
@@ -66,7 +66,7 @@ pub(super) fn of_model(model: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b'@' => {
                 path.push(char::from(byte));
             }
-            // A name must not become another path.
+            // Escaped, so that a name cannot become another path.
             _ => {
                 let _ = write!(path, "%{byte:02X}");
             }
@@ -78,7 +78,8 @@ pub(super) fn of_model(model: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{ThinkingBudget, ToolDefinition};
+    use autonoe_core::agent::ThinkingBudget;
+    use autonoe_core::tool::ToolDefinition;
 
     use super::*;
 
@@ -149,7 +150,7 @@ mod tests {
             ("ü", "models/%C3%BC"),
         ] {
             let expected = format!("/v1beta/{expected}:streamGenerateContent?alt=sse");
-            assert_eq!(of_model(model), expected);
+            assert_eq!(model_path(model), expected);
         }
     }
 }

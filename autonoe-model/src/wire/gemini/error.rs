@@ -1,4 +1,4 @@
-//! What a refusal means.
+//! Mapping of Gemini API errors.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::wire::{Refusal, status_code_of};
 
-/// Says what an answer means that is no success.
-pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
+/// Converts an error response.
+pub(super) fn from_refusal(refusal: &Refusal) -> ModelError {
     let status = refusal.status;
     let body: Option<Value> = serde_json::from_str(&refusal.body).ok();
-    // Without a stream, errors come in a list.
+    // Outside of a stream, errors come in a list.
     let body = body.map(|body| match body {
         Value::Array(mut items) if !items.is_empty() => items.swap_remove(0),
         other => other,
     });
     let error = body
         .as_ref()
-        .and_then(of_event)
+        .and_then(from_event)
         .unwrap_or_else(|| refusal.unexplained("Gemini API"));
-    // The header is for those on the way, the body for us: it is more exact.
+    // The body is more precise than the header, which is meant for intermediaries.
     let wait = error.retry_after.or(refusal.retry_after);
     let code = error.status.unwrap_or(status);
     error
@@ -29,15 +29,15 @@ pub(super) fn of_refusal(refusal: &Refusal) -> ModelError {
         .with_request_id(refusal.request_id.clone())
 }
 
-/// Says what an error means that comes as JSON; `None` if it is none.
-pub(super) fn of_event(chunk: &Value) -> Option<ModelError> {
+/// Converts an error in JSON; `None` if there is none.
+pub(super) fn from_event(chunk: &Value) -> Option<ModelError> {
     let error = chunk.get("error").filter(|error| !error.is_null())?;
     let word = error["status"].as_str().unwrap_or_default();
     let status = error["code"]
         .as_u64()
         .and_then(|code| u16::try_from(code).ok());
-    let told = error["message"].as_str().filter(|text| !text.is_empty());
-    let message = told.unwrap_or("the provider failed and did not say why");
+    let text = error["message"].as_str().filter(|text| !text.is_empty());
+    let message = text.unwrap_or("the provider failed without a reason");
     let code = code_of(word, error, message)
         .or(status.map(status_code_of))
         .unwrap_or(ModelErrorCode::Unknown);
@@ -52,11 +52,11 @@ pub(super) fn of_event(chunk: &Value) -> Option<ModelError> {
     Some(failed)
 }
 
-/// Returns what the provider's own name of an error means; `None` if it says nothing.
+/// Maps the provider's error status; `None` if it is not specific.
 fn code_of(word: &str, error: &Value, message: &str) -> Option<ModelErrorCode> {
     Some(match word {
         "INVALID_ARGUMENT" => return of_invalid_argument(error, message),
-        // The country, or an account that does not pay.
+        // An unsupported country, or an account without payment.
         "FAILED_PRECONDITION" | "UNAUTHENTICATED" | "PERMISSION_DENIED" => {
             ModelErrorCode::AuthenticationError
         }
@@ -68,7 +68,7 @@ fn code_of(word: &str, error: &Value, message: &str) -> Option<ModelErrorCode> {
     })
 }
 
-/// Tells cases apart that have one name and one status.
+/// Distinguishes cases with the same status.
 fn of_invalid_argument(error: &Value, message: &str) -> Option<ModelErrorCode> {
     let message = message.to_ascii_lowercase();
     let is_too_long = message.contains("token count") && message.contains("exceeds the maximum");
@@ -81,12 +81,12 @@ fn of_invalid_argument(error: &Value, message: &str) -> Option<ModelErrorCode> {
     }
 }
 
-/// Returns the reason that an `ErrorInfo` gives.
+/// Returns the reason of an `ErrorInfo`.
 fn detail_reason(error: &Value) -> Option<&str> {
     details(error).find_map(|detail| detail["reason"].as_str())
 }
 
-/// Returns the wait that a `RetryInfo` asks for, such as `7s` or `1.5s`.
+/// Returns the delay of a `RetryInfo`, such as `7s` or `1.5s`.
 fn retry_delay(error: &Value) -> Option<Duration> {
     let delay = details(error).find_map(|detail| detail["retryDelay"].as_str())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
@@ -156,7 +156,7 @@ mod tests {
             (504, "DEADLINE_EXCEEDED", "too slow", Timeout),
             (529, "NEW", "overloaded", RateLimited),
         ] {
-            let error = of_refusal(&refusal(status, word, message));
+            let error = from_refusal(&refusal(status, word, message));
 
             assert_eq!(error.code, code, "{status} {word} {message}");
             assert_eq!(error.message, message);
@@ -175,7 +175,7 @@ mod tests {
                          "reason": "API_KEY_INVALID", "domain": "googleapis.com"}],
         }});
         for body in [body.clone(), json!([body])] {
-            let error = of_refusal(&Refusal {
+            let error = from_refusal(&Refusal {
                 status: 400,
                 body: body.to_string(),
                 ..Refusal::default()
@@ -203,7 +203,7 @@ mod tests {
             (Value::Null, header, Some(60.0)),
             (Value::Null, None, None),
         ] {
-            let error = of_refusal(&Refusal {
+            let error = from_refusal(&Refusal {
                 status: 429,
                 body: body(delay.clone()).to_string(),
                 retry_after: header,
@@ -231,13 +231,13 @@ mod tests {
                 body: body.into(),
                 ..Refusal::default()
             };
-            assert_eq!(of_refusal(&refusal), refusal.unexplained("Gemini API"));
+            assert_eq!(from_refusal(&refusal), refusal.unexplained("Gemini API"));
         }
     }
 
     #[test]
     fn an_error_in_a_success_keeps_its_own_status() {
-        let error = of_refusal(&Refusal {
+        let error = from_refusal(&Refusal {
             status: 200,
             ..refusal(429, "RESOURCE_EXHAUSTED", "quota")
         });

@@ -1,4 +1,4 @@
-//! The `generateContent` API of Google's Gemini models, as a stream.
+//! `generateContent` API of Google's Gemini models, streamed.
 
 mod conversation;
 mod decode;
@@ -12,13 +12,13 @@ use std::sync::atomic::AtomicU64;
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};
 
-/// Names the protocol.
+/// Name of the protocol.
 const PROTOCOL: &str = "gemini";
 
-/// The `generateContent` API of Google's Gemini models.
+/// `generateContent` API of Google's Gemini models.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GeminiWire {
-    /// Counts the answers that have no name of their own, for the names of their calls.
+    /// Counts answers without an ID, to generate the IDs of their calls.
     nameless: Arc<AtomicU64>,
 }
 
@@ -27,14 +27,14 @@ impl Wire for GeminiWire {
         PROTOCOL
     }
 
-    // A key in the address would be in every log on the way.
+    // A key in the URL would appear in logs of intermediaries.
     fn credential(&self, key: &str) -> (&'static str, String) {
         ("x-goog-api-key", key.to_owned())
     }
 
     fn encode(&self, model: &str, request: &ModelRequest) -> Encoded {
         Encoded {
-            path: encode::of_model(model),
+            path: encode::model_path(model),
             headers: Vec::new(),
             body: encode::body(model, request),
         }
@@ -44,7 +44,7 @@ impl Wire for GeminiWire {
         Box::new(decode::ContentDecoder::new(self.nameless.clone()))
     }
 
-    fn refused(&self, refusal: &Refusal) -> ModelError {
-        error::of_refusal(refusal)
+    fn refusal_error(&self, refusal: &Refusal) -> ModelError {
+        error::from_refusal(refusal)
     }
 }

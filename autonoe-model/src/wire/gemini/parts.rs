@@ -1,26 +1,27 @@
-//! The parts of an answer, as they come.
+//! [`Parts`]: parts of a streamed answer.
 
 use serde_json::Value;
 
 use super::PROTOCOL;
 use crate::contract::{ModelEvent, Part};
 
-/// The parts that came so far.
+/// Parts so far.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    parts: Vec<Came>,
+    parts: Vec<ReceivedPart>,
 }
 
-/// A part, and the id of its call if it is one.
+/// A part, with its call ID if it is a call.
 #[derive(Debug)]
-struct Came {
+struct ReceivedPart {
     item: Value,
     call_id: Option<String>,
 }
 
 impl Parts {
-    /// Takes the next part; `None` if that makes no sense. `new_id` names a call that has no name.
-    pub(super) fn take(
+    /// Adds the next part; `None` if it is invalid. `new_id` generates the ID of a call without
+    /// one.
+    pub(super) fn push(
         &mut self,
         item: &Value,
         new_id: impl FnOnce(usize) -> String,
@@ -35,7 +36,7 @@ impl Parts {
             };
             let call_id = Some(id.clone());
             news.push(ModelEvent::ToolCall { id, name });
-            self.parts.push(Came {
+            self.parts.push(ReceivedPart {
                 item: item.clone(),
                 call_id,
             });
@@ -44,32 +45,33 @@ impl Parts {
         if let Some(text) = fields.get("text") {
             let text = text.as_str()?;
             if !text.is_empty() {
-                news.push(match is_thought(item) {
-                    true => ModelEvent::Thinking(text.to_owned()),
-                    false => ModelEvent::Text(text.to_owned()),
+                news.push(if is_thought(item) {
+                    ModelEvent::Thinking(text.to_owned())
+                } else {
+                    ModelEvent::Text(text.to_owned())
                 });
             }
             if is_plain(item) {
                 return self.add_text(item, text);
             }
         }
-        self.parts.push(Came {
+        self.parts.push(ReceivedPart {
             item: item.clone(),
             call_id: None,
         });
         Some(())
     }
 
-    /// Adds a piece of a text to the text before it. What is signed stays alone, as the
-    /// documentation asks.
+    /// Appends a piece of text to the text before it. Signed parts stay separate, as the
+    /// documentation requires.
     fn add_text(&mut self, item: &Value, text: &str) -> Option<()> {
-        let last = self.parts.last_mut().map(|came| &mut came.item);
+        let last = self.parts.last_mut().map(|part| &mut part.item);
         let same = last.filter(|last| is_plain(last) && is_thought(last) == is_thought(item));
         match same.and_then(|last| last.get_mut("text")) {
             Some(Value::String(whole)) => whole.push_str(text),
-            // Nothing alone is nothing.
+            // An empty text is not a part.
             _ if text.is_empty() => {}
-            _ => self.parts.push(Came {
+            _ => self.parts.push(ReceivedPart {
                 item: item.clone(),
                 call_id: None,
             }),
@@ -77,27 +79,27 @@ impl Parts {
         Some(())
     }
 
-    /// Returns how many calls came.
+    /// Returns the number of calls.
     pub(super) fn calls(&self) -> usize {
         self.parts
             .iter()
-            .filter(|came| came.call_id.is_some())
+            .filter(|part| part.call_id.is_some())
             .count()
     }
 
     pub(super) fn into_parts(self) -> impl Iterator<Item = Part> {
-        self.parts.into_iter().map(Came::into_part)
+        self.parts.into_iter().map(ReceivedPart::into_part)
     }
 }
 
-impl Came {
+impl ReceivedPart {
     fn into_part(self) -> Part {
         let Self { item, call_id } = self;
         let part = match (call_id, item["text"].as_str()) {
             (Some(id), _) => {
                 let call = &item["functionCall"];
                 let args = match &call["args"] {
-                    // A call of a tool that takes nothing may leave them out.
+                    // Calls of tools without parameters may omit the arguments.
                     Value::Null => Value::Object(serde_json::Map::new()),
                     args => args.clone(),
                 };
@@ -107,7 +109,7 @@ impl Came {
             (None, Some(text)) => Part::text(text),
             (None, None) => Part::opaque(),
         };
-        part.as_it_came(PROTOCOL, item)
+        part.with_wire(PROTOCOL, item)
     }
 }
 
@@ -115,7 +117,7 @@ fn is_thought(item: &Value) -> bool {
     item["thought"] == true
 }
 
-/// Tells whether a part is a text and nothing else.
+/// Returns whether a part consists of text only.
 fn is_plain(item: &Value) -> bool {
     let is_known = |name: &String| name == "text" || name == "thought";
     let fields = item.as_object();

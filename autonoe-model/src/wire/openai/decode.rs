@@ -1,40 +1,40 @@
-//! Parts of answers that both protocols of OpenAI share.
+//! Decoding shared by both protocols of OpenAI.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::wire::ServerEvent;
 
-/// What an event of a stream carries.
+/// Content of a streamed event.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::wire) enum Frame {
-    /// Nothing: a sign of life.
+    /// No content: a keep-alive message.
     Nothing,
-    /// The stream is over.
+    /// End of the stream.
     Done,
-    /// An object.
+    /// A JSON object.
     Object(Value),
-    /// Something that makes no sense.
-    Nonsense,
+    /// Invalid content.
+    Invalid,
 }
 
 impl Frame {
-    /// Reads `event`.
+    /// Parses `event`.
     pub(in crate::wire) fn read(event: &ServerEvent) -> Self {
         match event.data.trim() {
             "" => Self::Nothing,
             "[DONE]" => Self::Done,
             data => match serde_json::from_str(data) {
                 Ok(value @ Value::Object(_)) => Self::Object(value),
-                _ => Self::Nonsense,
+                _ => Self::Invalid,
             },
         }
     }
 }
 
-/// Makes an error about an event that makes no sense.
-pub(in crate::wire) fn nonsense(what: &str, usage: TokenUsage) -> ModelError {
+/// Returns the error for an invalid event.
+pub(in crate::wire) fn invalid_response(what: &str, usage: TokenUsage) -> ModelError {
     ModelError::new(
         ModelErrorCode::InvalidResponse,
         format!("the provider sent {what}"),
@@ -43,7 +43,7 @@ pub(in crate::wire) fn nonsense(what: &str, usage: TokenUsage) -> ModelError {
 }
 
 /// Returns the error for an answer that ended before it was complete.
-pub(in crate::wire) fn broke_off(usage: TokenUsage) -> ModelError {
+pub(in crate::wire) fn incomplete_answer(usage: TokenUsage) -> ModelError {
     ModelError::new(
         ModelErrorCode::NetworkError,
         "the answer ended before it was complete",
@@ -51,8 +51,8 @@ pub(in crate::wire) fn broke_off(usage: TokenUsage) -> ModelError {
     .with_usage(usage)
 }
 
-/// Counts as these protocols tell them: cached tokens are some of those of the prompt, and
-/// reasoning tokens some of those of the completion.
+/// Token counts of these protocols: the prompt includes cached tokens, and the completion includes
+/// reasoning tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::wire) struct Counts {
     pub(in crate::wire) prompt: u64,
@@ -64,9 +64,9 @@ pub(in crate::wire) struct Counts {
 }
 
 impl Counts {
-    /// Reads the counts of `usage`; the protocols only differ in the names of `prompt` and
-    /// `completion`. `None` if nothing is counted: there is no call that uses no tokens, only
-    /// services that do not count.
+    /// Reads the counts of `usage`. The protocols only differ in the names of `prompt` and
+    /// `completion`. `None` if all counts are zero: every call uses tokens, but some services do
+    /// not count them.
     pub(in crate::wire) fn read(usage: &Value, prompt: &str, completion: &str) -> Option<Self> {
         let count = |value: &Value| value.as_u64().unwrap_or(0);
         let prompt_details = &usage[format!("{prompt}_details")];
@@ -82,7 +82,7 @@ impl Counts {
         (counts.prompt > 0 || counts.completion > 0).then_some(counts)
     }
 
-    /// Returns counts that do not overlap and together are as many.
+    /// Returns disjoint counts with the same sum.
     pub(in crate::wire) fn usage(self) -> TokenUsage {
         let cache_read = self.cache_read.min(self.prompt);
         let cache_write = self.cache_write.min(self.prompt - cache_read);
@@ -99,7 +99,8 @@ impl Counts {
         }
     }
 
-    /// Some compatible services do not count reasoning among the completion. The total tells.
+    /// Returns whether reasoning is not included in the completion, as with some compatible
+    /// services. The total reveals this.
     fn counts_reasoning_apart(self) -> bool {
         let with_both = self
             .prompt
@@ -123,10 +124,10 @@ mod tests {
             ("  ", Frame::Nothing),
             ("[DONE]", Frame::Done),
             (r#"{"a": 1}"#, Frame::Object(json!({"a": 1}))),
-            ("[1]", Frame::Nonsense),
-            ("null", Frame::Nonsense),
-            ("<html>", Frame::Nonsense),
-            (r#"{"a": "#, Frame::Nonsense),
+            ("[1]", Frame::Invalid),
+            ("null", Frame::Invalid),
+            ("<html>", Frame::Invalid),
+            (r#"{"a": "#, Frame::Invalid),
         ];
 
         for (data, expected) in table {

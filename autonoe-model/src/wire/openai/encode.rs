@@ -1,14 +1,15 @@
-//! Parts of requests that both protocols of OpenAI share.
+//! Encoding shared by both protocols of OpenAI.
 
-use autonoe_core::{Attachment, ThinkingBudget};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::Attachment;
 use serde_json::{Value, json};
 
 use crate::contract::ToolResult;
 use crate::wire::attachment::base64;
 
-/// Returns what a finished call is called with: a text if the model wrote no JSON.
+/// Parses the arguments of a finished call: a text if the model wrote invalid JSON.
 ///
-/// A model that has nothing to say to a tool often writes nothing at all.
+/// For a tool without arguments, models often write nothing at all.
 pub(in crate::wire) fn read_arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return json!({});
@@ -16,7 +17,7 @@ pub(in crate::wire) fn read_arguments(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-/// Writes down what a tool was called with.
+/// Formats the arguments of a call.
 pub(in crate::wire) fn write_arguments(input: &Value) -> String {
     match input {
         Value::String(no_json) => no_json.clone(),
@@ -24,29 +25,29 @@ pub(in crate::wire) fn write_arguments(input: &Value) -> String {
     }
 }
 
-/// How a model sees a file.
+/// Representation of a file for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::wire) enum Shown {
-    /// As a picture, by a `data:` URL.
-    Picture(String),
-    /// As a document, by its name and a `data:` URL.
+pub(in crate::wire) enum FileContent {
+    /// An image, as a `data:` URL.
+    Image(String),
+    /// A document, as its name and a `data:` URL.
     Document { name: String, url: String },
-    /// As words: what is in it, or that it cannot be shown.
-    Words(String),
+    /// A text: the content of the file, or that it cannot be shown.
+    Text(String),
 }
 
-/// Says how a model sees `file`.
-pub(in crate::wire) fn shown(file: &Attachment) -> Shown {
+/// Returns the representation of `file`.
+pub(in crate::wire) fn file_content(file: &Attachment) -> FileContent {
     let media_type = file.media_type.to_ascii_lowercase();
     match media_type.as_str() {
         "image/png" | "image/jpeg" | "image/gif" | "image/webp" => {
-            Shown::Picture(data_url(&media_type, file))
+            FileContent::Image(data_url(&media_type, file))
         }
-        "application/pdf" => Shown::Document {
+        "application/pdf" => FileContent::Document {
             name: file.name.clone().unwrap_or_else(|| "file.pdf".into()),
             url: data_url(&media_type, file),
         },
-        _ => Shown::Words(file.to_text()),
+        _ => FileContent::Text(file.to_text()),
     }
 }
 
@@ -54,11 +55,11 @@ fn data_url(media_type: &str, file: &Attachment) -> String {
     format!("data:{media_type};base64,{}", base64(file))
 }
 
-/// The least tokens of each effort, the most first. Only the three that every reasoning model
-/// knows: `minimal`, `none` and `xhigh` come and go from model to model.
+/// Minimum tokens of each effort, highest first. Only the three that every reasoning model
+/// supports: `minimal`, `none` and `xhigh` depend on the model.
 const EFFORTS: [(u32, &str); 3] = [(16_384, "high"), (4_096, "medium"), (0, "low")];
 
-/// Returns the effort that comes nearest to a budget of tokens.
+/// Returns the effort nearest to a budget of tokens.
 pub(in crate::wire) fn effort(budget: ThinkingBudget) -> &'static str {
     let found = EFFORTS
         .iter()
@@ -67,8 +68,8 @@ pub(in crate::wire) fn effort(budget: ThinkingBudget) -> &'static str {
     found.unwrap_or("low")
 }
 
-/// Returns the schema of a tool's input. An object that says nothing of its properties is
-/// refused, so it says that it has none.
+/// Returns the schema of a tool's input. The service rejects an object without `properties`, so an
+/// empty one is added.
 pub(in crate::wire) fn parameters(schema: &Value) -> Value {
     let mut schema = schema.clone();
     match schema.as_object_mut() {
@@ -83,8 +84,8 @@ pub(in crate::wire) fn parameters(schema: &Value) -> Value {
     }
 }
 
-/// Returns what the model reads of a result. These protocols have no mark for a call that
-/// failed, so its words begin with one.
+/// Returns the text of a result for the model. These protocols have no flag for a failed call, so
+/// its text starts with one.
 pub(in crate::wire) fn result_text(result: &ToolResult) -> String {
     if result.is_error {
         format!("Error: {}", result.output)
@@ -131,26 +132,26 @@ mod tests {
     #[test]
     fn pictures_and_documents_are_sent_and_the_rest_is_put_into_words() {
         assert_eq!(
-            shown(&file("image/PNG", None)),
-            Shown::Picture("data:image/png;base64,YWJj".into())
+            file_content(&file("image/PNG", None)),
+            FileContent::Image("data:image/png;base64,YWJj".into())
         );
         assert_eq!(
-            shown(&file("application/pdf", Some("a.pdf"))),
-            Shown::Document {
+            file_content(&file("application/pdf", Some("a.pdf"))),
+            FileContent::Document {
                 name: "a.pdf".into(),
                 url: "data:application/pdf;base64,YWJj".into(),
             }
         );
         for (media_type, name) in [("text/plain", "a.txt"), ("video/mp4", "a.mp4")] {
             let file = file(media_type, Some(name));
-            assert_eq!(shown(&file), Shown::Words(file.to_text()));
+            assert_eq!(file_content(&file), FileContent::Text(file.to_text()));
         }
     }
 
     #[test]
     fn a_budget_of_tokens_becomes_an_effort() {
         let table = [
-            (ThinkingBudget::LEAST, "low"),
+            (ThinkingBudget::MIN_TOKENS, "low"),
             (4_095, "low"),
             (4_096, "medium"),
             (ThinkingBudget::default().tokens(), "medium"),

@@ -1,18 +1,18 @@
-//! What the two protocols of OpenAI have in common.
+//! Code shared by both protocols of OpenAI.
 
+mod api_error;
 mod decode;
 mod encode;
-mod fault;
 #[cfg(test)]
 pub(super) mod testing;
 
-pub(super) use decode::{Counts, Frame, broke_off, nonsense};
+pub(super) use api_error::{ApiError, refusal_error};
+pub(super) use decode::{Counts, Frame, incomplete_answer, invalid_response};
 pub(super) use encode::{
-    Shown, effort, parameters, read_arguments, result_text, shown, write_arguments,
+    FileContent, effort, file_content, parameters, read_arguments, result_text, write_arguments,
 };
-pub(super) use fault::{Fault, refused};
 
-/// Says how the key is sent.
+/// Returns the header for the key.
 pub(super) fn bearer(key: &str) -> (&'static str, String) {
     ("authorization", format!("Bearer {key}"))
 }

@@ -1,4 +1,4 @@
-//! Plays events to a decoder.
+//! Test helpers that feed events to a decoder.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,25 +14,25 @@ pub(in crate::wire) fn event(data: &Value) -> ServerEvent {
     }
 }
 
-/// Plays `events` as a client does: to the first error, or to the end.
+/// Feeds `events` to the decoder like a client: to the first error, or to the end.
 pub(in crate::wire) fn play(
     mut decoder: Box<dyn Decoder>,
     events: impl IntoIterator<Item = ServerEvent>,
 ) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
     let mut news = Vec::new();
     for event in events {
-        if let Err(error) = decoder.take(&event, &mut news) {
+        if let Err(error) = decoder.push(&event, &mut news) {
             return (news, Err(error));
         }
-        if decoder.is_whole() {
+        if decoder.is_complete() {
             break;
         }
     }
     (news, decoder.finish())
 }
 
-/// Returns what was told of the text and of the thoughts.
-pub(in crate::wire) fn told(news: &[ModelEvent]) -> (String, String) {
+/// Returns the streamed text and reasoning.
+pub(in crate::wire) fn streamed(news: &[ModelEvent]) -> (String, String) {
     let mut text = String::new();
     let mut thoughts = String::new();
     for event in news {
@@ -45,7 +45,7 @@ pub(in crate::wire) fn told(news: &[ModelEvent]) -> (String, String) {
     (text, thoughts)
 }
 
-/// Cuts `text` into pieces between characters, after each of the given shares.
+/// Splits `text` between characters, at the given positions.
 pub(in crate::wire) fn cut(text: &str, places: &[usize]) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for (n, letter) in text.chars().enumerate() {
@@ -59,7 +59,7 @@ pub(in crate::wire) fn cut(text: &str, places: &[usize]) -> Vec<String> {
     pieces
 }
 
-/// Any JSON that is not too deep.
+/// Generates any JSON of limited depth.
 pub(in crate::wire) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,29 +1,29 @@
-//! From the events of the service to an answer.
+//! [`ResponsesDecoder`]: decoder of streamed events.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::Value;
 
-use super::open_item::{Ended, OpenItem};
+use super::open_item::{AnswerEnd, OpenItem};
 use crate::contract::{
     AssistantMessage, CallUsage, ModelError, ModelErrorCode, ModelEvent, ModelReply, StopReason,
 };
-use crate::wire::openai::{Counts, Fault, Frame, broke_off, nonsense};
+use crate::wire::openai::{ApiError, Counts, Frame, incomplete_answer, invalid_response};
 use crate::wire::{Decoder, ServerEvent};
 
-/// Reads one answer.
+/// Decodes one answer.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesDecoder {
     items: BTreeMap<u64, OpenItem>,
-    /// Told if it came with the end.
+    /// Complete if it came with the end.
     usage: CallUsage,
     id: Option<String>,
     model: Option<String>,
     end: Option<End>,
 }
 
-/// How the service ended the answer.
+/// End of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum End {
     Completed,
@@ -31,16 +31,19 @@ enum End {
 }
 
 impl Decoder for ResponsesDecoder {
-    fn take(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    fn push(&mut self, event: &ServerEvent, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if self.end.is_some() {
             return Ok(());
         }
         let data = match Frame::read(event) {
             Frame::Object(data) => data,
-            // The end of this protocol is another; this one is that of proxies.
+            // This protocol has a different end; proxies send this one.
             Frame::Nothing | Frame::Done => return Ok(()),
-            Frame::Nonsense => {
-                return Err(nonsense("an event that is no JSON", self.usage.known()));
+            Frame::Invalid => {
+                return Err(invalid_response(
+                    "an event that is not valid JSON",
+                    self.usage.known(),
+                ));
             }
         };
         let kind = data["type"].as_str().unwrap_or(&event.name);
@@ -53,44 +56,44 @@ impl Decoder for ResponsesDecoder {
                     news.push(ModelEvent::Used(self.usage.known()));
                 }
             }
-            "response.output_item.added" => self.item(&data).begin(&data["item"], news),
-            "response.output_text.delta" => self.item(&data).say(delta, news),
+            "response.output_item.added" => self.item(&data).start(&data["item"], news),
+            "response.output_text.delta" => self.item(&data).push_text(delta, news),
             "response.refusal.delta" => {
                 let item = self.item(&data);
-                item.refuse();
-                item.say(delta, news);
+                item.mark_refusal();
+                item.push_text(delta, news);
             }
-            "response.reasoning_summary_part.added" => self.item(&data).think_on(news),
+            "response.reasoning_summary_part.added" => self.item(&data).start_paragraph(news),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.item(&data).think(delta, news);
+                self.item(&data).push_reasoning(delta, news);
             }
-            "response.function_call_arguments.delta" => self.item(&data).call_with(delta),
+            "response.function_call_arguments.delta" => self.item(&data).push_arguments(delta),
             "response.output_item.done" => self.done(&data, news)?,
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.finished(kind, &data["response"], news)?;
             }
             "error" => {
-                let fault = Fault::read(&data).unwrap_or_default();
-                return Err(fault.in_stream(self.usage.known()));
+                let fault = ApiError::read(&data).unwrap_or_default();
+                return Err(fault.into_stream_error(self.usage.known()));
             }
-            // There are many more events, and there will be others: none of them is needed.
+            // Other events, including future ones, are not needed.
             _ => {}
         }
         Ok(())
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.end.is_some()
     }
 
     fn finish(self: Box<Self>) -> Result<ModelReply, ModelError> {
         let Some(end) = self.end else {
-            return Err(broke_off(self.usage.known()));
+            return Err(incomplete_answer(self.usage.known()));
         };
         let refuses = self.items.values().any(OpenItem::refuses);
         let ended = match &end {
-            End::Completed => Ended::Whole,
-            End::Incomplete(_) => Ended::Cut,
+            End::Completed => AnswerEnd::Complete,
+            End::Incomplete(_) => AnswerEnd::Cut,
         };
         let items = self.items.into_values();
         let message = AssistantMessage::new(items.filter_map(|item| item.into_part(ended)));
@@ -100,7 +103,7 @@ impl Decoder for ResponsesDecoder {
             .with_id(self.id);
         Ok(match end {
             End::Completed if refuses => reply.with_stop(StopReason::Refused),
-            // It waits for the results of its calls, or has said all.
+            // The model waits for the results of its calls, or has finished.
             End::Completed => reply,
             End::Incomplete(reason) => reply.with_stop(stop(reason)),
         })
@@ -108,8 +111,8 @@ impl Decoder for ResponsesDecoder {
 }
 
 impl ResponsesDecoder {
-    /// Returns the item that an event is about. One that does not say so is about the item that
-    /// is open, or else about the next.
+    /// Returns the item of an event. An event without an index belongs to the open item, or else to
+    /// the next one.
     fn item(&mut self, data: &Value) -> &mut OpenItem {
         let index = data["output_index"].as_u64();
         let index = index.unwrap_or_else(|| match self.items.last_key_value() {
@@ -124,10 +127,10 @@ impl ResponsesDecoder {
         let usage = self.usage.known();
         let item = &data["item"];
         if !item.is_object() {
-            return Err(nonsense("an item that is none", usage));
+            return Err(invalid_response("an item that is not valid", usage));
         }
-        let ended = self.item(data).end(item, news);
-        ended.map_err(|what| nonsense(what, usage))
+        let ended = self.item(data).finish(item, news);
+        ended.map_err(|what| invalid_response(what, usage))
     }
 
     fn note(&mut self, response: &Value, usage: impl FnOnce(TokenUsage) -> CallUsage) {
@@ -144,12 +147,12 @@ impl ResponsesDecoder {
         response: &Value,
         news: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        // What was counted before is not all of it.
-        self.note(response, CallUsage::Told);
+        // Earlier counts are incomplete.
+        self.note(response, CallUsage::Complete);
         let end = match (kind, response["status"].as_str()) {
             ("response.failed", _) | (_, Some("failed")) => {
-                let fault = Fault::read(&response["error"]).unwrap_or_default();
-                return Err(fault.in_stream(self.usage.known()));
+                let fault = ApiError::read(&response["error"]).unwrap_or_default();
+                return Err(fault.into_stream_error(self.usage.known()));
             }
             (_, Some("cancelled")) => {
                 let stopped = "the provider stopped the answer";
@@ -168,26 +171,27 @@ impl ResponsesDecoder {
         Ok(())
     }
 
-    /// Takes items that were never said to be done from the whole answer, where it is told again.
+    /// Takes items that were never marked as done from the complete answer at the end, if it has
+    /// one.
     fn fill_gaps(&mut self, output: &Value, news: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let output = output.as_array().into_iter().flatten().zip(0..);
         for (item, index) in output.filter(|(item, _)| item.is_object()) {
             let open = self.items.entry(index).or_default();
             if !open.is_done() {
-                let ended = open.end(item, news);
-                ended.map_err(|what| nonsense(what, self.usage.known()))?;
+                let ended = open.finish(item, news);
+                ended.map_err(|what| invalid_response(what, self.usage.known()))?;
             }
         }
         Ok(())
     }
 }
 
-/// Says why an answer is not complete.
+/// Returns the stop reason of an incomplete answer.
 fn stop(reason: Option<String>) -> StopReason {
     match reason.as_deref() {
         Some("max_output_tokens") => StopReason::MaxTokens,
         Some("content_filter") => StopReason::Refused,
-        // It is not what the model wanted to say.
+        // This is not the answer that the model intended.
         _ => StopReason::Failed(reason.unwrap_or_else(|| "incomplete".into())),
     }
 }

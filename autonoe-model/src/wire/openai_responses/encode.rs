@@ -1,14 +1,14 @@
-//! From a request to the JSON of the service.
+//! Encoding of requests for the Responses protocol.
 
 use serde_json::{Map, Value, json};
 
-use super::item::{input_items, reasoning_leads_on};
+use super::item::{input_items, sendable_len};
 use super::options::ResponsesOptions;
 use crate::contract::{Message, ModelRequest, ToolChoice, ToolResult};
 use crate::wire::Encoded;
-use crate::wire::openai::{Shown, effort, parameters, result_text, shown};
+use crate::wire::openai::{FileContent, effort, file_content, parameters, result_text};
 
-/// Writes down what `model` is asked.
+/// Encodes a request to `model`.
 pub(super) fn encode(options: &ResponsesOptions, model: &str, request: &ModelRequest) -> Encoded {
     let mut body = Map::new();
     body.insert("model".into(), model.into());
@@ -21,7 +21,7 @@ pub(super) fn encode(options: &ResponsesOptions, model: &str, request: &ModelReq
     if let Some(most) = request.max_output_tokens {
         body.insert("max_output_tokens".into(), most.into());
     }
-    if options.reasoning_models.has(model) {
+    if options.reasoning_models.contains(model) {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
         let reasoning = reasoning(options, request);
         if !reasoning.is_empty() {
@@ -62,7 +62,7 @@ fn tools(request: &ModelRequest) -> Value {
             "name": tool.name,
             "description": tool.description,
             "parameters": parameters(&tool.input_schema),
-            // Otherwise every property would have to be required.
+            // Strict mode would require every property.
             "strict": false,
         })
     });
@@ -80,7 +80,7 @@ fn input(request: &ModelRequest) -> Vec<Value> {
             })),
             Message::Assistant(answer) => {
                 let mut items = input_items(answer);
-                items.truncate(reasoning_leads_on(&items));
+                items.truncate(sendable_len(&items));
                 input.extend(items);
             }
             Message::Results { results } => input.extend(results.iter().map(output)),
@@ -95,13 +95,16 @@ fn output(result: &ToolResult) -> Value {
         Value::String(text)
     } else {
         let words = json!({"type": "input_text", "text": text});
-        let files = result.attachments.iter().map(|file| match shown(file) {
-            Shown::Picture(url) => json!({"type": "input_image", "image_url": url}),
-            Shown::Document { name, url } => {
-                json!({"type": "input_file", "filename": name, "file_data": url})
-            }
-            Shown::Words(words) => json!({"type": "input_text", "text": words}),
-        });
+        let files = result
+            .attachments
+            .iter()
+            .map(|file| match file_content(file) {
+                FileContent::Image(url) => json!({"type": "input_image", "image_url": url}),
+                FileContent::Document { name, url } => {
+                    json!({"type": "input_file", "filename": name, "file_data": url})
+                }
+                FileContent::Text(words) => json!({"type": "input_text", "text": words}),
+            });
         std::iter::once(words).chain(files).collect()
     };
     json!({"type": "function_call_output", "call_id": result.call_id, "output": output})

@@ -1,4 +1,4 @@
-//! An item of an answer: what it means, and how it is sent back.
+//! Conversion of answer items into parts and back.
 
 use serde_json::{Value, json};
 
@@ -6,46 +6,48 @@ use super::PROTOCOL;
 use crate::contract::{AssistantMessage, Part, PartKind};
 use crate::wire::openai::{read_arguments, write_arguments};
 
-/// Returns the part that a finished item is.
+/// Converts a finished item into a part.
 ///
 /// # Errors
 ///
-/// It is a call that does not say what is called; the words say so.
+/// A call has no name or ID. The error says so.
 pub(super) fn part(item: &Value) -> Result<Part, &'static str> {
     let part = match item["type"].as_str() {
-        Some("message") => Part::text(said(item)),
-        Some("reasoning") => Part::thinking(thought(item)),
+        Some("message") => Part::text(message_text(item)),
+        Some("reasoning") => Part::thinking(reasoning_text(item)),
         Some("function_call") => call(item)?,
         _ => Part::opaque(),
     };
-    Ok(part.as_it_came(PROTOCOL, item.clone()))
+    Ok(part.with_wire(PROTOCOL, item.clone()))
 }
 
-/// Tells whether the model refuses in this item.
+/// Returns whether the item is a refusal.
 pub(super) fn refuses(item: &Value) -> bool {
     let content = item["content"].as_array();
     content.is_some_and(|content| content.iter().any(|part| part["type"] == "refusal"))
 }
 
-/// Returns what a message says, or why it says nothing.
-fn said(item: &Value) -> String {
+/// Returns the text of a message, or of its refusal.
+fn message_text(item: &Value) -> String {
     let content = item["content"].as_array().into_iter().flatten();
     content
         .filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()))
         .collect()
 }
 
-/// Returns the summary of thoughts; where there is none, the thoughts, which open models show.
-fn thought(item: &Value) -> String {
+/// Returns the summary of the reasoning, or the reasoning itself if there is none, as with open
+/// models.
+fn reasoning_text(item: &Value) -> String {
     let texts = |list: &Value| -> Vec<String> {
         let list = list.as_array().into_iter().flatten();
         list.filter_map(|part| part["text"].as_str().map(Into::into))
             .collect()
     };
     let summary = texts(&item["summary"]);
-    match summary.is_empty() {
-        true => texts(&item["content"]).concat(),
-        false => summary.join("\n\n"),
+    if summary.is_empty() {
+        texts(&item["content"]).concat()
+    } else {
+        summary.join("\n\n")
     }
 }
 
@@ -55,17 +57,17 @@ fn call(item: &Value) -> Result<Part, &'static str> {
     };
     let text = item["arguments"].as_str().unwrap_or_default();
     let input = match item["status"].as_str() {
-        // It was cut: even if it says nothing, that is not what the model meant.
+        // The call was cut: an empty input is not what the model meant.
         Some("incomplete") if text.trim().is_empty() => text.into(),
         _ => read_arguments(text),
     };
     Ok(Part::tool_call(id, name, input))
 }
 
-/// Returns the items of an answer: its own as they came, others as what they mean.
+/// Returns the items of an answer: its own in their original form, others by their meaning.
 pub(super) fn input_items(answer: &AssistantMessage) -> Vec<Value> {
     let items = answer.parts.iter().filter_map(|part| {
-        if let Some(item) = part.wire_of(PROTOCOL) {
+        if let Some(item) = part.wire_item(PROTOCOL) {
             return is_complete(item).then(|| item.clone());
         }
         match &part.kind {
@@ -84,15 +86,15 @@ pub(super) fn input_items(answer: &AssistantMessage) -> Vec<Value> {
     items.collect()
 }
 
-/// Tells whether the service can read an item again. It has stored nothing, so thoughts without
-/// their content are only a name that it does not find.
+/// Returns whether the service can read an item again. It stores nothing, so reasoning without its
+/// content is only an unknown ID.
 fn is_complete(item: &Value) -> bool {
     item["type"] != "reasoning" || item["encrypted_content"].is_string()
 }
 
-/// Returns how many items of an answer can be sent back. The service refuses thoughts that led
-/// to nothing, which an answer ends with that was cut while the model thought.
-pub(super) fn reasoning_leads_on(items: &[Value]) -> usize {
+/// Returns the number of items of an answer that can be sent back. The service rejects trailing
+/// reasoning, which occurs if the answer was cut during reasoning.
+pub(super) fn sendable_len(items: &[Value]) -> usize {
     let last = items.iter().rposition(|item| item["type"] != "reasoning");
     last.map_or(0, |last| last + 1)
 }

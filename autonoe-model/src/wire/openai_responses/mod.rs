@@ -1,7 +1,7 @@
-//! The Responses protocol of OpenAI.
+//! Responses protocol of OpenAI.
 //!
-//! Nothing is stored at the service: each request carries the whole conversation, with the
-//! model's own items, hidden reasoning included, as they came.
+//! Nothing is stored at the service: each request contains the whole conversation, with the model's
+//! own items in their original form, including hidden reasoning.
 
 mod decode;
 mod encode;
@@ -15,21 +15,21 @@ pub use options::{ReasoningModels, ReasoningSummary};
 
 use self::decode::ResponsesDecoder;
 pub(crate) use self::options::ResponsesOptions;
-use super::openai::{bearer, refused};
+use super::openai::{bearer, refusal_error};
 use super::{Decoder, Encoded, Refusal, Wire};
 use crate::contract::{ModelError, ModelRequest};
 
-/// The name of the protocol.
+/// Name of the protocol.
 const PROTOCOL: &str = "openai-responses";
 
-/// The Responses protocol of OpenAI.
+/// Responses protocol of OpenAI.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenAiResponses {
     options: ResponsesOptions,
 }
 
 impl OpenAiResponses {
-    /// Makes the protocol with `options`.
+    /// Creates the protocol with `options`.
     pub(crate) fn new(options: ResponsesOptions) -> Self {
         Self { options }
     }
@@ -52,7 +52,7 @@ impl Wire for OpenAiResponses {
         Box::new(ResponsesDecoder::default())
     }
 
-    fn refused(&self, refusal: &Refusal) -> ModelError {
-        refused(refusal)
+    fn refusal_error(&self, refusal: &Refusal) -> ModelError {
+        refusal_error(refusal)
     }
 }

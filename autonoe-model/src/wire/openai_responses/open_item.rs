@@ -1,4 +1,4 @@
-//! An item that is still being written.
+//! [`OpenItem`]: item of a streamed answer.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::item::{part, refuses};
 use crate::contract::{ModelEvent, Part, PartKind};
 use crate::wire::openai::read_arguments;
 
-/// How an answer ended, for an item that nobody said to be done.
+/// End of the answer, for items that were never marked as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// It is whole, and so are its items.
-    Whole,
-    /// It was cut.
+pub(super) enum AnswerEnd {
+    /// The answer and its items are complete.
+    Complete,
+    /// The answer was cut.
     Cut,
 }
 
-/// An item that is still being written, and what has been told of it.
+/// An item in progress, and what has been emitted of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenItem {
     begun: Value,
@@ -23,69 +23,70 @@ pub(super) struct OpenItem {
     text: String,
     thoughts: String,
     arguments: String,
-    told_call: bool,
+    emitted_call: bool,
     refuses: bool,
 }
 
 impl OpenItem {
-    /// Begins with the item as it is at first.
-    pub(super) fn begin(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
+    /// Starts the item.
+    pub(super) fn start(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
         self.begun = item.clone();
-        self.tell_call(item, news);
+        self.emit_call(item, news);
     }
 
-    /// Adds to what is said.
-    pub(super) fn say(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
+    /// Appends text.
+    pub(super) fn push_text(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
         if !more.is_empty() {
             self.text += more;
             news.push(ModelEvent::Text(more.into()));
         }
     }
 
-    /// Notes that what is said is a refusal.
-    pub(super) fn refuse(&mut self) {
+    /// Marks the text as a refusal.
+    pub(super) fn mark_refusal(&mut self) {
         self.refuses = true;
     }
 
-    /// Adds to what is thought.
-    pub(super) fn think(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
+    /// Appends reasoning.
+    pub(super) fn push_reasoning(&mut self, more: &str, news: &mut Vec<ModelEvent>) {
         if !more.is_empty() {
             self.thoughts += more;
             news.push(ModelEvent::Thinking(more.into()));
         }
     }
 
-    /// Begins a new paragraph of thoughts, unless it is the first.
-    pub(super) fn think_on(&mut self, news: &mut Vec<ModelEvent>) {
+    /// Starts a new paragraph of reasoning, unless it is the first.
+    pub(super) fn start_paragraph(&mut self, news: &mut Vec<ModelEvent>) {
         if !self.thoughts.is_empty() {
-            self.think("\n\n", news);
+            self.push_reasoning("\n\n", news);
         }
     }
 
-    /// Adds to what a tool is called with.
-    pub(super) fn call_with(&mut self, more: &str) {
+    /// Appends to the arguments of a call.
+    pub(super) fn push_arguments(&mut self, more: &str) {
         self.arguments += more;
     }
 
-    /// Ends with the item as it is, which is the truth, and tells what was not told yet.
+    /// Ends the item with its final form, which is authoritative, and emits what was not emitted
+    /// yet.
     ///
     /// # Errors
     ///
-    /// The item makes no sense; the words say why.
-    pub(super) fn end(
+    /// The item is invalid. The error says why.
+    pub(super) fn finish(
         &mut self,
         item: &Value,
         news: &mut Vec<ModelEvent>,
     ) -> Result<(), &'static str> {
         let part = part(item)?;
         self.refuses = refuses(item);
-        self.tell_call(item, news);
+        self.emit_call(item, news);
         match &part.kind {
             PartKind::Text { text } if self.text.is_empty() => {
-                self.say(text, news);
+                self.push_text(text, news);
             }
             PartKind::Thinking { text } if self.thoughts.is_empty() => {
-                self.think(text, news);
+                self.push_reasoning(text, news);
             }
             _ => {}
         }
@@ -93,26 +94,26 @@ impl OpenItem {
         Ok(())
     }
 
-    /// Tells whether the item was said to be done.
+    /// Returns whether the item was marked as done.
     pub(super) fn is_done(&self) -> bool {
         self.done.is_some()
     }
 
-    /// Tells whether the model refuses in it.
+    /// Returns whether the item is a refusal.
     pub(super) fn refuses(&self) -> bool {
         self.refuses
     }
 
-    /// Returns the part that it is. One that nobody said to be done is not as it came; it is
-    /// what it means so far.
-    pub(super) fn into_part(self, ended: Ended) -> Option<Part> {
+    /// Converts the item into a part. An item that was never marked as done has no original form,
+    /// only its meaning so far.
+    pub(super) fn into_part(self, ended: AnswerEnd) -> Option<Part> {
         if self.done.is_some() {
             return self.done;
         }
         if let (Some(id), Some(name)) = call_names(&self.begun) {
             let input = match ended {
-                Ended::Whole => read_arguments(&self.arguments),
-                Ended::Cut => self.arguments.into(),
+                AnswerEnd::Complete => read_arguments(&self.arguments),
+                AnswerEnd::Cut => self.arguments.into(),
             };
             return Some(Part::tool_call(id, name, input));
         }
@@ -122,12 +123,12 @@ impl OpenItem {
         (!self.thoughts.is_empty()).then(|| Part::thinking(self.thoughts))
     }
 
-    fn tell_call(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
-        if self.told_call {
+    fn emit_call(&mut self, item: &Value, news: &mut Vec<ModelEvent>) {
+        if self.emitted_call {
             return;
         }
         if let (Some(id), Some(name)) = call_names(item) {
-            self.told_call = true;
+            self.emitted_call = true;
             news.push(ModelEvent::ToolCall {
                 id: id.into(),
                 name: name.into(),

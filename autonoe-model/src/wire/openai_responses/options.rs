@@ -1,40 +1,40 @@
-//! What differs from model to model, and from account to account.
+//! [`ResponsesOptions`]: options that depend on the model and the account.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What differs from model to model, and from account to account.
+/// Options that depend on the model and the account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResponsesOptions {
-    /// Which models think before they answer.
+    /// Models that reason before they answer.
     pub(crate) reasoning_models: ReasoningModels,
-    /// How thoughts are summed up.
+    /// Format of reasoning summaries.
     pub(crate) summary: Option<ReasoningSummary>,
 }
 
-/// Which models think before they answer. A model that does not refuses to be asked for thoughts,
-/// and one that does needs its own again to go on with them.
+/// Models that reason before they answer. Other models reject requests for reasoning, and these
+/// models need their own reasoning back to continue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReasoningModels {
-    /// All but those whose names are known not to: `gpt-4..`, `gpt-3.5..`, `chatgpt-..`, `..-chat..`.
+    /// All except those with known names: `gpt-4..`, `gpt-3.5..`, `chatgpt-..`, `..-chat..`.
     #[default]
     ByName,
-    /// All of them.
+    /// All models.
     Always,
-    /// None of them.
+    /// No models.
     Never,
 }
 
 impl ReasoningModels {
-    /// Tells whether `model` thinks before it answers.
-    pub(crate) fn has(self, model: &str) -> bool {
+    /// Returns whether `model` reasons before it answers.
+    pub(crate) fn contains(self, model: &str) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,
             Self::ByName => {
                 let silent = ["gpt-4", "gpt-3.5", "chatgpt-"];
-                // A tuned model is named after what it was made of: `ft:gpt-4.1-mini:acme::1`.
+                // A fine-tuned model has the name of its base model: `ft:gpt-4.1-mini:acme::1`.
                 let name = model.strip_prefix("ft:").unwrap_or(model);
                 !silent.iter().any(|begin| name.starts_with(begin)) && !name.contains("-chat")
             }
@@ -42,20 +42,20 @@ impl ReasoningModels {
     }
 }
 
-/// How the service sums up the thoughts of a model, which it never shows themselves.
+/// Format of reasoning summaries. The service never shows the reasoning itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReasoningSummary {
-    /// As the service likes.
+    /// Chosen by the service.
     Auto,
-    /// In a few words.
+    /// Short.
     Concise,
-    /// In many words.
+    /// Long.
     Detailed,
 }
 
 impl ReasoningSummary {
-    /// Returns the word that the service has for it.
+    /// Returns the name in the protocol.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -86,9 +86,9 @@ mod tests {
         ];
 
         for (model, thinks) in table {
-            assert_eq!(ReasoningModels::ByName.has(model), thinks, "{model}");
-            assert!(ReasoningModels::Always.has(model));
-            assert!(!ReasoningModels::Never.has(model));
+            assert_eq!(ReasoningModels::ByName.contains(model), thinks, "{model}");
+            assert!(ReasoningModels::Always.contains(model));
+            assert!(!ReasoningModels::Never.contains(model));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The protocol from outside: what is sent, what is read, and what goes back.
+//! Tests of the protocol: encoding, decoding and replay of answers.
 
 mod decoding;
 mod encoding;
@@ -16,7 +16,7 @@ fn wire() -> OpenAiResponses {
     OpenAiResponses::default()
 }
 
-/// Plays events to the protocol.
+/// Feeds events to the decoder.
 fn answer(events: &[Value]) -> (Vec<ModelEvent>, Result<ModelReply, ModelError>) {
     play(wire().decoder(), events.iter().map(event))
 }

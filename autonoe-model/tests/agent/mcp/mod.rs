@@ -1,36 +1,37 @@
-//! Sessions with MCP servers, which are real processes.
+//! Tests of sessions with MCP servers, which are real processes.
 
-mod calling;
-mod ending;
-mod failing;
+mod calls;
+mod failures;
 mod own_server;
 mod remote;
+mod shutdown;
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, McpServer, ProjectPaths, RunId, Sandbox,
-    SessionKey, SessionSpec, Toolbox,
-};
+use autonoe_core::agent::Sandbox;
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{McpServer, Toolbox};
+use autonoe_core::{AgentClient, AgentClientFactory, RunId, SessionSpec};
 use autonoe_model::ModelAgentOptions;
 use serde_json::{Value, json};
 
-use crate::agent::setting::{ScriptedModel, Turn, agents, calls, says, turn_of};
+use crate::agent::fixture::{ScriptedModel, Turn, agents, calls, says, turn_of};
 
-/// How long anything may take that is waited for.
+/// Time limit of each wait.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What servers are told to do.
+/// Script of the test servers.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agent/mcp/server.py");
 
-/// A folder that servers work in, and a run that their processes are found by.
+/// Folder of the servers, and the run that identifies their processes.
 struct Place {
     folder: PathBuf,
     run: String,
-    /// Removes the folder at the end, if it is ours.
+    /// Removes the folder at the end, if this process owns it.
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -40,7 +41,7 @@ impl Place {
         Self::at(folder.path()).owning(folder)
     }
 
-    /// The place in a folder that somebody else removes.
+    /// Uses a folder that another process removes.
     fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         let name = folder.file_name().expect("it has one");
@@ -57,7 +58,7 @@ impl Place {
         self
     }
 
-    /// A session with servers that behave as is said, of which everything is granted.
+    /// Returns a session with servers of the given behaviours, with all tools granted.
     fn spec(&self, servers: &[(&str, &str)]) -> SessionSpec {
         let key = SessionKey {
             run: RunId::new(&self.run),
@@ -81,14 +82,14 @@ impl Place {
         self.folder.join(name)
     }
 
-    /// Waits until a server has written the file `name`, and returns what is in it.
-    async fn told_in(&self, name: &str) -> String {
+    /// Waits until a server has written the file `name`, and returns its content.
+    async fn content_of(&self, name: &str) -> String {
         let path = self.path(name);
         eventually(name, || path.exists()).await;
         fs::read_to_string(path).expect("readable")
     }
 
-    /// Counts the processes of servers that live.
+    /// Counts the running processes of servers.
     fn processes(&self) -> usize {
         let mark = format!("OF_RUN={}\0", self.run);
         let entries = fs::read_dir("/proc").expect("Linux").flatten();
@@ -104,7 +105,7 @@ impl Place {
     }
 }
 
-/// A server that behaves as is said.
+/// Returns a server with the given behaviour.
 ///
 /// `mute` and `garbage` never become ready, and tests let their start time run out. The shell runs
 /// them because it starts faster than Python.
@@ -119,7 +120,7 @@ fn server(how: &str) -> McpServer {
     serde_json::from_value(server).expect("a server")
 }
 
-/// Waits until `is_so`, and fails when that takes too long.
+/// Waits until `is_so`, and fails after the time limit.
 async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -128,13 +129,13 @@ async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for `future`, and fails when that takes too long.
+/// Waits for `future`, and fails after the time limit.
 async fn within<T>(future: impl Future<Output = T>) -> T {
     let answer = tokio::time::timeout(DEADLINE, future).await;
     answer.expect("it does not take as long as that")
 }
 
-/// Makes the client of a session on `model`.
+/// Creates the client of a session on `model`.
 fn client(
     model: &Arc<ScriptedModel>,
     spec: SessionSpec,
@@ -144,7 +145,7 @@ fn client(
     agents.create(spec).expect("it can be made")
 }
 
-/// Makes the calls in a session of their own, and returns what came of them, and the model.
+/// Runs the calls in a separate session, and returns the turn and the model.
 async fn session(
     spec: SessionSpec,
     made: &[(&str, &str, Value)],

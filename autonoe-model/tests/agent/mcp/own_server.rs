@@ -1,11 +1,12 @@
-//! The server that a run has for agents of other programs.
+//! Tests of the in-process agent with Autonoe's own MCP server.
 
 use std::sync::Arc;
 
-use autonoe_core::{
-    Epoch, InstructionName, LedgerBook, MemoryRepository, RunId, SessionKey, SystemClock,
-    ToolServer, ToolStatus, Toolbox, deliverable_tools,
-};
+use autonoe_core::RunId;
+use autonoe_core::event::InstructionName;
+use autonoe_core::ledger::{LedgerStore, MemoryRepository, deliverable_tools};
+use autonoe_core::time::{Epoch, SessionKey, SystemClock};
+use autonoe_core::tool::{ToolServer, ToolStatus, Toolbox};
 use autonoe_mcp::HttpToolServer;
 use serde_json::json;
 
@@ -14,7 +15,7 @@ use super::{Place, session};
 #[tokio::test]
 async fn the_tools_of_our_own_server_are_called() {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerBook::new(repository, Arc::new(SystemClock), Epoch(1));
+    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
     let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Sync));
     let key = SessionKey {
         run: RunId::new("run"),

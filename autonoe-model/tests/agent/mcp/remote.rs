@@ -1,20 +1,21 @@
-//! Servers that are reached over HTTP.
+//! Tests of remote MCP servers over HTTP.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use autonoe_core::{McpServer, SessionSpec, ToolStatus};
+use autonoe_core::SessionSpec;
+use autonoe_core::tool::{McpServer, ToolStatus};
 use serde_json::json;
 
 use super::{DEADLINE, Place, client, session, within};
-use crate::agent::setting::{ScriptedModel, turn_of};
+use crate::agent::fixture::{ScriptedModel, turn_of};
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/agent/mcp/remote_server.py"
 );
 
-/// A server that answers as is said, until this is dropped.
+/// A server with the given behaviour, until dropped.
 struct Remote {
     process: Child,
     port: String,
@@ -29,20 +30,20 @@ impl Remote {
             .stderr(Stdio::null())
             .spawn()
             .expect("it starts");
-        let port = place.told_in("port").await;
+        let port = place.content_of("port").await;
         Self { process, port }
     }
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// A session with the server at `port`, and a key for it.
+/// Returns a session with the server at `port`, and a key for it.
 fn spec(place: &Place, port: &str, key: &str) -> SessionSpec {
     let mut spec = place.spec(&[]);
     let server = json!({
@@ -79,7 +80,7 @@ async fn tools_are_called_whether_a_server_answers_at_once_or_by_events() {
             ],
             "{how}"
         );
-        assert_eq!(place.told_in("deleted").await, "s-1", "{how}");
+        assert_eq!(place.content_of("deleted").await, "s-1", "{how}");
     }
 }
 
@@ -94,7 +95,7 @@ async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt(
         let place = Place::new();
         let remote = Remote::start(&place, how).await;
         let spec = spec(&place, &remote.port, key);
-        // Held or not: nobody listens any more if it is gone.
+        // A dropped server leaves a port without a listener.
         let _held = (how != "gone").then_some(remote);
         let model = ScriptedModel::new([]);
         let mut client = client(&model, spec, |options| {
@@ -117,7 +118,7 @@ async fn a_session_whose_server_cannot_be_reached_fails_before_its_first_prompt(
             !said.contains("hidden") && !said.contains("bad"),
             "{how}: {said}"
         );
-        assert!(model.asked().is_empty());
+        assert!(model.requests().is_empty());
         within(client.dispose()).await.expect("it ends");
     }
 }

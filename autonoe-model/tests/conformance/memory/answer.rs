@@ -1,13 +1,11 @@
-//! What the client in memory answers.
+//! Answers of the in-memory client.
 
 use std::time::Duration;
 
-use autonoe_core::TokenUsage;
-use autonoe_model::conformance::{AskedWait, BrokenStream, Scenario};
-use autonoe_model::{
-    AssistantMessage, ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part,
-    PartKind,
-};
+use autonoe_core::agent::TokenUsage;
+use autonoe_model::conformance::{BrokenStream, RequestedDelay, Scenario};
+use autonoe_model::contract::{AssistantMessage, PartKind};
+use autonoe_model::{ModelError, ModelErrorCode, ModelEvent, ModelReply, ModelStream, Part};
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -15,11 +13,11 @@ use serde_json::{Value, json};
 use super::{KEY, Memory, PROTOCOL};
 use crate::conformance::faulty::Fault;
 
-/// How long the client waits for a provider that is silent.
+/// Timeout of the client for a silent provider.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Memory {
-    /// Answers, in the order of the scenario.
+    /// Answers as the scenario requires.
     pub(super) fn answer(&self) -> ModelStream {
         let fails = |error: ModelError| stream::iter([Err(self.fault.changes(error))]).boxed();
         let late = || {
@@ -38,7 +36,7 @@ impl Memory {
                 let parts = message
                     .parts
                     .iter()
-                    .map(|part| Part::new(part.kind.clone()).as_it_came(PROTOCOL, item(part)));
+                    .map(|part| Part::new(part.kind.clone()).with_wire(PROTOCOL, item(part)));
                 let parts: Vec<_> = parts.collect();
                 let mut events: Vec<_> = parts.iter().flat_map(events).collect();
                 let reply = ModelReply::new(AssistantMessage::new(parts)).with_usage(*usage);
@@ -64,12 +62,11 @@ impl Memory {
                     BrokenStream::RepeatsKey => fails(self.repeated_key()),
                     other => panic!("{other:?} is new"),
                 };
-                let end = match self.fault.takes_for_whole(*how) {
-                    true => {
-                        let reply = ModelReply::new(AssistantMessage::text(half_of(text)));
-                        stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
-                    }
-                    false => end,
+                let end = if self.fault.takes_for_whole(*how) {
+                    let reply = ModelReply::new(AssistantMessage::text(half_of(text)));
+                    stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
+                } else {
+                    end
                 };
                 let fault = self.fault;
                 let end = end.map(move |item| {
@@ -83,9 +80,9 @@ impl Memory {
             Scenario::Refuses { code } => fails(failure(*code)),
             Scenario::Limits { wait } => {
                 let wait = wait.and_then(|wait| match wait {
-                    AskedWait::Seconds(seconds) => Some(Duration::from_secs(seconds)),
-                    AskedWait::Until(_) if self.fault == Fault::KnowsNoDates => None,
-                    AskedWait::Until(time) => {
+                    RequestedDelay::Seconds(seconds) => Some(Duration::from_secs(seconds)),
+                    RequestedDelay::Until(_) if self.fault == Fault::KnowsNoDates => None,
+                    RequestedDelay::Until(time) => {
                         Some(Duration::try_from(time - Timestamp::now()).unwrap_or_default())
                     }
                     other => panic!("{other:?} is new"),
@@ -124,12 +121,12 @@ pub(crate) fn failure(code: ModelErrorCode) -> ModelError {
     ModelError::new(code, "it failed")
 }
 
-/// Returns a part in the words of the protocol.
+/// Returns a part in the format of the protocol.
 pub(super) fn item(part: &Part) -> Value {
     json!({"what": part.kind, "signature": "c2ln"})
 }
 
-/// Returns what is told of a part before the end.
+/// Returns the events of a part before the end.
 fn events(part: &Part) -> Vec<Result<ModelEvent, ModelError>> {
     let events = match &part.kind {
         PartKind::Text { text } => pieces(text).map(ModelEvent::Text).collect(),

@@ -1,36 +1,36 @@
-//! Children in a sandbox, which try to leave it. They need bubblewrap, and fail without it.
+//! Children in a sandbox. The tests need bubblewrap, and fail without it.
 
-mod ending;
-mod leaving;
-mod refusing;
-mod seeing;
+mod creation_errors;
+mod escape;
+mod shutdown;
+mod visibility;
 
 use std::path::PathBuf;
 
 use autonoe_process::{Exit, Launch, OsSandbox, Started, find_program};
 use tokio::io::AsyncReadExt;
 
-use crate::trial::{Trial, kill_at_once, within};
+use crate::fixture::{Fixture, kill_at_once, within};
 
 pub(crate) fn bubblewrap() -> PathBuf {
     let path = std::env::var_os("PATH").expect("set");
     find_program("bwrap", &path).expect("these tests need bubblewrap: apt install bubblewrap")
 }
 
-impl Trial {
-    /// A sandbox in which the folder of the test is writable.
+impl Fixture {
+    /// Returns a sandbox in which the folder of the test is writable.
     pub(crate) fn sandbox(&self) -> OsSandbox {
         OsSandbox::new(bubblewrap()).writable(self.folder())
     }
 }
 
-/// A folder that is neither in `/tmp` nor in the folder of a test.
+/// Returns a folder that is neither in `/tmp` nor in the folder of a test.
 pub(crate) fn outside() -> tempfile::TempDir {
     tempfile::tempdir_in("/var/tmp").expect("a folder")
 }
 
-/// Lets the launch end by itself, and returns what it said and how it ended.
-pub(crate) async fn said(launch: Launch) -> (String, Exit) {
+/// Waits for the exit of the launch, and returns its output and its exit.
+pub(crate) async fn run_to_end(launch: Launch) -> (String, Exit) {
     let Started {
         process,
         stdin: _stdin,
@@ -41,7 +41,7 @@ pub(crate) async fn said(launch: Launch) -> (String, Exit) {
         .await
         .expect("readable");
     let exit = within(process.exited()).await;
-    let end = within(process.shut_down(kill_at_once())).await;
+    let end = within(process.shutdown(kill_at_once())).await;
     assert!(end.is_complete(), "{end:?}");
     assert!(!end.stderr_tail.contains("bwrap"), "{}", end.stderr_tail);
     (text, exit)

@@ -1,4 +1,4 @@
-//! Values that variables of the tables may have.
+//! Accepted values of the variables in the tables.
 
 use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
@@ -6,33 +6,34 @@ use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
 use crate::syntax::{Part, static_text};
 
-/// The values that a variable of the tables takes. All of them are static unless said otherwise.
+/// The accepted values of a variable in the tables. Values must be static unless noted otherwise.
 #[derive(Clone, Copy)]
 pub(super) enum AcceptedValues {
-    /// No program but `cat`, `true`, `:` or nothing.
+    /// No program except `cat`, `true`, `:` or an empty value.
     NoProgram,
-    /// Any text, dynamic too.
+    /// Any text, including dynamic text.
     Anything,
     /// Any text.
     AnythingKnown,
     /// Letters, digits and `_-+,:=*@%`. No dots: nothing that could be imported.
     Word,
-    /// A word that may have dots in it: a version, a module, a host. Never `..`.
+    /// A word that may contain dots: a version, a module, a host. Never `..`.
     Name,
-    /// Options, separated by blanks, each of which one of these describes: `-x` is itself, `-x*`
-    /// any beginning, `-x~y*` an option and its value, which is neither an option nor `@file`.
+    /// Options, separated by blanks, each described by one of these: `-x` is itself, `-x*` a
+    /// prefix, `-x~y*` an option and its value, which is neither an option nor `@file`.
     Options(&'static [&'static str]),
     /// Folders of the project, separated by colons, or the same variable.
     SearchPath,
     /// A path inside the project.
     ProjectPath,
-    /// A place to write to: inside the project, or in `/tmp`. In sync mode as [`Self::BuildFolder`].
+    /// An output location: inside the project, or in `/tmp`. In sync mode like
+    /// [`Self::BuildFolder`].
     Output,
-    /// A place that a tool may empty: below `/tmp`, or a folder that only build tools fill.
+    /// A location that a tool may empty: below `/tmp`, or a folder that only build tools write.
     BuildFolder,
-    /// A locale in which the shell reads its own characters as they are.
+    /// A locale in which the shell reads its own characters unchanged.
     Locale,
-    /// A time zone by its name, not by a file.
+    /// A time zone by name, not by file.
     TimeZone,
     /// A number, because the shell evaluates it.
     Number,
@@ -41,7 +42,7 @@ pub(super) enum AcceptedValues {
 }
 
 impl AcceptedValues {
-    /// Returns what an agent can do when a value is refused.
+    /// Returns the advice for a denied value.
     pub(super) fn instead(&self) -> &'static str {
         match self {
             Self::NoProgram => "set it to cat or true",
@@ -91,20 +92,20 @@ impl AcceptedValues {
             }
             Self::Options(harmless) => are_options(harmless, &text),
             Self::ProjectPath => {
-                directories.every_place(&text, is_in_project) && !text.contains(path::NOTE)
+                directories.all_locations(&text, is_in_project) && !text.contains(path::NOTE)
             }
             Self::Output if policy.mode() == Mode::Sync => {
                 let is_fine = |place: &str| is_made(place) || place == "/tmp";
-                directories.every_place(&text, is_fine) && !is_protected
+                directories.all_locations(&text, is_fine) && !is_protected
             }
             Self::Output => {
                 let is_inside = |place: &str| {
                     is_in_project(place)
                         || (path::is_within(place, "/tmp") && !path::is_protected(place))
                 };
-                directories.every_place(&text, is_inside) && !is_protected
+                directories.all_locations(&text, is_inside) && !is_protected
             }
-            Self::BuildFolder => directories.every_place(&text, is_made) && !is_protected,
+            Self::BuildFolder => directories.all_locations(&text, is_made) && !is_protected,
             Self::Locale => is_plain_locale(&text),
             Self::TimeZone => {
                 !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
@@ -127,7 +128,7 @@ pub(super) fn are_options(harmless: &[&str], text: &str) -> bool {
         None => word == pattern,
     };
     let is_value = |pattern: &str, word: &str| fits(pattern, word) && !word.starts_with(['-', '@']);
-    // Programs that know quotes do not split where we do.
+    // Programs that interpret quotes split the text differently.
     if text.contains(['"', '\'', '\\']) {
         return false;
     }
@@ -155,9 +156,10 @@ pub(super) fn are_options(harmless: &[&str], text: &str) -> bool {
     true
 }
 
-/// Returns whether no byte of ASCII is part of a longer character in this locale.
+/// Returns whether no ASCII byte is part of a longer character in this locale.
 ///
-/// In GBK or Shift-JIS a backslash can be, and then Bash reads the text in another way than we do.
+/// In GBK or Shift-JIS a backslash can be, and then Bash reads the text differently from this
+/// parser.
 fn is_plain_locale(locale: &str) -> bool {
     if locale.contains('/') {
         return false;
@@ -169,7 +171,7 @@ fn is_plain_locale(locale: &str) -> bool {
         Some(codeset) => ["utf", "iso", "ascii"]
             .iter()
             .any(|it| codeset.starts_with(it)),
-        // Without a name of its own, the codeset is an old one of the language.
+        // Without an explicit codeset, the locale uses a legacy one of the language.
         None => !["zh", "ja", "ko"]
             .iter()
             .any(|language| locale.starts_with(language)),

@@ -1,13 +1,12 @@
-//! Variables that a command may get in sync mode.
+//! Variables that may be set for a command in sync mode.
 //!
-//! A name is allowed when it is listed, or when it has the shape of a setting of the project's own
-//! code and no program of the tables reads it. Values of variables that the tables know are judged
-//! there first.
+//! A name is allowed if it is listed, or if it looks like a setting of the project's own code and
+//! no program of the tables reads it. The tables check the values of their variables first.
 
 use super::group;
 
-/// Listed names, separated by blanks: what programs print, plain settings, and variables of the
-/// tables whose accepted values only change how something is verified.
+/// Listed names, separated by blanks: output settings, plain settings, and variables of the tables
+/// whose accepted values only change how something is verified.
 const NAMES: &str = "\
     CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES \
     LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LC_COLLATE LC_NUMERIC LC_TIME TZ \
@@ -56,14 +55,14 @@ const SUFFIXES: &[&str] = words!(
     "_SECRET_KEY _SEED _TEST _TESTS _TIMEOUT _TOKEN _URI _URL _USER _USERNAME _WORKERS",
 );
 
-/// Parts of names of files, programs and folders, and of those with which tests rewrite their
+/// Name parts that indicate files, programs and folders, and those with which tests rewrite their
 /// expectations.
 const CHANGING: &[&str] = words!(
     "ACCEPT APPROVE BINARY BLESS CACHE COMMAND CONFIG DIR FILE FIX GENERATE LIBRARY LOADER MAILER",
     "OVERWRITE PATH RECORD REGENERATE UPDATE WRITE",
 );
 
-/// Returns whether a command may get the variable `name` in sync mode.
+/// Returns whether the variable `name` may be set for a command in sync mode.
 pub(super) fn contains(name: &str) -> bool {
     if NAMES.split_ascii_whitespace().any(|listed| listed == name) {
         return true;

@@ -8,7 +8,7 @@ use super::tables::{self, Group, Reach};
 use crate::Rule;
 use crate::check::names::Names;
 
-/// Prefixes that count in any letter case, because their programs read them so.
+/// Prefixes that are case-insensitive, because their programs read them that way.
 const PREFIXES_IN_ANY_CASE: &[&str] = words!("npm_config_ pnpm_config_ yarn_");
 
 const PROXIES: &[&str] = words!("http_proxy https_proxy all_proxy no_proxy ftp_proxy");
@@ -19,25 +19,25 @@ const ANY_CASE: Group = Group {
     ..Group::NONE
 };
 
-/// What the tables say about one variable.
+/// The entry of a variable in the tables.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct TableEntry {
     pub(super) group: &'static Group,
-    /// The values that it takes; `None` if it takes none.
+    /// The accepted values; `None` if there are none.
     pub(super) accepts: Option<&'static AcceptedValues>,
-    /// Whether assignments that are not exported are judged as well.
+    /// Whether assignments without an export are checked as well.
     pub(super) counts_anywhere: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Entry {
     Free,
-    Listed(Found),
+    Listed(TableEntry),
 }
 
 struct Index {
     names: Names<Entry>,
-    /// By their first byte.
+    /// Indexed by their first byte.
     prefixes: HashMap<u8, Vec<(&'static str, &'static Group)>>,
 }
 
@@ -47,7 +47,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         prefixes: HashMap::new(),
     };
     for group in tables::all() {
-        let denied = Found {
+        let denied = TableEntry {
             group,
             accepts: None,
             counts_anywhere: group.reach != Reach::Exported,
@@ -59,7 +59,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
             index.names.insert(name, Entry::Free);
         }
         for (names, accepts) in group.accepts {
-            let found = Found {
+            let found = TableEntry {
                 group,
                 accepts: Some(accepts),
                 counts_anywhere: true,
@@ -76,10 +76,10 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// Returns what the tables say about the variable `name`; `None` if no program of the tables reads
-/// it, or if it may have any value.
-pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
-    let counts = |found: &Found| is_exported || found.counts_anywhere;
+/// Returns the entry of the variable `name`; `None` if no program of the tables reads it, or if any
+/// value is accepted.
+pub(super) fn find(name: &str, is_exported: bool) -> Option<TableEntry> {
+    let counts = |found: &TableEntry| is_exported || found.counts_anywhere;
     match INDEX.names.get(name) {
         Some(Entry::Free) => return None,
         Some(Entry::Listed(found)) => return Some(*found).filter(counts),
@@ -92,7 +92,7 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
     if PREFIXES_IN_ANY_CASE.iter().any(starts_in_any_case)
         || PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy))
     {
-        return Some(Found {
+        return Some(TableEntry {
             group: &ANY_CASE,
             accepts: None,
             counts_anywhere: true,
@@ -103,7 +103,7 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
         .iter()
         .find(|(prefix, _)| name.starts_with(prefix))?;
     let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");
-    let found = Found {
+    let found = TableEntry {
         group,
         accepts: is_version.then_some(&AcceptedValues::Name),
         counts_anywhere: group.reach == Reach::Anywhere,

@@ -1,8 +1,8 @@
-//! Variables that may not be set, and values that they may have.
+//! Checks assignments: denied variables and accepted values.
 //!
-//! [`check`] is the only judge of assignments: in front of a command, alone, by `export`, `declare`
-//! and `env`. [`tables`] lists the variables that programs read; [`allow_list`] lists those that a
-//! command may get in sync mode.
+//! [`check`] judges all assignments: before a command, standalone, and by `export`, `declare` and
+//! `env`. [`tables`] lists the variables that programs read; [`allow_list`] lists those that may be
+//! set for a command in sync mode.
 
 mod accepted_values;
 mod allow_list;
@@ -17,19 +17,18 @@ use crate::policy::{Mode, Policy};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-/// How a variable is set.
+/// The way a variable is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// In front of `read`, for it alone.
+    /// Before `read`, for it alone.
     ForRead,
-    /// By an assignment that stands alone. It reaches programs only if the variable is exported
-    /// already.
+    /// By a standalone assignment. It reaches programs only if the variable is already exported.
     Unexported,
-    /// In front of a command, or by `export`, `declare -x` or `env`.
+    /// Before a command, or by `export`, `declare -x` or `env`.
     Exported,
 }
 
-/// Checks that the variable `name` may be set to `value`; `None` if its value is not known.
+/// Checks that the variable `name` may be set to `value`; `None` is an unknown value.
 pub(crate) fn check(
     policy: &Policy,
     directories: &Directories<'_>,
@@ -66,19 +65,19 @@ pub(crate) fn check(
     }
 }
 
-/// Checks the argument `NAME=value` of a program that puts it into the environment of others.
+/// Checks the argument `NAME=value` of a program that passes it to the environment of others.
 pub(crate) fn check_argument(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
     let value = arg
         .is_static()
         .then(|| [Part::Quoted(arg.text[name.len() + 1..].to_owned().into())]);
     let value = value.as_ref().map(|value| &value[..]);
-    let (policy, here) = (call.policy(), call.here);
+    let (policy, here) = (call.policy(), call.directories);
     check(policy, here, name, value, Setting::Exported, arg.span)
 }
 
-/// Checks that the variable `name`, whatever it holds, may be in the environment of commands.
+/// Checks that the variable `name` may be exported with any value.
 ///
-/// Every assignment to a variable with accepted values is judged where it stands.
+/// Every assignment to a variable with accepted values is checked separately.
 pub(crate) fn check_export(policy: &Policy, name: &str, span: Span) -> Result<(), Denial> {
     match group::find(name, true) {
         Some(found)
@@ -103,12 +102,12 @@ fn check_allow_list(policy: &Policy, name: &str, span: Span) -> Result<(), Denia
     ))
 }
 
-/// Returns whether `text` holds nothing but options of Node.js that load, run and write nothing.
+/// Returns whether `text` contains only options of Node.js that load, run and write nothing.
 pub(crate) fn are_node_options(text: &str) -> bool {
     accepted_values::are_options(tables::NODE_OPTIONS, text)
 }
 
-/// Returns whether `text` holds nothing but options of compilers and linkers that neither load plugins
+/// Returns whether `text` contains only options of compilers and linkers that neither load plugins
 /// nor name other programs or outputs.
 pub(crate) fn are_compiler_options(text: &str) -> bool {
     accepted_values::are_options(tables::COMPILER, text)
@@ -119,8 +118,8 @@ pub(crate) fn is_protected(name: &str) -> bool {
     group::find(name, false).is_some()
 }
 
-/// Returns whether `name` is a variable by which make finds its shell, itself or other makefiles.
-pub(crate) fn is_makes_own(name: &str) -> bool {
+/// Returns whether make uses the variable `name` to find its shell, itself or other makefiles.
+pub(crate) fn is_make_variable(name: &str) -> bool {
     const OWN: &[&str] = words!(
         "SHELL MAKE MAKE_COMMAND MAKECMDGOALS OUTPUT_OPTION TARGET_ARCH TARGET_MACH ARFLAGS",
         "COFLAGS GFLAGS LDLIBS LFLAGS LINTFLAGS LOADLIBES PFLAGS RFLAGS TEXI2DVI_CMD YFLAGS",
@@ -128,7 +127,7 @@ pub(crate) fn is_makes_own(name: &str) -> bool {
     OWN.contains(&name) || name.starts_with("MAKEF")
 }
 
-/// Checks the name of a variable that is set to something that is not known.
+/// Checks the name of a variable that is set to an unknown value.
 pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Denial> {
     match group::find(name, false) {
         Some(found) => Err(not_settable(name, found.group, span)),

@@ -1,4 +1,4 @@
-//! Values that are folders, separated by colons.
+//! Values that are lists of folders, separated by colons.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::check::path;
 use crate::policy::Policy;
 use crate::syntax::{Operation, Part, Subscript};
 
-/// One of the components of a search path.
+/// A component of a search path.
 pub(super) enum Component<'v> {
     Text(Cow<'v, str>),
     Variable(&'v str),
@@ -65,7 +65,7 @@ pub(super) fn is_search_folder(
         Component::Variable(variable) => *variable == name,
         Component::Text(text) if text.is_empty() => true,
         Component::Text(text) => {
-            directories.every_place(text, |place| path::is_within(place, policy.project_dir()))
+            directories.all_locations(text, |place| path::is_within(place, policy.project_dir()))
         }
     }
 }

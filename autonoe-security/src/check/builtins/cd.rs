@@ -1,4 +1,4 @@
-//! `cd`: the virtual directory moves.
+//! `cd`: changes the virtual working directory.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::syntax::{
 };
 use crate::{Denial, Rule};
 
-/// Judges `cd` and returns where it leads.
+/// Judges `cd` and returns the directories that it changes to.
 pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Denial> {
     let mut args = call.args;
     while let [first, rest @ ..] = args {
@@ -25,9 +25,9 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
                 break;
             }
             Some("-") => {
-                let reason = "the directory before is not known".to_owned();
+                let reason = "the previous directory is unknown".to_owned();
                 return Err(deny(first, reason).instead(
-                    "come back by itself with ( cd DIRECTORY && COMMAND ), or name the directory",
+                    "use ( cd DIRECTORY && COMMAND ), which returns to the previous directory, or name the directory",
                 ));
             }
             Some(option) if option.starts_with('-') => {
@@ -59,7 +59,7 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
     all.ok_or_else(|| not_known(target))
 }
 
-/// Returns the directories that `target` leads to, if commands may run there.
+/// Returns the directories of `target`, if commands may run there.
 pub(crate) fn enter_path<'w>(
     call: &Call<'_, 'w, '_>,
     target: &Arg<'_>,
@@ -70,13 +70,13 @@ pub(crate) fn enter_path<'w>(
     else {
         return Err(not_known(target));
     };
-    let entered = call.here.entered(folder);
+    let entered = call.directories.enter(folder);
     let entered = entered.ok_or_else(|| escapes(target, folder))?;
-    check_places(call, target, call.here, folder)?;
+    check_places(call, target, call.directories, folder)?;
     Ok(entered)
 }
 
-/// Checks that commands may run in each place that `folder` means in `here`.
+/// Checks that commands may run in each place that `folder` names relative to `here`.
 fn check_places(
     call: &Call<'_, '_, '_>,
     target: &Arg<'_>,
@@ -103,35 +103,34 @@ fn deny(target: &Arg<'_>, reason: String) -> Denial {
 }
 
 fn not_known(target: &Arg<'_>) -> Denial {
-    deny(
-        target,
-        "the directory is not known before it runs".to_owned(),
-    )
+    deny(target, "the directory is unknown until it runs".to_owned())
 }
 
 fn escapes(target: &Arg<'_>, folder: &str) -> Denial {
     let denial = deny(target, format!("Path '{folder}' escapes project directory"));
     if folder.starts_with("..") {
         denial.instead(
-            "name a directory of the project; write (cd DIR && COMMAND) for each directory, because a \
-             cd in front may have failed",
+            "name a directory of the project; write (cd DIR && COMMAND) for each directory, because \
+             an earlier cd may have failed",
         )
     } else {
         denial
     }
 }
 
-/// Returns where `cd ..` leads when the shell may not be below the project root, because a `cd` in
-/// front of it may have failed. Outside of the project only commands that read may follow.
+/// Returns the result of `cd ..` when the shell may not be below the project root, because an
+/// earlier `cd` may have failed. Outside of the project only commands that read may follow.
 fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w>> {
-    let folder = target.known().filter(|_| !call.here.may_be_outside())?;
+    let folder = target
+        .known()
+        .filter(|_| !call.directories.may_be_outside())?;
     let goes_up = folder
         .trim_end_matches('/')
         .split('/')
         .all(|name| name == "..");
-    let up = call.here.entered(folder).filter(|_| goes_up)?;
+    let up = call.directories.enter(folder).filter(|_| goes_up)?;
     let project = call.policy().project_dir();
-    let places = call.here.resolve(folder)?;
+    let places = call.directories.resolve(folder)?;
     let (mut is_inside, mut is_outside) = (false, false);
     for place in &places {
         if path::is_within(place, project) {
@@ -144,13 +143,13 @@ fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w
         }
     }
     let is_mixed = is_inside && is_outside && !has_trap(call.context.scope.script());
-    // Below `/`, readers would find the memory of processes.
+    // Below `/`, readers would reach the memory of processes.
     let is_harmless =
         !places.iter().any(|place| place == "/") || call.context.scope.is_last(target.span);
     (is_mixed && is_harmless && call.depth == 0).then_some(up)
 }
 
-/// Returns whether a script runs commands when it ends, wherever it is then.
+/// Returns whether a script runs commands on exit, in any directory.
 fn has_trap(script: &Script<'_>) -> bool {
     let is_trap = |simple: &SimpleCommand<'_>| {
         let mut words = simple.words.iter().filter_map(ArgWord::static_text);
@@ -159,9 +158,9 @@ fn has_trap(script: &Script<'_>) -> bool {
     commands(script).any(is_trap)
 }
 
-/// A directory that a dynamic argument may stand for.
+/// A directory that a dynamic argument may resolve to.
 enum Folder {
-    /// A path, in which names may be patterns.
+    /// A path that may contain patterns.
     Path(String),
     /// A path below the top of the repository.
     BelowTop(String),
@@ -173,17 +172,17 @@ fn enter_folder<'w>(
     folder: &Folder,
 ) -> Result<Directories<'w>, Denial> {
     let (here, folder) = match folder {
-        Folder::Path(folder) => (Cow::Borrowed(call.here), folder),
-        Folder::BelowTop(folder) => (Cow::Owned(call.here.top_levels()), folder),
+        Folder::Path(folder) => (Cow::Borrowed(call.directories), folder),
+        Folder::BelowTop(folder) => (Cow::Owned(call.directories.top_levels()), folder),
     };
     let Some(first) = folder.split('/').position(|name| name.contains(STAR)) else {
         let folder = if folder.is_empty() { "." } else { folder };
         check_places(call, target, &here, folder)?;
-        return here.entered(folder).ok_or_else(|| escapes(target, folder));
+        return here.enter(folder).ok_or_else(|| escapes(target, folder));
     };
     let names: Vec<&str> = folder.split('/').collect();
     let (above, below) = names.split_at(first);
-    // `*` does not match names with a dot in front, but `.*` matches `..`.
+    // `*` does not match names with a leading dot, but `.*` matches `..`.
     let is_hidden = |name: &&str| name.starts_with('.');
     if below.iter().any(is_hidden) {
         return Err(not_known(target));
@@ -196,23 +195,23 @@ fn enter_folder<'w>(
     check_places(call, target, &here, &above)?;
     let may_be_sessions = below
         .first()
-        .is_some_and(|name| path::pattern_may_be_session_parent(&name.replace(STAR, "*")));
+        .is_some_and(|name| path::pattern_may_be_sessions_folder(&name.replace(STAR, "*")));
     let places = here.resolve(&above).into_iter().flatten();
     if may_be_sessions && places.into_iter().any(|place| place == "/tmp") {
         let reason = "the directory may be the folder of sessions".to_owned();
         return Err(deny(target, reason));
     }
-    here.entered_below(&above)
+    here.enter_below(&above)
         .ok_or_else(|| escapes(target, &above))
 }
 
-/// Returns the directories that `target` may stand for: a variable that only holds paths or
-/// patterns, or the top of the repository, with text behind it.
+/// Returns the directories that `target` may resolve to: a variable that only holds paths or
+/// patterns, or the top of the repository, followed by text.
 fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
     if target.tilde {
         return None;
     }
-    // Without quotes, what it yields may be several words.
+    // Without quotes, the expansion may be several words.
     let is_quoted = target.unknown.is_some_and(|unknown| unknown.quoted);
     let mut flat = Vec::new();
     for part in target.parts.iter() {
@@ -239,8 +238,8 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
     };
     let is_alone = is_quoted && before.is_empty() && after.is_empty();
     if is_alone && temporary::is_temporary(scope, flat[at], target.span.start()) {
-        // Without a value, the shell stays where it is.
-        // A template of `mktemp` never has the name of the folder of sessions.
+        // Without a value, the shell stays in its directory. A template of `mktemp` never has the
+        // name of the sessions folder.
         let made = format!("/tmp/mktemp.{STAR}");
         return Some(vec![Folder::Path(made), Folder::Path(".".to_owned())]);
     }
@@ -261,7 +260,7 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
                 return below_top();
             }
             let mut folders = Vec::new();
-            for given in &variable.given {
+            for given in &variable.values {
                 match given.value {
                     Value::OneOf(words) => {
                         for word in words {
@@ -281,7 +280,7 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
     }
 }
 
-/// Returns the paths that a word behind `in` stands for, with [`STAR`] for patterns.
+/// Returns the paths that a word after `in` may expand to, with [`STAR`] for patterns.
 fn paths(parts: &[Part<'_>], is_quoted: bool) -> Option<Vec<String>> {
     if let [Part::Brace(brace)] = parts
         && let Brace::Alternatives(all) = brace.as_ref()

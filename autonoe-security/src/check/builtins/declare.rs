@@ -1,4 +1,4 @@
-//! `declare`, `typeset`, `local`, `readonly` and `export`.
+//! `declare`, `typeset`, `local`, `readonly` and `export`: declarations of variables.
 
 use super::names;
 use crate::check::arg::Arg;
@@ -26,7 +26,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         if !first.is_static() {
             return Err(call.deny_dynamic(first));
         }
-        names::option_is_written_out(first)?;
+        names::check_literal_option(first)?;
         for letter in letters.chars() {
             let is_fine = match call.name {
                 "export" => matches!(letter, 'n'),
@@ -96,22 +96,22 @@ fn check_operand(
         .variable(plain)
         .is_some_and(|variable| variable.is_array);
     if !operand.is_static() && (makes_array || is_array) {
-        let reason = "the value of an array is not known before it runs";
+        let reason = "the value of an array is unknown until it runs";
         return Err(Denial::by(Rule::R12, operand.span, reason)
             .instead("write the elements as NAME=( .. )"));
     }
     let value = if plain == name {
         value_of(operand)
     } else {
-        // What is appended to is not known.
+        // The appended-to value is unknown.
         None
     };
-    let (policy, here) = (call.policy(), call.here);
+    let (policy, here) = (call.policy(), call.directories);
     let value = value.as_deref();
     assignments::check(policy, here, plain, value, setting, operand.span)
 }
 
-/// Tells whether what stands in front of `=` is written out.
+/// Returns whether the text before `=` is literal.
 fn names_are_written_out(parts: &[Part<'_>]) -> bool {
     let name = parts.iter().find_map(|part| match part {
         Part::Literal(text) | Part::Quoted(text) => text.contains('=').then_some(true),
@@ -122,7 +122,7 @@ fn names_are_written_out(parts: &[Part<'_>]) -> bool {
     name.unwrap_or(parts.is_empty())
 }
 
-/// Tells whether a list stands in quotes, which makes several words: `"${a[@]}"`.
+/// Returns whether a quoted list makes several words: `"${a[@]}"`.
 fn lists_words(operand: &Arg<'_>) -> bool {
     operand.parts.iter().any(|part| match part {
         Part::DoubleQuoted(inner) => inner.iter().any(|part| match part {
@@ -135,7 +135,7 @@ fn lists_words(operand: &Arg<'_>) -> bool {
     })
 }
 
-/// Returns what stands behind `NAME=`.
+/// Returns the value after `NAME=`.
 fn value_of<'s>(operand: &Arg<'s>) -> Option<Vec<Part<'s>>> {
     if operand.is_static() {
         let (_, value) = operand.text.split_once('=')?;

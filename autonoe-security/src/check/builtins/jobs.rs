@@ -1,4 +1,4 @@
-//! `jobs`, `wait` and `kill`: background jobs of this very command.
+//! `jobs`, `wait` and `kill`: background jobs of the same script.
 
 use crate::check::call::{Call, Checked};
 use crate::check::processes;
@@ -22,7 +22,7 @@ pub(super) fn wait(call: &Call<'_, '_, '_>) -> Checked {
             None => processes::are_job(call.context.scope, &arg.parts),
         };
         if !is_fine {
-            let reason = "wait is given something else than a job of this command";
+            let reason = "wait accepts only jobs of this command";
             return Err(Denial::by(Rule::R8, arg.span, reason)
                 .instead("use wait alone, wait %1, or wait $!"));
         }
@@ -62,7 +62,7 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
             None => processes::are_own(call.context.scope, &arg.parts),
         };
         if !is_fine {
-            let reason = "kill may end another process than one of this work";
+            let reason = "kill may end a process that the agent did not start";
             return Err(Denial::by(Rule::R87, arg.span, reason).instead(
                 "use kill %1, kill $!, or kill $(lsof -ti:PORT) with the port of your server",
             ));
@@ -71,7 +71,7 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Tells whether options of `jobs` only shape the list.
+/// Returns whether options of `jobs` only format the list.
 fn is_listing(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|letters| {
         !letters.is_empty() && letters.bytes().all(|letter| b"lnprs".contains(&letter))

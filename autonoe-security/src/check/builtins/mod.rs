@@ -1,4 +1,4 @@
-//! Commands that the shell carries out by itself.
+//! Checks of shell builtins.
 
 mod cd;
 mod declare;
@@ -25,9 +25,9 @@ pub(crate) const NAMES: &[&str] = words!(
     "pushd popd dirs umask ulimit let fg bg suspend logout help caller times",
 );
 
-/// Finds the validator of the builtin `name`; `None` if the shell has none by that name.
+/// Finds the validator of the builtin `name`; `None` if the shell has no such builtin.
 ///
-/// `cd` and `command` are judged where the shell moves.
+/// `cd` and `command` are judged separately, because they affect the working directory.
 pub(crate) fn find(name: &str) -> Option<Validator> {
     Some(match name {
         ":" | "true" | "false" | "echo" | "pwd" | "exit" | "return" | "break" | "continue"
@@ -58,7 +58,7 @@ fn free(_: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// `umask` and `ulimit` print the limits of the shell; with a value they change them.
+/// `umask` and `ulimit` print the limits of the shell; with a value they would change them.
 fn print_limit(call: &Call<'_, '_, '_>) -> Checked {
     let is_option = |arg: &Arg<'_>| {
         let letters = arg.known().and_then(|text| text.strip_prefix('-'));
@@ -79,14 +79,14 @@ fn refused(call: &Call<'_, '_, '_>) -> Checked {
     }))
 }
 
-/// Returns the command that `command` runs; `None` when it only says what a name means.
-pub(crate) fn behind_command<'c, 's>(
+/// Returns the command that `command` runs; `None` if it only describes a name.
+pub(crate) fn command_operand<'c, 's>(
     call: &Call<'c, '_, 's>,
 ) -> Result<Option<&'c [Arg<'s>]>, Denial> {
     let mut rest = call.args;
     while let Some((first, others)) = rest.split_first() {
         if first.text.starts_with('-') {
-            names::option_is_written_out(first)?;
+            names::check_literal_option(first)?;
         }
         match first.known() {
             Some("-v" | "-V" | "-pv" | "-pV") => return Ok(None),

@@ -1,4 +1,4 @@
-//! `set` and `shopt`.
+//! `set` and `shopt`: options of the shell.
 
 use super::names;
 use crate::check::call::{Call, Checked};
@@ -8,7 +8,7 @@ const SET_LETTERS: &str = "euxvfE";
 
 const SET_NAMES: &[&str] = words!("errexit nounset pipefail xtrace verbose noglob errtrace");
 
-/// Tells whether `set -o name` changes nothing of what a text means.
+/// Returns whether `set -o name` does not change the meaning of a text.
 pub(crate) fn is_harmless_mode(name: &str) -> bool {
     SET_NAMES.contains(&name)
 }
@@ -45,9 +45,7 @@ pub(super) fn set(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 pub(super) fn shopt(call: &Call<'_, '_, '_>) -> Checked {
-    call.args
-        .iter()
-        .try_for_each(names::option_is_written_out)?;
+    call.args.iter().try_for_each(names::check_literal_option)?;
     let is_fine = match call.args {
         [flag, names @ ..] if !names.is_empty() => {
             (flag.is("-s") || flag.is("-u"))

@@ -1,4 +1,4 @@
-//! `test` and `[`.
+//! `test` and `[`: conditions.
 
 use super::names;
 use crate::check::arg::Arg;
@@ -19,7 +19,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         {
             names::check(name)?;
         }
-        // Names of files may be operators.
+        // File names may be operators.
         if arg.may_match("-v") {
             let reason = format!("a pattern in {} may become an operator", call.name);
             return Err(Denial::by(Rule::R12, arg.span, reason).instead("put ./ in front of it"));
@@ -31,7 +31,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// What is not known could become `-v`, whose operand is evaluated, unless its place is clear.
+/// Denies unknown text that could become `-v`, whose operand is evaluated, unless its position is
+/// clear.
 fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>) -> Checked {
     if call.splits_into_more(arg) {
         let reason = format!("an expansion in {} may become several arguments", call.name);
@@ -50,14 +51,14 @@ fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>)
         Ok(())
     } else {
         let reason = format!(
-            "an argument of {} is not known and could be an operator",
+            "an argument of {} is unknown and could be an operator",
             call.name
         );
         Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
     }
 }
 
-/// Tells whether a part outside of quotes is expanded.
+/// Returns whether a part is an expansion outside of quotes.
 fn is_expansion(part: &Part<'_>) -> bool {
     matches!(
         part,

@@ -1,4 +1,4 @@
-//! `trap`: commands that the shell runs when it ends or gets a signal.
+//! `trap`: commands that the shell runs on exit or on a signal.
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -7,10 +7,11 @@ use crate::check::{nested, processes};
 use crate::syntax::{ArgWord, Operation, Part, Span, commands, parse};
 use crate::{Denial, Rule};
 
-/// Signals on which the shell ends or goes on.
+/// Signals on which the shell exits or continues.
 const SIGNALS: &[&str] = words!("INT TERM HUP QUIT ERR");
 
-/// Builtins that change what the commands behind the trap mean, beside those that set variables.
+/// Builtins that change the meaning of the commands after the trap, besides those that set
+/// variables.
 const CHANGING: &[&str] = words!("cd shopt source . command");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -30,7 +31,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
                 }
                 runs_in_between |= SIGNALS.contains(&name);
             }
-            // These take a trap back, or ignore the signal.
+            // These reset a trap, or ignore the signal.
             if action.is("-") || action.is("") {
                 return Ok(());
             }
@@ -44,11 +45,11 @@ fn check_action(call: &Call<'_, '_, '_>, action: &Arg<'_>, runs_in_between: bool
     let Some(text) = text_of(call, action) else {
         return Err(deny(
             action.span,
-            "the commands of a trap are not known before they run",
+            "the commands of a trap are unknown until they run",
         ));
     };
     let script = parse(&text).map_err(|error| deny(action.span, &error.to_string()))?;
-    let own = Scope::of(&text, &script, Inherited::default());
+    let own = Scope::new(&text, &script, Inherited::default());
     let mut changes = runs_in_between && own.survey().names().next().is_some();
     for command in commands(&script) {
         let name = command.words.first().and_then(ArgWord::static_text);
@@ -65,14 +66,24 @@ fn check_action(call: &Call<'_, '_, '_>, action: &Arg<'_>, runs_in_between: bool
         .names()
         .map(str::to_owned)
         .partition(|name| processes::is_own_variable(call.context.scope, name));
-    let inherited = Inherited { unknown, children };
-    nested::check_in(call, &text, action.span, call.here.anywhere(), inherited)
+    let inherited = Inherited {
+        unknown,
+        children,
+        is_nested: true,
+    };
+    nested::check_in(
+        call,
+        &text,
+        action.span,
+        call.directories.anywhere(),
+        inherited,
+    )
 }
 
-/// Returns the commands of a trap: literal text, in which numbers of own processes may be filled in.
+/// Returns the commands of a trap: literal text, in which ids of own processes may be inserted.
 fn text_of(call: &Call<'_, '_, '_>, action: &Arg<'_>) -> Option<String> {
     if action.known().is_some() {
-        return action.is_written_out().then(|| action.text.to_string());
+        return action.is_literal().then(|| action.text.to_string());
     }
     let [Part::DoubleQuoted(inner)] = &action.parts[..] else {
         return None;
@@ -85,7 +96,7 @@ fn text_of(call: &Call<'_, '_, '_>, action: &Arg<'_>) -> Option<String> {
                 if !processes::are_job(call.context.scope, std::slice::from_ref(part)) {
                     return None;
                 }
-                // The number stands as a word of its own.
+                // The id must be a separate word.
                 if !text.is_empty() && !text.ends_with(' ') {
                     return None;
                 }

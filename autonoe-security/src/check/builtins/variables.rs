@@ -1,13 +1,13 @@
-//! `read`, `mapfile`, `unset`, `getopts` and `printf`: they set variables by name.
+//! `read`, `mapfile`, `unset`, `getopts` and `printf`: builtins that set variables by name.
 
 use super::names;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 
-/// Reads options that are single letters, and returns what follows them.
+/// Reads options that are single letters, and returns the remaining arguments.
 ///
-/// `free` take nothing, `values` take a value, `names` the name of a variable.
+/// `free` options take nothing, `values` take a value, and `named` take the name of a variable.
 fn after_options<'c, 's>(
     call: &Call<'c, '_, 's>,
     free: &str,
@@ -23,7 +23,7 @@ fn after_options<'c, 's>(
         if first.is("--") {
             break;
         }
-        names::option_is_written_out(first)?;
+        names::check_literal_option(first)?;
         let mut took_value = false;
         for (at, letter) in text.char_indices() {
             if free.contains(letter) {
@@ -91,12 +91,12 @@ pub(super) fn getopts(call: &Call<'_, '_, '_>) -> Checked {
 
 pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args;
-    // The option may stand there more than once.
+    // The option may occur more than once.
     while let [first, rest @ ..] = args {
         let Some(name) = first.text.strip_prefix("-v") else {
             break;
         };
-        names::option_is_written_out(first)?;
+        names::check_literal_option(first)?;
         args = match (name.is_empty() && first.is_static(), rest) {
             (true, [name, rest @ ..]) => {
                 names::check(name)?;
@@ -113,7 +113,7 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
         return Ok(());
     };
     if sets_variables(first, &args[1..]) {
-        let reason = "with %n printf sets the variables that it is given";
+        let reason = "printf sets variables with %n";
         return Err(call
             .deny(Rule::R12, reason)
             .instead("write the format literally, without %n"));
@@ -125,13 +125,14 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
         Err(call
             .deny(
                 Rule::R12,
-                "the format of printf is not known and could be an option",
+                "the format of printf is unknown and could be an option",
             )
             .instead("write the format literally: printf '%s\\n' \"$x\""))
     }
 }
 
-/// Tells whether a format of printf has `%n`, or may have it, with something left to set.
+/// Returns whether a format of printf contains `%n`, or may contain it, with a variable left to
+/// set.
 fn sets_variables(format: &Arg<'_>, rest: &[Arg<'_>]) -> bool {
     if !format.is_static() {
         return !rest.is_empty();
@@ -139,7 +140,7 @@ fn sets_variables(format: &Arg<'_>, rest: &[Arg<'_>]) -> bool {
     let mut conversions = format.text.split('%').skip(1);
     while let Some(conversion) = conversions.next() {
         if conversion.is_empty() {
-            // `%%` is a plain character; what follows it is no conversion.
+            // `%%` is a plain character; the text after it is not a conversion.
             conversions.next();
             continue;
         }
@@ -152,7 +153,7 @@ fn sets_variables(format: &Arg<'_>, rest: &[Arg<'_>]) -> bool {
     format.text.contains("\\x") || format.text.contains("\\u") || has_octal(&format.text)
 }
 
-/// Tells whether there is an escape such as `\045`, which is a character by its number.
+/// Returns whether there is an octal escape such as `\045`.
 fn has_octal(text: &str) -> bool {
     let mut behind = text.split('\\').skip(1);
     behind.any(|rest| rest.starts_with(|c: char| c.is_digit(8)) && rest.starts_with("04"))

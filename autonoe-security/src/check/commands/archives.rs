@@ -1,13 +1,13 @@
-//! Archives: `tar`, `unzip` and `zip` list, print and pack. They do not unpack into the project,
-//! because the members of an archive, which the text does not show, name the files.
+//! `tar`, `unzip` and `zip`: listing, printing and packing. Unpacking into the project is denied,
+//! because the archive's members name the files and the command text does not show them.
 
 use super::Commands;
 use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::{Root, escapes};
-use crate::option_table::Takes;
+use crate::option_table::OptionArity;
 use crate::{Denial, Rule};
 
 pub(super) const COMMANDS: Commands = &[
@@ -16,7 +16,8 @@ pub(super) const COMMANDS: Commands = &[
     (words!("zip"), zip),
 ];
 
-/// Everything else may run a program, connect, or write and delete files that are not named.
+/// Allowed options of `tar`. Others may run a program, connect, or write and delete files that are
+/// not named.
 const TAR: OptionAllowList = OptionAllowList {
     options: options!(
         "acjJOtvxzf:C:",
@@ -28,7 +29,7 @@ const TAR: OptionAllowList = OptionAllowList {
     instead: "use tar -tf ARCHIVE, tar -xOf ARCHIVE MEMBER, or tar -czf ARCHIVE FILES",
 };
 
-/// What `tar` does.
+/// The action of `tar`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     List,
@@ -39,7 +40,7 @@ enum Action {
 fn tar(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let Some(first) = call.args.first() else {
-        return deny_tar(call, "tar has nothing to do");
+        return deny_tar(call, "tar has no action");
     };
     let mut args = with_dashes(first, call.args).unwrap_or_else(|| call.args.to_vec());
     name_one_match(&mut args);
@@ -52,7 +53,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
     let (mut actions, mut archives, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     let (mut to_stdout, mut only_tells) = (false, false);
     for seen in &seen {
-        let Seen::Option { name, value, .. } = seen else {
+        let ParsedArg::Option { name, value, .. } = seen else {
             continue;
         };
         match name.as_str() {
@@ -72,7 +73,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
     let ([action], [archive]) = (&actions[..], &archives[..]) else {
         return deny_tar(call, "tar needs one action and one archive");
     };
-    // A colon may name a host, which tar connects to by running a program.
+    // A colon may name a host, to which tar connects by running a program.
     let is_local = archive.known().is_some_and(|path| !path.contains(':'));
     if !is_local {
         let reason = "the archive is not known to be a file of this machine";
@@ -85,7 +86,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         Action::Extract => Err(deny_extraction(call, "tar -xOf ARCHIVE MEMBER > FILE")),
         Action::Create => {
             if !archive.is("-") {
-                call.write_target(archive, Root::Refused)?;
+                call.check_write_target(archive, Root::Refused)?;
             }
             check_folder(call, &folders, &seen)
         }
@@ -97,10 +98,7 @@ fn deny_tar(call: &Call<'_, '_, '_>, reason: &'static str) -> Checked {
 }
 
 fn deny_extraction(call: &Call<'_, '_, '_>, print: &str) -> Denial {
-    let reason = format!(
-        "{} would write files that the archive names, not the text",
-        call.name
-    );
+    let reason = format!("{} would write the files that the archive names", call.name);
     call.deny(Rule::R97, reason)
         .instead(format!("print one member into a file: {print}"))
 }
@@ -114,7 +112,7 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     let mut dashed = Vec::with_capacity(args.len() + letters.len());
     for letter in letters.chars() {
         dashed.push(Arg::plain(format!("-{letter}"), first.span));
-        if TAR.options.letter(letter) == Some(Takes::Value) {
+        if TAR.options.letter(letter) == Some(OptionArity::Value) {
             dashed.extend(rest.next().cloned());
         }
     }
@@ -122,9 +120,9 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     Some(dashed)
 }
 
-/// Replaces a pattern for the archive that is read, such as `./*.tgz`, by one of its matches.
+/// Replaces a pattern for the archive to read, such as `./*.tgz`, by one of its matches.
 ///
-/// Each match begins with a directory, so it is neither an option nor a host. Further matches are
+/// Each match starts with a directory, so it is neither an option nor a host. Further matches are
 /// names of members.
 fn name_one_match(args: &mut [Arg<'_>]) {
     let is_short = |arg: &Arg<'_>| arg.text.starts_with('-') && !arg.text.starts_with("--");
@@ -145,7 +143,11 @@ fn name_one_match(args: &mut [Arg<'_>]) {
 }
 
 /// Checks the directory that packed files are relative to.
-fn check_folder(call: &Call<'_, '_, '_>, folders: &[Arg<'_>], seen: &[Seen<'_, '_>]) -> Checked {
+fn check_folder(
+    call: &Call<'_, '_, '_>,
+    folders: &[Arg<'_>],
+    seen: &[ParsedArg<'_, '_>],
+) -> Checked {
     let folder = match folders {
         [] => return Ok(()),
         [folder] => folder,
@@ -155,7 +157,7 @@ fn check_folder(call: &Call<'_, '_, '_>, folders: &[Arg<'_>], seen: &[Seen<'_, '
         return Err(escapes(folder, Rule::R97));
     }
     for seen in seen {
-        if let Seen::Operand(file) = seen
+        if let ParsedArg::Operand(file) = seen
             && !(file.is_static() && !file.tilde && is_below(&file.text))
         {
             return Err(escapes(file, Rule::R97));
@@ -169,7 +171,8 @@ fn is_below(path: &str) -> bool {
     !path.starts_with('/') && path.split('/').all(|name| name != "..")
 }
 
-/// Missing is `-d`, and everything else that unpacks. A second dash would take a letter back.
+/// Allowed options of `unzip`. `-d` and all others that unpack are missing. A second dash would
+/// negate a letter.
 const UNZIP: OptionAllowList = OptionAllowList {
     options: options!("clpqtv"),
     refused: &[],
@@ -180,7 +183,7 @@ const UNZIP: OptionAllowList = OptionAllowList {
 fn unzip(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let mut only_prints = false;
-    // What unpacks is refused for that, whichever option it has.
+    // Unpacking is denied with its own reason, whichever options are used.
     let prints = |arg: &Arg<'_>| {
         let letters = arg.text.strip_prefix('-');
         letters.is_some_and(|letters| letters.contains(['c', 'l', 'p', 't', 'v']))
@@ -189,7 +192,7 @@ fn unzip(call: &Call<'_, '_, '_>) -> Checked {
         return Err(deny_extraction(call, "unzip -p ARCHIVE MEMBER > FILE"));
     }
     for seen in UNZIP.read(call)? {
-        if let Seen::Option { name, .. } = seen {
+        if let ParsedArg::Option { name, .. } = seen {
             only_prints |= name != "-q";
         }
     }
@@ -200,7 +203,8 @@ fn unzip(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-/// Letters of options that choose what is packed and how. `-T` runs a program, `-m` deletes.
+/// Letters of options that choose which files are packed and how. `-T` runs a program, `-m`
+/// deletes.
 const ZIP_FLAGS: &str = "0123456789jqrvXy";
 
 fn zip(call: &Call<'_, '_, '_>) -> Checked {
@@ -228,9 +232,9 @@ fn zip(call: &Call<'_, '_, '_>) -> Checked {
     }
     let archive = archive.filter(|arg| arg.known().is_some_and(|path| path.ends_with(".zip")));
     match archive {
-        Some(archive) => call.write_target(archive, Root::Refused),
+        Some(archive) => call.check_write_target(archive, Root::Refused),
         None => Err(call
-            .deny(Rule::R97, "the archive that zip writes is not known")
+            .deny(Rule::R97, "the archive that zip writes is unknown")
             .instead("use zip -r ARCHIVE.zip FILES")),
     }
 }

@@ -1,11 +1,11 @@
-//! Commands that every project has, in both modes.
+//! Commands that every project may use, in both modes.
 
-use super::{Commands, date, find, free, git, pkill, ps, timeout};
+use super::{Commands, date, find, free, git, jq, pkill, ps, timeout};
+use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::{Root, escapes};
 use crate::option_table::OptionTable;
-use crate::{Denial, Rule};
 
 pub(super) const COMMANDS: Commands = &[
     (
@@ -17,12 +17,12 @@ pub(super) const COMMANDS: Commands = &[
     (words!("sort"), sort),
     (words!("date"), date::check),
     (words!("uniq"), uniq),
-    (words!("jq"), jq),
+    (words!("jq"), jq::check),
     (words!("git"), git::check),
     (words!("ps"), ps::check),
     (words!("timeout"), timeout::check),
     (words!("pkill"), pkill::check),
-    // The shell's own ones are judged elsewhere; these are the programs, by their path.
+    // The builtins are judged elsewhere; these are the programs, called by path.
     (words!("true false test ["), free),
 ];
 
@@ -37,11 +37,11 @@ const SORT: OptionTable = options!(
 
 fn sort(call: &Call<'_, '_, '_>) -> Checked {
     for seen in options::read(call, &SORT)? {
-        let Seen::Option { name, value, arg } = seen else {
+        let ParsedArg::Option { name, value, arg } = seen else {
             continue;
         };
         match (name.as_str(), value) {
-            ("-o" | "--output", Some(target)) => call.write_target(&target, Root::Refused)?,
+            ("-o" | "--output", Some(target)) => call.check_write_target(&target, Root::Refused)?,
             ("-T" | "--temporary-directory", Some(folder))
                 if !folder
                     .known()
@@ -64,34 +64,6 @@ const TREE: OptionTable = options!(
     "charset= filelimit= filesfrom fromfile gitfile= hintro= houtro= infofile= sort? timefmt=",
 );
 
-/// Programs of `jq` may print one variable, `env.NAME`, but not all of them.
-fn jq(call: &Call<'_, '_, '_>) -> Checked {
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let prints_all = |text: &str| {
-        text.match_indices("env")
-            .chain(text.match_indices("$ENV"))
-            .any(|(at, found)| {
-                let before = text[..at].chars().next_back();
-                let after = text[at + found.len()..].chars().next();
-                let is_part =
-                    |c: Option<char>| c.is_some_and(|c| is_name(c) || "\".$:".contains(c));
-                !is_part(before) && !is_part(after)
-            })
-    };
-    let mut is_name_of_variable = false;
-    for arg in call.args {
-        let is_program = !std::mem::take(&mut is_name_of_variable);
-        is_name_of_variable = arg.text.starts_with("--arg") || arg.text.ends_with("file");
-        if is_program && prints_all(&arg.text) {
-            return Err(
-                Denial::by(Rule::R94, arg.span, "jq would print every variable")
-                    .instead("print one variable with echo \"$NAME\""),
-            );
-        }
-    }
-    Ok(())
-}
-
 fn tree(call: &Call<'_, '_, '_>) -> Checked {
     // Its options take the next argument even in the middle of a cluster.
     let cluster = call.args.iter().find(|arg| {
@@ -105,11 +77,11 @@ fn tree(call: &Call<'_, '_, '_>) -> Checked {
         return Err(call.deny_flag(Rule::R34, &arg.text, arg.span));
     }
     for seen in options::read(call, &TREE)? {
-        let Seen::Option { name, value, arg } = seen else {
+        let ParsedArg::Option { name, value, arg } = seen else {
             continue;
         };
         match (name.as_str(), value) {
-            ("-o", Some(target)) => call.write_target(&target, Root::Refused)?,
+            ("-o", Some(target)) => call.check_write_target(&target, Root::Refused)?,
             ("-R" | "-o" | "--hintro" | "--houtro", _) => {
                 return Err(call.deny_flag(Rule::R34, &name, arg.span));
             }
@@ -128,7 +100,7 @@ const UNIQ: OptionTable = options!(
 fn uniq(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = 0;
     for seen in options::read(call, &UNIQ)? {
-        let Seen::Operand(operand) = seen else {
+        let ParsedArg::Operand(operand) = seen else {
             continue;
         };
         operands += 1;
@@ -137,7 +109,7 @@ fn uniq(call: &Call<'_, '_, '_>) -> Checked {
         match operands {
             1 if !is_several => {}
             1 => return Err(call.deny_dynamic(operand)),
-            _ => call.write_target(operand, Root::Refused)?,
+            _ => call.check_write_target(operand, Root::Refused)?,
         }
     }
     Ok(())

@@ -1,13 +1,13 @@
-//! Bracket expressions in regular expressions, as far as they decide where an expression ends.
+//! Bracket expressions in regular expressions, as far as they determine where an expression ends.
 
-/// How an implementation of sed or awk reads a delimiter and a backslash in brackets.
+/// The way an implementation of sed or awk reads a delimiter and a backslash in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// POSIX: a delimiter in brackets is a member, and so is a backslash.
     Literal,
     /// GNU awk: a delimiter in brackets is a member, and a backslash escapes the next character.
     Escaping,
-    /// Old implementations: a delimiter ends the regular expression, in brackets too.
+    /// Old implementations: a delimiter ends the regular expression, even in brackets.
     Unaware,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct Brackets {
 enum State {
     #[default]
     Closed,
-    /// Behind `[`: a `^` negates, a `]` is a member.
+    /// After `[`: a `^` negates, a `]` is a member.
     Start,
-    /// Behind `[^`: a `]` is a member.
+    /// After `[^`: a `]` is a member.
     Negated,
     Inside,
-    /// Behind a `[` inside: a class may begin.
+    /// After a nested `[`: a class may start.
     AfterOpen,
     /// In `[:alpha:]`, `[.x.]` or `[=x=]`.
     Class(char),
-    /// Behind a character that may end a class.
+    /// After a character that may end a class.
     ClassEnd(char),
 }
 
@@ -64,12 +64,12 @@ impl Brackets {
         }
     }
 
-    /// Adds a character without a backslash in front of it.
+    /// Adds a character that is not preceded by a backslash.
     pub(super) fn push(&mut self, c: char) {
         self.state = self.state.step(c);
     }
 
-    /// Adds a backslash and the character behind it.
+    /// Adds a backslash and the character after it.
     pub(super) fn push_escaped(&mut self, c: char) {
         self.state = match (self.state, self.reading) {
             (State::Closed, _) => State::Closed,

@@ -1,4 +1,4 @@
-//! `chmod`: making files of the project executable, and nothing else.
+//! `chmod`: only makes files of the project executable.
 
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -26,7 +26,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     files.iter().try_for_each(|file| is_fine(call, file))
 }
 
-/// Tells whether the mode is `[ugoa]*+x`.
+/// Returns whether the mode is `[ugoa]*+x`.
 fn adds_execution(mode: &str) -> bool {
     mode.strip_suffix("+x")
         .is_some_and(|who| who.bytes().all(|byte| b"ugoa".contains(&byte)))
@@ -35,12 +35,12 @@ fn adds_execution(mode: &str) -> bool {
 fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     if !file.is_static() || file.tilde || is_wild(file) {
         return Err(call
-            .deny(Rule::R37, "the file is not known before it runs")
+            .deny(Rule::R37, "the file is unknown until it runs")
             .instead("write the path literally"));
     }
     check_session_pattern(call, file)?;
     let text = file.text.as_ref();
-    // Of a pattern, only the folders in front of it are known.
+    // Only the folders before a pattern are known.
     let fixed = match file.globs.first() {
         None => text,
         Some(glob) => match text[..*glob].rfind('/') {
@@ -52,7 +52,7 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     if !call.is_in_reach(fixed) {
         return Err(escapes(file, Rule::R37));
     }
-    for place in call.here.resolve(fixed).into_iter().flatten() {
+    for place in call.directories.resolve(fixed).into_iter().flatten() {
         let project = call.policy().project_dir();
         let below = path::below(&place, project);
         let is_root = below.is_empty() && !file.is_pattern();
@@ -67,7 +67,7 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     Ok(())
 }
 
-/// Tells whether a pattern may match what is hidden, or lies elsewhere.
+/// Returns whether a pattern may match hidden files, or files in other folders.
 pub(super) fn is_wild(file: &Arg<'_>) -> bool {
     let mut start = 0;
     let mut matched = false;

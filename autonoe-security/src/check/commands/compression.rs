@@ -1,4 +1,4 @@
-//! Compression of single files: to standard output, or next to a file that is kept.
+//! Compression of single files, to standard output or next to the original file.
 
 use super::Commands;
 use super::option_allow_list::OptionAllowList;
@@ -6,7 +6,7 @@ use super::writers::check_target;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 use crate::check::write_target::Root;
 
 pub(super) const COMMANDS: Commands = &[(
@@ -14,8 +14,8 @@ pub(super) const COMMANDS: Commands = &[(
     check,
 )];
 
-/// Missing are `-r`, which goes through directories, `-S`, which makes another name, `-N`, which takes
-/// the name from the file, and lists of files.
+/// Missing are `-r`, which recurses into directories, `-S`, which creates another name, `-N`, which
+/// takes the name from the file, and lists of files.
 const OPTIONS: OptionAllowList = OptionAllowList {
     options: options!(
         "cdefhklnqstvzV0123456789S:T:M:",
@@ -33,7 +33,9 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     let seen = OPTIONS.read(call)?;
     let has = |names: &[&str]| {
         let mut seen = seen.iter();
-        seen.any(|seen| matches!(seen, Seen::Option { name, .. } if names.contains(&name.as_str())))
+        seen.any(
+            |seen| matches!(seen, ParsedArg::Option { name, .. } if names.contains(&name.as_str())),
+        )
     };
     let (extension, is_unpacker) = match call.name {
         "gzip" => (".gz", false),
@@ -60,7 +62,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
         return Ok(());
     }
     let files = seen.iter().filter_map(|seen| match seen {
-        Seen::Operand(file) if !file.is("-") => Some(*file),
+        ParsedArg::Operand(file) if !file.is("-") => Some(*file),
         _ => None,
     });
     for file in files {
@@ -75,12 +77,12 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
         }
         check_target(call, file)?;
         match (file.known(), unpacks) {
-            // What a pattern matches is not hidden, and its name only changes at the end.
+            // A pattern matches no hidden files, and their names only change at the end.
             (None, _) => {}
             (Some(path), false) => check_output(call, file, format!("{path}{extension}"))?,
             (Some(path), true) => {
                 let Some(output) = path.strip_suffix(extension) else {
-                    let reason = format!("the file that '{path}' becomes is not known");
+                    let reason = format!("the file that '{path}' becomes is unknown");
                     return Err(crate::Denial::by(Rule::R97, file.span, reason)
                         .instead(format!("print it with {} -c FILE > OUT", call.name)));
                 };
@@ -92,5 +94,5 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 fn check_output(call: &Call<'_, '_, '_>, file: &Arg<'_>, output: String) -> Checked {
-    call.write_target(&Arg::plain(output, file.span), Root::Refused)
+    call.check_write_target(&Arg::plain(output, file.span), Root::Refused)
 }

@@ -1,8 +1,8 @@
-//! `date`: telling the time, not setting it.
+//! `date`: printing the time, not setting it.
 
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::option_table::OptionTable;
 
 const DATE: OptionTable = options!(
@@ -14,10 +14,10 @@ const DATE: OptionTable = options!(
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for seen in options::read(call, &DATE)? {
         match seen {
-            Seen::Option { name, arg, .. } if name == "-s" || name == "--set" => {
+            ParsedArg::Option { name, arg, .. } if name == "-s" || name == "--set" => {
                 return Err(call.deny_flag(Rule::R34, &name, arg.span));
             }
-            Seen::Operand(operand) if !operand.text.starts_with('+') => {
+            ParsedArg::Operand(operand) if !operand.text.starts_with('+') => {
                 let reason = "date with an operand sets the clock";
                 return Err(call
                     .deny(Rule::R34, reason)

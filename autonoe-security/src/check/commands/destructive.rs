@@ -1,8 +1,8 @@
-//! `rm` and `mv`: strictly inside the project.
+//! `rm` and `mv`: only strictly inside the project.
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::check::{path, symlinks};
 use crate::option_table::OptionTable;
 use crate::{Denial, Rule};
@@ -18,8 +18,8 @@ pub(super) fn rm(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = Vec::new();
     for seen in options::read(call, &RM)? {
         match seen {
-            Seen::Operand(operand) => operands.push(operand),
-            Seen::Option { name, arg, .. } => match name.as_str() {
+            ParsedArg::Operand(operand) => operands.push(operand),
+            ParsedArg::Option { name, arg, .. } => match name.as_str() {
                 "-r" | "-R" | "-f" | "-i" | "-I" | "-d" | "-v" | "--recursive" | "--force"
                 | "--dir" | "--verbose" | "--interactive" | "--one-file-system"
                 | "--preserve-root" => {}
@@ -49,8 +49,8 @@ pub(super) fn mv(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = Vec::new();
     for seen in options::read(call, &MV)? {
         match seen {
-            Seen::Operand(operand) => operands.push(operand),
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Operand(operand) => operands.push(operand),
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 (
                     "-f"
                     | "-i"
@@ -76,7 +76,7 @@ pub(super) fn mv(call: &Call<'_, '_, '_>) -> Checked {
         (Some(folder), sources @ [_, ..]) => (sources, folder),
         (None, [sources @ .., last]) if !sources.is_empty() => (sources, *last),
         _ => {
-            let reason = "mv needs something to move and a place to move it to";
+            let reason = "mv needs a source and a destination";
             return Err(call.deny(Rule::R61, reason).instead("name both"));
         }
     };
@@ -92,7 +92,7 @@ enum Root {
     Refused,
 }
 
-/// Refuses operands that are not known as what they are.
+/// Denies unknown operands.
 fn dynamic_operands(call: &Call<'_, '_, '_>) -> Checked {
     match call.args.iter().find(|arg| !arg.is_static()) {
         Some(arg) => Err(not_known(call, arg)),
@@ -101,12 +101,12 @@ fn dynamic_operands(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 fn not_known(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Denial {
-    let reason = format!("what {} is given is not known before it runs", call.name);
+    let reason = format!("an argument of {} is unknown until it runs", call.name);
     Denial::by(Rule::R62, arg.span, reason).instead("write the path literally")
 }
 
 fn strictly_inside(call: &Call<'_, '_, '_>, operand: &Arg<'_>, root: Root) -> Checked {
-    // An assignment that an error has passed over leaves the variable empty.
+    // An assignment that was skipped because of an error leaves the variable empty.
     if let Some(text) = operand
         .without_variables
         .as_deref()
@@ -149,7 +149,7 @@ fn strictly_inside(call: &Call<'_, '_, '_>, operand: &Arg<'_>, root: Root) -> Ch
     };
     let project = call.policy().project_dir();
     let may_be_root = root == Root::Accepted || operand.is_pattern();
-    for place in call.here.resolve(fixed).ok_or_else(escapes)? {
+    for place in call.directories.resolve(fixed).ok_or_else(escapes)? {
         if !path::is_within(&place, project) || (place == project && !may_be_root) {
             return Err(escapes());
         }
@@ -162,7 +162,7 @@ fn strictly_inside(call: &Call<'_, '_, '_>, operand: &Arg<'_>, root: Root) -> Ch
     Ok(())
 }
 
-/// Checks that a pattern cannot match what lies elsewhere or is hidden.
+/// Checks that a pattern cannot match hidden files, or files in other folders.
 fn check_pattern(operand: &Arg<'_>) -> Checked {
     let mut start = 0;
     let mut matched = false;
@@ -171,10 +171,7 @@ fn check_pattern(operand: &Arg<'_>) -> Checked {
         let has_glob = operand.globs.iter().any(|at| (start..end).contains(at));
         let is_wild = (has_glob && component.starts_with('.')) || (matched && component == "..");
         if is_wild {
-            let reason = format!(
-                "the pattern '{}' may match more than it seems",
-                operand.text
-            );
+            let reason = format!("the pattern '{}' may match unexpected files", operand.text);
             return Err(Denial::by(Rule::R62, operand.span, reason).instead("name the files"));
         }
         matched |= has_glob;

@@ -1,4 +1,4 @@
-//! `find`: looking, and running allowed commands on what was found.
+//! `find`: searching, and running allowed commands on the results.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::check::path;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
-/// Primaries that delete, write, or ask a person.
+/// Primaries that delete, write, or prompt a person.
 const REFUSED: &[&str] = words!("-execdir -ok -okdir -delete -fls -fprint -fprint0 -fprintf");
 
 /// Primaries that take a value.
@@ -47,15 +47,15 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             }
             at += 1;
         } else if arg.is_pattern() && text.starts_with(['-', '[']) {
-            // Names of files may be primaries.
+            // File names may be primaries.
             return Err(call.deny_dynamic(arg));
         }
     }
     Ok(())
 }
 
-/// Judges what `-exec` in front of the argument `from` starts, and returns how many arguments that
-/// takes.
+/// Judges the command after the `-exec` before argument `from`, and returns the number of its
+/// arguments.
 fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
     let (before, args) = call.args.split_at(from);
     let ends = |(at, arg): (usize, &Arg<'_>)| {
@@ -69,7 +69,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         pair[1].is("+") && text.contains("{}") && text != "{}"
     };
     if let Some(pair) = args.windows(2).find(is_plus) {
-        // Not every find takes this `+` for the end.
+        // Not every find accepts this `+` as the end.
         let reason = "-exec .. + needs {} as an argument of its own";
         return Err(Denial::by(Rule::R33, pair[0].span, reason).instead("end it with \\;"));
     }
@@ -78,7 +78,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
             .deny(Rule::R33, "the command of -exec has no end")
             .instead("end it with \\; or +"));
     };
-    // What is not known may be the end, and then what follows are primaries again.
+    // Unknown text may be the end, and then primaries follow.
     let unknown = args[..end]
         .iter()
         .position(|arg| !arg.is_static() || arg.may_match(";") || arg.may_match("+"));
@@ -99,7 +99,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         .take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
     let is_root = |arg: &Arg<'_>| arg.text.split('/').all(|name| matches!(name, "" | "."));
     let may_find_note = call.mode() == Mode::Sync
-        && !find_results::leave_out_note(before)
+        && !find_results::exclude_note(before)
         && call
             .args
             .first()
@@ -111,7 +111,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         Some(place) if place.is_static() && !place.tilde => {
             format!("{}/", place.text.trim_end_matches('/')).into()
         }
-        // Outside of the project, maybe.
+        // Possibly outside of the project.
         Some(_) => "/tmp/".into(),
     };
     let is_sed = args[..end].first().is_some_and(|name| name.is("sed"));
@@ -124,7 +124,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         .iter()
         .flat_map(|arg| match &files {
             Some(files) if arg.is("{}") => files.clone(),
-            // With `+` there may be several.
+            // With `+` there may be several names.
             _ if arg.is("{}") && args[end].is("+") => vec![with_found_name(arg, &found); 2],
             _ => vec![with_found_name(arg, &found)],
         })
@@ -141,11 +141,11 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
     Ok(end + 1)
 }
 
-/// Returns an argument in which `{}` stands for a name that find puts there, which begins with
+/// Returns an argument in which `{}` is replaced by a name that find inserts and that starts with
 /// `found`.
 ///
-/// Such a name begins with the place where the search began, so it is no option unless that place
-/// comes from a file.
+/// Such a name starts with the starting point of the search, so it is not an option unless the
+/// starting point comes from a file.
 fn with_found_name<'s>(arg: &Arg<'s>, found: &str) -> Arg<'s> {
     let Some(at) = arg.text.find("{}") else {
         return arg.clone();

@@ -1,22 +1,22 @@
 //! Files that `find` passes to a command that copies or changes them.
 
-use super::aims::looks_for;
+use super::glob_targets::selects_name;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::path;
 use crate::check::write_target::{Root, protected};
 
-/// Conditions that only leave files out; each takes a value.
+/// Conditions that only exclude files; each takes a value.
 const NARROWING: &[&str] = words!("-path -ipath -name -iname -wholename -regex");
 
 /// Extensions of files that Git keeps in `.git`.
-const OF_GIT: &[&str] = words!("bitmap graph idx keep lock pack rev sample");
+const GIT_EXTENSIONS: &[&str] = words!("bitmap graph idx keep lock pack rev sample");
 
-/// Returns patterns for the files that `find` with these arguments hands to `-exec`.
+/// Returns patterns for the files that `find` with these arguments passes to `-exec`.
 ///
-/// They are known well enough when the search starts strictly inside the project or `/tmp`, follows no
-/// symlinks, and finds files with a name such as `*.ts` only: nothing below a `.git` that matters is
-/// called like that. `None` in every other case.
+/// They are known well enough if the search starts strictly inside the project or `/tmp`, follows
+/// no symlinks, and only finds files with a name such as `*.ts`: no relevant file below a `.git`
+/// has such a name. `None` in every other case.
 pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     let is_place = |arg: &&Arg<'_>| !arg.text.starts_with(['-', '(', '!']);
     let places = arguments.iter().take_while(is_place).count();
@@ -25,9 +25,10 @@ pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Op
         let Some(text) = place.known() else {
             return false;
         };
-        // A search of all of `/tmp` finds the folders of sessions.
-        call.here.every_place(text, |place| place != "/tmp")
-            && call.write_target(place, Root::Refused).is_ok()
+        // A search of all of `/tmp` finds the sessions folders.
+        call.directories
+            .all_locations(text, |place| place != "/tmp")
+            && call.check_write_target(place, Root::Refused).is_ok()
     };
     let is_known = !places.is_empty()
         && places.iter().all(is_inside)
@@ -36,16 +37,16 @@ pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Op
     is_known.then(|| places.iter().map(files_below).collect())
 }
 
-/// Returns whether a search with these arguments finds no note of a sync: it asks for names with
+/// Returns whether a search with these arguments excludes the note of a sync: it selects names with
 /// another extension.
-pub(super) fn leave_out_note(arguments: &[Arg<'_>]) -> bool {
+pub(super) fn exclude_note(arguments: &[Arg<'_>]) -> bool {
     arguments.windows(2).any(|pair| {
         let name = pair[1].text.as_ref();
         pair[0].is("-name") && has_extension(name) && !name.to_ascii_lowercase().ends_with("md")
     })
 }
 
-/// Returns whether every file that meets the conditions has a name with an extension.
+/// Returns whether every file that satisfies the conditions has a name with an extension.
 fn finds_named_files(conditions: &[Arg<'_>]) -> bool {
     let words: Vec<&str> = conditions.iter().map(|arg| arg.text.as_ref()).collect();
     let mut rest = &words[..];
@@ -87,13 +88,13 @@ fn is_list_of_names(group: &[&str]) -> bool {
     alternatives.all(|words| matches!(words, ["-name" | "-iname", name] if has_extension(name)))
 }
 
-/// Returns whether a pattern matches names with a literal extension only.
+/// Returns whether a pattern only matches names with a literal extension.
 fn has_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()
             && !extension.is_empty()
             && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            && !OF_GIT.contains(&extension.to_ascii_lowercase().as_str())
+            && !GIT_EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
     })
 }
 
@@ -105,20 +106,21 @@ fn files_below<'s>(place: &Arg<'s>) -> Arg<'s> {
     }
 }
 
-/// Primaries that take a name or a path to look for.
-const LOOKING: &[&str] = words!("-name -iname -path -ipath -wholename -iwholename -regex -iregex");
+/// Primaries that take a name or a path pattern.
+const NAME_PRIMARIES: &[&str] =
+    words!("-name -iname -path -ipath -wholename -iwholename -regex -iregex");
 
-/// Checks that what stands in front of `-exec cp` does not look for a protected folder.
+/// Checks that the conditions before `-exec cp` do not select a protected folder.
 pub(super) fn check_copied(before: &[Arg<'_>]) -> Checked {
-    let wanted = (0..before.len()).find(|at| is_wanted(before, *at));
+    let wanted = (0..before.len()).find(|at| selects_protected_folder(before, *at));
     match wanted.map(|at| &before[at]) {
         Some(arg) => Err(protected(arg, &format!("'{}'", arg.text))),
         None => Ok(()),
     }
 }
 
-/// Tells whether find looks for a protected folder by the argument `at`, or begins there.
-fn is_wanted(args: &[Arg<'_>], at: usize) -> bool {
+/// Returns whether find selects a protected folder by the argument `at`, or starts there.
+fn selects_protected_folder(args: &[Arg<'_>], at: usize) -> bool {
     let before = |steps: usize| {
         at.checked_sub(steps)
             .map_or("", |at| args[at].text.as_ref())
@@ -130,15 +132,15 @@ fn is_wanted(args: &[Arg<'_>], at: usize) -> bool {
         .next()
         .unwrap_or_default();
     let mut names = path::STATE_FOLDERS.iter().chain(&[".git"]);
-    let is_protected = names.any(|protected| looks_for(name, protected));
-    let looks = LOOKING.contains(&before(1));
+    let is_protected = names.any(|protected| selects_name(name, protected));
+    let looks = NAME_PRIMARIES.contains(&before(1));
     let is_start = args[..=at].iter().all(|arg| !arg.text.starts_with('-'));
     let is_negated = matches!(before(2), "!" | "-not");
-    is_protected && ((looks && !is_negated && !is_passed_over(&args[at..])) || is_start)
+    is_protected && ((looks && !is_negated && !is_pruned(&args[at..])) || is_start)
 }
 
-/// Tells whether what matches is passed over: `-prune -o` follows.
-fn is_passed_over(args: &[Arg<'_>]) -> bool {
+/// Returns whether matches are skipped: `-prune -o` follows.
+fn is_pruned(args: &[Arg<'_>]) -> bool {
     args.windows(2)
         .any(|pair| pair[0].is("-prune") && (pair[1].is("-o") || pair[1].is("-or")))
 }

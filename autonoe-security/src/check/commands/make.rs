@@ -1,4 +1,4 @@
-//! `make`: recipes of the project's own makefiles.
+//! `make`: recipes from the project's own makefiles.
 
 use super::scripts::runs_code_of_project;
 use crate::check::arg::Arg;
@@ -6,15 +6,15 @@ use crate::check::assignments::{self, Setting};
 use crate::check::builtins::{enter_path, is_identifier};
 use crate::check::call::{Call, Checked};
 use crate::check::directories::Directories;
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::escapes;
 use crate::check::{extensions, path, symlinks};
-use crate::option_table::{OptionTable, Takes};
+use crate::option_table::{OptionArity, OptionTable};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-/// Options without a value, or with one that is written together with them, change neither what runs
-/// nor where.
+/// Options without a value, or with a value in the same argument, that change neither what runs nor
+/// where.
 const MAKE: OptionTable = options!(
     "BdhiknpqrRsSvwf:C:I:o:W:E:j?l?O?",
     "always-make debug? directory= dry-run eval= file= help ignore-errors include-dir= jobs?",
@@ -23,11 +23,11 @@ const MAKE: OptionTable = options!(
     "question quiet recon silent stop trace version warn-undefined-variables",
 );
 
-/// Makefiles that are read when none is named.
+/// Default makefiles.
 const MAKEFILES: &[&str] = words!("GNUmakefile makefile Makefile");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    if extensions::is_opened(call) {
+    if extensions::is_unrestricted(call) {
         return Ok(());
     }
     runs_code_of_project(call, "makefiles")?;
@@ -35,8 +35,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut files = Vec::new();
     for seen in options::read(call, &MAKE)? {
         match seen {
-            Seen::Operand(operand) => check_operand(call, operand)?,
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Operand(operand) => check_operand(call, operand)?,
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-C" | "--directory", Some(value)) if folder.is_none() => folder = Some(value),
                 ("-f" | "--file" | "--makefile", Some(value)) => files.push(value),
                 (name, _) if is_flag(name, arg) => {}
@@ -46,7 +46,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     }
     let here = match &folder {
         Some(folder) => enter_path(call, folder)?,
-        None => call.here.clone(),
+        None => call.directories.clone(),
     };
     if files.is_empty() {
         return MAKEFILES
@@ -60,7 +60,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Returns whether an option is harmless, and written in full.
 fn is_flag(name: &str, arg: &Arg<'_>) -> bool {
-    let is_listed = MAKE.find(name).is_some_and(|takes| takes != Takes::Value);
+    let is_listed = MAKE
+        .find(name)
+        .is_some_and(|takes| takes != OptionArity::Value);
     is_listed && (!name.starts_with("--") || arg.text.split('=').next() == Some(name))
 }
 
@@ -93,23 +95,23 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>) -> Checked {
             .all(|byte| byte.is_ascii_alphanumeric() || b" _./:,=+@%-".contains(&byte))
     };
     if !is_plain(text) {
-        // make expands `$(..)`, and recipes hand the rest to a shell.
+        // make expands `$(..)`, and recipes pass the rest to a shell.
         return Err(deny_operand(operand.span));
     }
     let Some((name, value)) = text.split_once('=') else {
         return check_target(operand);
     };
     let name = name.trim_end_matches([':', '+']);
-    if !is_identifier(name) || assignments::is_makes_own(name) {
+    if !is_identifier(name) || assignments::is_make_variable(name) {
         return Err(deny_operand(operand.span));
     }
     let value = [Part::Quoted(value.to_owned().into())];
-    let (policy, here, span) = (call.policy(), call.here, operand.span);
-    // Recipes get it in their environment.
+    let (policy, here, span) = (call.policy(), call.directories, operand.span);
+    // Recipes receive it in their environment.
     assignments::check(policy, here, name, Some(&value), Setting::Exported, span)
 }
 
-/// Checks that a target is no file outside the project, which a built-in rule would make.
+/// Checks that a target is not a file outside the project, which a built-in rule would create.
 fn check_target(target: &Arg<'_>) -> Checked {
     if path::stays_below(&target.text) {
         Ok(())
@@ -119,6 +121,6 @@ fn check_target(target: &Arg<'_>) -> Checked {
 }
 
 fn deny_operand(span: Span) -> Denial {
-    let reason = "make is given something else than a plain target or NAME=value";
+    let reason = "make accepts only plain targets and NAME=value";
     Denial::by(Rule::R88, span, reason).instead("write make TARGET, with plain literal text")
 }

@@ -1,6 +1,5 @@
-//! Programs: what their arguments may be, each in its own file with its table.
+//! Argument checks of programs, one file with its tables per program.
 
-mod aims;
 mod archives;
 mod awk;
 mod base;
@@ -14,6 +13,8 @@ mod destructive;
 mod find;
 mod find_results;
 mod git;
+mod glob_targets;
+mod jq;
 mod make;
 mod network;
 mod option_allow_list;
@@ -40,6 +41,7 @@ use super::builtins;
 use super::call::{Call, Checked, Known, Owner, Program, Validator};
 use super::names::Names;
 use crate::Rule;
+use crate::option_table::OptionTable;
 use crate::policy::Profile;
 
 pub(crate) use wrappers::find as wrapper;
@@ -136,14 +138,25 @@ pub(crate) fn built_in() -> Names<Known> {
     commands
 }
 
-/// Commands that only read, besides those of the table in [`readers`]. Git has rules of its own.
+/// Commands that only read, besides those of the table in [`readers`]. Git has separate rules.
 const READERS: &[&str] = words!(
     ". [ cat cd cut diff echo find git grep head jq ls printf sort source tac tail test tr tree",
     "uniq wc which",
 );
 
-/// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
-/// writes a file or runs a command.
+/// Returns the options of a search tool or an editor that has a validator of its own.
+pub(crate) fn options_of(name: &str) -> Option<&'static OptionTable> {
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => Some(&awk::AWK.options),
+        "fd" | "fdfind" => Some(&search::FD.options),
+        "rg" => Some(&search::RG.options),
+        "sed" => Some(&sed::SED.options),
+        _ => None,
+    }
+}
+
+/// Returns whether a sed script only edits the text that it prints: it neither writes a file nor
+/// runs a command in any implementation of sed.
 ///
 /// ```
 /// assert!(autonoe_security::is_reading_sed_script("s/a/b/; 10q"));
@@ -153,8 +166,8 @@ pub fn is_reading_sed_script(script: &str) -> bool {
     sed::only_reads(script)
 }
 
-/// Returns whether an awk program only computes and prints: in no implementation of awk it writes a
-/// file or runs a command.
+/// Returns whether an awk program only computes and prints: it neither writes a file nor runs a
+/// command in any implementation of awk.
 ///
 /// ```
 /// assert!(autonoe_security::is_reading_awk_program("{ print $1 }"));
@@ -164,7 +177,7 @@ pub fn is_reading_awk_program(program: &str) -> bool {
     awk::only_reads(program)
 }
 
-/// `printenv` prints variables by their names; without names it would print all of them.
+/// Checks `printenv`: it prints variables by name; without names it would print all of them.
 fn printenv(call: &Call<'_, '_, '_>) -> Checked {
     let is_name = |arg: &Arg<'_>| arg.known().is_some_and(builtins::is_identifier);
     if !call.args.is_empty() && call.args.iter().all(is_name) {
@@ -182,7 +195,7 @@ fn in_run(call: &Call<'_, '_, '_>) -> Checked {
     tools::find(call.name)(call)
 }
 
-/// Any arguments will do.
+/// Accepts any arguments.
 fn free(_: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }

@@ -1,18 +1,18 @@
 //! Allow-list of the options of a command.
 
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
-use crate::option_table::{OptionTable, Takes};
+use crate::check::options::{self, ParsedArg};
+use crate::option_table::{OptionArity, OptionTable};
 use crate::{Denial, Rule};
 
-/// The options that a command may have. Every other option is refused.
+/// The allowed options of a command. Every other option is denied.
 pub(super) struct OptionAllowList {
     pub(super) options: OptionTable,
-    /// Options of the table that are refused nevertheless. They are in it so that their values are
+    /// Options of the table that are denied nevertheless. They are listed so that their values are
     /// not taken for operands.
     pub(super) refused: &'static [&'static str],
     pub(super) rule: Rule,
-    /// What the agent can do without a refused option.
+    /// The alternative to a denied option.
     pub(super) instead: &'static str,
 }
 
@@ -21,20 +21,20 @@ impl OptionAllowList {
     pub(super) fn read<'c, 's>(
         &self,
         call: &Call<'c, '_, 's>,
-    ) -> Result<Vec<Seen<'c, 's>>, Denial> {
+    ) -> Result<Vec<ParsedArg<'c, 's>>, Denial> {
         let seen = options::read(call, &self.options)?;
         self.check(call, &seen)?;
         Ok(seen)
     }
 
-    /// Checks that each option is in the list, and none is refused.
-    pub(super) fn check(&self, call: &Call<'_, '_, '_>, seen: &[Seen<'_, '_>]) -> Checked {
+    /// Checks that each option is in the list and not denied.
+    pub(super) fn check(&self, call: &Call<'_, '_, '_>, seen: &[ParsedArg<'_, '_>]) -> Checked {
         for seen in seen {
-            let Seen::Option { name, value, arg } = seen else {
+            let ParsedArg::Option { name, value, arg } = seen else {
                 continue;
             };
             let is_known = match self.options.find(name) {
-                Some(Takes::Nothing) => value.is_none(),
+                Some(OptionArity::Nothing) => value.is_none(),
                 takes => takes.is_some(),
             };
             if !is_known || self.refused.contains(&name.as_str()) {

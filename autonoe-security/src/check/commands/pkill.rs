@@ -10,7 +10,7 @@ const SIGNALS: &[&str] = words!(
     "CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO POLL PWR SYS",
 );
 
-/// Long options that only narrow the choice, or tell about it.
+/// Long options that only narrow the selection, or print it.
 const FLAGS: &[&str] = words!("--full --exact --newest --oldest --echo");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -20,7 +20,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     while let Some(arg) = args.next() {
         let Some(text) = arg.known() else {
             return Err(call
-                .deny(Rule::R39, "the process is not known before it runs")
+                .deny(Rule::R39, "the process is unknown until it runs")
                 .instead("write its name literally"));
         };
         let is_fine = match text {
@@ -68,7 +68,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 /// Programs that run everything: their names alone match other agents and editors.
 const GENERIC: &[&str] = words!("bun cargo go node npm npx php python python3 ruby");
 
-/// Checks the process that is meant; with `full` it may be a command line.
+/// Checks the target process; with `full` it may be a command line.
 fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
     let text = operand.text.as_ref();
     let targets = call.policy().pkill_targets();
@@ -96,7 +96,7 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
             "name the script too, as in pkill -f \"node server.js\", or use kill $(lsof -ti:PORT)",
         ));
     }
-    let reason = format!("process '{text}' is no development process of the active profiles");
+    let reason = format!("process '{text}' is not a development process of the active profiles");
     let mut denial = call.deny(Rule::R39, reason).instead(
         "end your own background jobs with kill %1 or kill $!, and servers with kill \
              $(lsof -ti:PORT)",
@@ -107,7 +107,7 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
 
 /// Returns whether a word of a command line names a script, a module or a task, not only an option.
 fn names_something(call: &Call<'_, '_, '_>, word: &str) -> bool {
-    // A dot matches any character, so `.m` is `-m` too.
+    // A dot matches any character, so `.m` matches `-m` too.
     let is_name = word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '@' | '_'))
         || word.starts_with("./");
     let is_generic = matches!(word, "exec" | "run" | "dlx") || word.len() < 3;
@@ -124,7 +124,7 @@ fn is_flags(letters: &str) -> bool {
     !letters.is_empty() && letters.bytes().all(|it| b"fxnoe".contains(&it))
 }
 
-/// Tells whether `text` is a signal: a number, or a name with or without `SIG`.
+/// Returns whether `text` is a signal: a number, or a name with or without `SIG`.
 fn is_signal(text: &str) -> bool {
     let name = text.strip_prefix("SIG").unwrap_or(text);
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

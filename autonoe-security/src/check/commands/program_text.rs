@@ -1,4 +1,4 @@
-//! Programs in an argument, such as those of sed and awk, and the files that they name.
+//! Programs passed as an argument, such as sed and awk scripts, and the files that they name.
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -7,10 +7,10 @@ use crate::check::numeric;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-/// Returns the texts that a program may have, if all of it is known.
+/// Returns the possible texts of a program, if all of it is known.
 ///
-/// An expansion that yields a number for certain counts as a digit: `sed -n "${n}p"`. A variable
-/// whose assignment may have been passed over makes a second text, without its value.
+/// An expansion that is certainly a number counts as a digit: `sed -n "${n}p"`. A variable whose
+/// assignment may have been skipped adds a second text, without its value.
 pub(super) fn program_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Vec<String>> {
     if let Some(text) = arg.known() {
         let texts = [Some(text), arg.without_variables.as_deref()];
@@ -22,7 +22,7 @@ pub(super) fn program_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Ve
     }
     let mut written = Written::default();
     let is_known = written.add(call, &arg.parts);
-    // The value of an option that is written together with it has the parts of the whole.
+    // The value of an option in the same argument has the parts of the whole argument.
     let is_whole = written.text.get(..written.first_number?) == Some(arg.text.as_ref());
     (is_known && is_whole).then(|| vec![written.text])
 }
@@ -55,14 +55,18 @@ impl Written {
 
 /// Checks that a program reads the file `path` from the project or `/tmp`, and no credentials.
 ///
-/// A name inside a program is not an argument, so the checks of arguments do not see it.
+/// A name inside a program is not an argument, so the checks of arguments do not cover it.
 pub(super) fn check_read(call: &Call<'_, '_, '_>, rule: Rule, path: &str, span: Span) -> Checked {
     let is_input = matches!(path, "-" | "/dev/stdin" | "/dev/null");
     if is_input || call.is_in_reach(path) {
-        credentials::check_input(call.context, call.here, &Arg::plain(path.to_owned(), span))
+        credentials::check_input(
+            call.context,
+            call.directories,
+            &Arg::plain(path.to_owned(), span),
+        )
     } else {
         let reason = format!("the {} program reads '{path}'", call.name);
         Err(Denial::by(rule, span, reason)
-            .instead("name the file as an argument behind the program"))
+            .instead("name the file as an argument after the program"))
     }
 }

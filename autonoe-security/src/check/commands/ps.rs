@@ -1,9 +1,9 @@
-//! `ps`: listing processes, not their environments.
+//! `ps`: listing processes without their environments.
 
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::check::{numeric, process_memory};
 use crate::option_table::OptionTable;
 
@@ -21,18 +21,18 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for seen in options::read(call, &PS)? {
         match seen {
             // On macOS it prints environments.
-            Seen::Option { name, arg, .. } if name == "-E" => {
+            ParsedArg::Option { name, arg, .. } if name == "-E" => {
                 return Err(call.deny_flag(Rule::R24, &name, arg.span));
             }
-            Seen::Option {
+            ParsedArg::Option {
                 value: Some(value), ..
             } => check_format(&value)?,
-            Seen::Option { .. } => {}
-            Seen::Operand(value) if is_value => {
+            ParsedArg::Option { .. } => {}
+            ParsedArg::Operand(value) if is_value => {
                 is_value = false;
                 check_format(value)?;
             }
-            Seen::Operand(flags) => {
+            ParsedArg::Operand(flags) => {
                 check_flags(call, flags)?;
                 is_value = flags.text.ends_with(|c| VALUES_WITHOUT_DASH.contains(c));
             }
@@ -41,7 +41,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Checks options that are written without a dash, as in `ps aux`: an `e` prints environments.
+/// Checks options without a dash, as in `ps aux`: an `e` prints environments.
 fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
     let text = flags.text.as_ref();
     let is_list_of_processes = text.starts_with(|c: char| c.is_ascii_digit());
@@ -59,7 +59,7 @@ fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
     }
 }
 
-/// Checks that a list of columns has no environment in it.
+/// Checks that a list of columns does not include the environment.
 fn check_format(value: &Arg<'_>) -> Checked {
     if value.text.contains("environ") {
         Err(process_memory::deny(&value.text, value.span))

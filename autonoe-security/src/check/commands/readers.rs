@@ -5,7 +5,7 @@ use super::{Commands, awk, free, search, sed, writers};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 use crate::check::write_target::Root;
 
 /// Commands of every project, in both modes.
@@ -18,22 +18,24 @@ pub(super) const COMMANDS: Commands = &[
     (words!("rg"), search::rg),
     (words!("fd fdfind"), search::fd),
     (words!("base32 base64"), base64),
+    (words!("bc"), bc),
     (words!("file"), file),
+    (words!("iconv"), iconv),
     (words!("shuf"), shuf),
     (words!("strings"), strings),
     (words!("tee"), writers::tee),
     (words!("xxd"), xxd),
     (
         words!(
-            "b2sum basename cksum cmp column comm df dirname du egrep expand fgrep fmt fold",
+            "b2sum basename cksum cmp column comm df dirname du egrep expand expr fgrep fmt fold",
             "hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum",
-            "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand"
+            "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand uuidgen"
         ),
         free,
     ),
 ];
 
-/// The one of BSD writes to a file with `-o`.
+/// The BSD version writes to a file with `-o`.
 const BASE64: OptionAllowList = OptionAllowList {
     options: options!(
         "dDhib:w:",
@@ -46,6 +48,35 @@ const BASE64: OptionAllowList = OptionAllowList {
 
 fn base64(call: &Call<'_, '_, '_>) -> Checked {
     BASE64.read(call).map(|_seen| ())
+}
+
+/// Calculates. GNU and BSD `bc` neither write files nor run programs.
+const BC: OptionAllowList = OptionAllowList {
+    options: options!("lqsw", "mathlib quiet standard warn"),
+    refused: &[],
+    rule: Rule::R83,
+    instead: "pass the expression on its input: echo '7 / 3' | bc -l",
+};
+
+fn bc(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    BC.read(call).map(|_seen| ())
+}
+
+/// `-o` writes a file.
+const ICONV: OptionAllowList = OptionAllowList {
+    options: options!(
+        "clsf:t:o:",
+        "from-code= help list output= silent to-code= verbose version",
+    ),
+    refused: words!("-o --output"),
+    rule: Rule::R83,
+    instead: "print, and redirect the output: iconv -f latin1 -t utf-8 FILE > OUT",
+};
+
+fn iconv(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    ICONV.read(call).map(|_seen| ())
 }
 
 /// Missing are `-C`, which writes, `-m`, which loads a file of rules, `-z` and `-Z`, which run
@@ -82,9 +113,9 @@ const SHUF: OptionAllowList = OptionAllowList {
 fn shuf(call: &Call<'_, '_, '_>) -> Checked {
     for seen in SHUF.read(call)? {
         match seen {
-            Seen::Option { name, value, arg } if name == "-o" || name == "--output" => {
+            ParsedArg::Option { name, value, arg } if name == "-o" || name == "--output" => {
                 match value {
-                    Some(target) => call.write_target(&target, Root::Refused)?,
+                    Some(target) => call.check_write_target(&target, Root::Refused)?,
                     None => return Err(call.deny_flag(Rule::R83, &name, arg.span)),
                 }
             }
@@ -108,7 +139,7 @@ const STRINGS: OptionAllowList = OptionAllowList {
 
 fn strings(call: &Call<'_, '_, '_>) -> Checked {
     for seen in STRINGS.read(call)? {
-        if let Seen::Operand(operand) = seen
+        if let ParsedArg::Operand(operand) = seen
             && operand.text.starts_with('@')
         {
             return Err(call
@@ -119,7 +150,7 @@ fn strings(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Options of `xxd` with a value, which is the next argument or a number written together with them.
+/// Options of `xxd` with a value, which is the next argument or a number in the same argument.
 const XXD_VALUES: &[&str] =
     words!("-c -cols -g -groupsize -l -len -n -name -o -offset -R -s -seek -skip");
 
@@ -128,7 +159,7 @@ const XXD_FLAGS: &[&str] = words!(
     "-postscript -ps -r -revert -u -upper -v -version",
 );
 
-/// It recognises options by their beginning, and its second operand is overwritten.
+/// Checks `xxd`, which recognises options by their prefix and overwrites its second operand.
 fn xxd(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = 0;
     let mut args = call.args.iter();
@@ -140,7 +171,7 @@ fn xxd(call: &Call<'_, '_, '_>) -> Checked {
             match operands {
                 1 if is_one => {}
                 1 => return Err(call.deny_dynamic(arg)),
-                _ => call.write_target(arg, Root::Refused)?,
+                _ => call.check_write_target(arg, Root::Refused)?,
             }
             continue;
         }
@@ -163,7 +194,7 @@ fn xxd(call: &Call<'_, '_, '_>) -> Checked {
             _ => {
                 return Err(call
                     .deny_flag(Rule::R83, text, arg.span)
-                    .instead("write each option by itself: xxd -l 64 FILE"));
+                    .instead("write each option separately: xxd -l 64 FILE"));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Scripts and programs of the project, started by their path.
+//! Scripts and programs of the project, started by path.
 
 use crate::check::call::{Call, Checked, Owner};
 use crate::check::{path, symlinks};
@@ -8,7 +8,7 @@ use crate::{Denial, Layer, Rule};
 
 use super::tools::is_on_hard_list;
 
-/// Folders into which package managers put programs of others.
+/// Folders into which package managers install third-party programs.
 const INSTALLED: &[&str] = words!("node_modules .venv venv vendor");
 
 /// Checks that `written` names a script of the project that may run.
@@ -27,7 +27,7 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
             || is_on_hard_list(name));
     if matches!(name, "" | "." | "..") || is_called_like_a_program {
         return deny(
-            format!("'{written}' is called like a program that is not of the project"),
+            format!("'{written}' has the name of a program outside the project"),
             "run the program by its name, or give the script another name",
         );
     }
@@ -37,7 +37,7 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
             "write the path from the project root, without ..",
         );
     }
-    let Some(places) = call.here.resolve(written) else {
+    let Some(places) = call.directories.resolve(written) else {
         return deny(
             format!("Path '{written}' escapes project directory"),
             "run a script inside the project",
@@ -56,7 +56,7 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
         };
         if path::is_protected(below) || path::is_protected(path::below(written, project)) {
             return deny(
-                format!("'{written}' lies in a protected folder"),
+                format!("'{written}' is in a protected folder"),
                 "run a script in another folder of the project",
             );
         }
@@ -71,8 +71,8 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
     Ok(())
 }
 
-/// Returns whether a path goes up behind a name, which may be a symlink, or leaves the project on its
-/// way.
+/// Returns whether a path goes up after a name, which may be a symlink, or leaves the project in
+/// between.
 fn leaves_on_the_way(call: &Call<'_, '_, '_>, written: &str) -> bool {
     let names: Vec<&str> = written.split('/').collect();
     let up = names.iter().rposition(|name| *name == "..");
@@ -83,7 +83,8 @@ fn leaves_on_the_way(call: &Call<'_, '_, '_>, written: &str) -> bool {
     })
 }
 
-/// Checks that code of the project may run: in run mode, with a language that runs such code anyway.
+/// Checks that code of the project may run: in run mode, with a language that runs such code
+/// anyway.
 pub(super) fn runs_code_of_project(call: &Call<'_, '_, '_>, what: &str) -> Checked {
     if call.mode() == Mode::Sync {
         let mut denial = call

@@ -7,7 +7,7 @@ use crate::check::call::{Call, Checked};
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
-const RG: OptionAllowList = OptionAllowList {
+pub(super) const RG: OptionAllowList = OptionAllowList {
     options: options!(
         "sFivxUPSawL.ubhnN0opqHIclVe:f:E:m:j:g:d:t:T:A:B:C:M:r:",
         "after-context= auto-hybrid-regex before-context= binary block-buffered byte-offset",
@@ -28,8 +28,8 @@ const RG: OptionAllowList = OptionAllowList {
         "sort= sort-files sortr= stats stop-on-nonmatch text threads= trace trim type= type-add=",
         "type-clear= type-list type-not= unrestricted version vimgrep with-filename word-regexp",
     ),
-    // They run other programs: a preprocessor, a program that prints the host name, and tools that
-    // decompress. `-z` is not a flag for the same reason.
+    // These run other programs: a preprocessor, a program that prints the host name, and
+    // decompression tools. `-z` is not a flag for the same reason.
     refused: words!("--pre --hostname-bin --search-zip"),
     rule: Rule::R82,
     instead: "search plain files: rg PATTERN DIR",
@@ -40,7 +40,7 @@ pub(super) fn rg(call: &Call<'_, '_, '_>) -> Checked {
     RG.read(call).map(|_seen| ())
 }
 
-const FD: OptionAllowList = OptionAllowList {
+pub(super) const FD: OptionAllowList = OptionAllowList {
     options: options!(
         "HIusigFalLp01qhVd:E:t:e:S:o:c:j:",
         "absolute-path and= base-directory= batch-size= case-sensitive change-newer-than=",
@@ -57,7 +57,7 @@ const FD: OptionAllowList = OptionAllowList {
     instead: "list the files: fd PATTERN DIR",
 };
 
-/// Judges the options of `fd`, and the commands behind `-x` and `-X` like those of `find -exec`.
+/// Judges the options of `fd`, and the commands after `-x` and `-X` like those of `find -exec`.
 pub(super) fn fd(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let mut args = call.args;
@@ -101,28 +101,28 @@ fn check_command<'s>(call: &Call<'_, '_, 's>, command: &[Arg<'s>], is_batch: boo
         is_known &= arg.is_static() && !arg.may_match(";");
     }
     if let Some(copy) = command.iter().find(|arg| arg.is("cp")) {
-        let reason = "the names of the copies are not known before they are made";
+        let reason = "the names of the copies are unknown until they are made";
         return Err(Denial::by(Rule::R82, copy.span, reason).instead("name the files: cp FILE DIR"));
     }
     let has_placeholder = |arg: &Arg<'_>| PLACEHOLDERS.iter().any(|it| arg.text.contains(it));
     let mut inner: Vec<Arg<'s>> = command
         .iter()
         .map(|arg| match arg.text.find('{') {
-            Some(at) if has_placeholder(arg) => found(&arg.text[..at], arg.span),
+            Some(at) if has_placeholder(arg) => found_name(&arg.text[..at], arg.span),
             _ => arg.clone(),
         })
         .collect();
     if !command.iter().any(has_placeholder) {
-        inner.push(found("", first.span));
+        inner.push(found_name("", first.span));
     }
     if is_batch {
-        inner.push(found("", first.span));
+        inner.push(found_name("", first.span));
     }
     call.inner(&inner)
 }
 
-/// Makes an argument that begins with `head` and goes on with a name that fd finds.
-fn found<'s>(head: &str, span: Span) -> Arg<'s> {
+/// Creates an argument that starts with `head` and continues with a name that fd finds.
+fn found_name<'s>(head: &str, span: Span) -> Arg<'s> {
     Arg {
         unknown: Some(Unknown {
             part: None,

@@ -5,7 +5,7 @@ use super::{Commands, free};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 
 /// Commands of every project, in both modes.
 ///
@@ -31,11 +31,11 @@ fn alone(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-/// Reads the options of a command that has no operands.
+/// Checks the options of a command without operands.
 fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked {
     call.check_patterns()?;
     for seen in list.read(call)? {
-        if let Seen::Operand(operand) = seen {
+        if let ParsedArg::Operand(operand) = seen {
             let reason = format!("{} with an operand changes the machine", call.name);
             return Err(crate::Denial::by(Rule::R96, operand.span, reason).instead(list.instead));
         }
@@ -43,7 +43,7 @@ fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked 
     Ok(())
 }
 
-/// An operand, `-F` and `-b` set the name.
+/// Allowed options of `hostname`. An operand, `-F` and `-b` would set the name.
 const HOSTNAME: OptionAllowList = OptionAllowList {
     options: options!(
         "aAdfhiIsVy",
@@ -59,8 +59,8 @@ fn hostname(call: &Call<'_, '_, '_>) -> Checked {
     without_operands(call, &HOSTNAME)
 }
 
-/// Missing are `-K`, which closes sockets, `-D`, which writes a file, `-F`, which reads options from
-/// one, `-N`, which enters another network, and `-E`, which never ends.
+/// Missing are `-K`, which closes sockets, `-D`, which writes a file, `-F`, which reads options
+/// from a file, `-N`, which enters another network namespace, and `-E`, which never ends.
 const SS: OptionAllowList = OptionAllowList {
     options: options!(
         "hVnraloempisZz460tMSudwxHOf:A:N:D:F:",
@@ -94,7 +94,7 @@ fn netstat(call: &Call<'_, '_, '_>) -> Checked {
     NETSTAT.read(call).map(|_seen| ())
 }
 
-/// Without `-b`, or `-l` on macOS, it takes commands from the terminal.
+/// Allowed options of `top`. Without `-b`, or `-l` on macOS, it reads commands from the terminal.
 const TOP: OptionAllowList = OptionAllowList {
     options: options!("bcHiS1hVd:e:E:n:l:o:p:u:U:w:"),
     refused: &[],
@@ -107,8 +107,8 @@ fn top(call: &Call<'_, '_, '_>) -> Checked {
     let mut is_batch = false;
     for seen in TOP.read(call)? {
         match seen {
-            Seen::Option { name, .. } => is_batch |= name == "-b" || name == "-l",
-            Seen::Operand(operand) => {
+            ParsedArg::Option { name, .. } => is_batch |= name == "-b" || name == "-l",
+            ParsedArg::Operand(operand) => {
                 return Err(call.deny_flag(Rule::R96, &operand.text, operand.span));
             }
         }
@@ -122,7 +122,7 @@ fn top(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-/// Capabilities of terminals that print something. `init` and `reset` run a program.
+/// Terminal capabilities that print something. `init` and `reset` run a program.
 const CAPABILITIES: &[&str] =
     words!("bold civis clear cnorm colors cols dim ed el lines rev rmul setab setaf sgr0 smul");
 
@@ -141,7 +141,7 @@ fn tput(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-/// `-v` runs another program.
+/// Checks `getconf`: `-v` runs another program.
 fn getconf(call: &Call<'_, '_, '_>) -> Checked {
     let is_name = |text: &str| {
         let mut bytes = text.bytes();
@@ -165,7 +165,7 @@ fn getconf(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-/// `version`, and `rand` without a file.
+/// Checks `openssl`: `version`, and `rand` without a file.
 fn openssl(call: &Call<'_, '_, '_>) -> Checked {
     let texts: Option<Vec<&str>> = call.args.iter().map(Arg::known).collect();
     let is_fine = match texts.as_deref() {

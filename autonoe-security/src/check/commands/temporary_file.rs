@@ -1,9 +1,9 @@
-//! `mktemp`: a new file or directory with a name of its own.
+//! `mktemp`: creates a file or directory with a unique name.
 
 use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 use crate::check::path;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
@@ -25,8 +25,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (mut folder, mut is_in_tmp, mut operands) = (None, false, Vec::new());
     for seen in MKTEMP.read(call)? {
         match seen {
-            Seen::Operand(operand) => operands.push(operand),
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Operand(operand) => operands.push(operand),
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-p", None) => return Err(call.deny_flag(Rule::R98, &name, arg.span)),
                 ("-p" | "--tmpdir", Some(value)) => folder = Some(value),
                 ("-t" | "--tmpdir", _) => is_in_tmp = true,
@@ -52,12 +52,14 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         }
     };
     if let Some(template) = template {
-        // The letters that replace each X could make a protected name.
+        // The letters that replace each X could form a protected name.
         let name = template.known().and_then(|path| path.rsplit('/').next());
         let is_plain = name.is_some_and(|name| {
             is_name_part(name)
                 && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && !name.to_ascii_lowercase().starts_with(path::SESSION_PARENT)
+                && !name
+                    .to_ascii_lowercase()
+                    .starts_with(path::SESSIONS_FOLDER_PREFIX)
         });
         let is_relative = !template.text.contains('/');
         if !is_plain || (is_in_tmp || folder.is_some()) && !is_relative {
@@ -68,18 +70,18 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     }
     match (&folder, template) {
         (Some(folder), _) => match folder.known() {
-            Some(path) => call.write_target(
+            Some(path) => call.check_write_target(
                 &Arg::plain(format!("{path}/tmp.x"), folder.span),
                 Root::Refused,
             ),
-            None => call.write_target(folder, Root::Refused),
+            None => call.check_write_target(folder, Root::Refused),
         },
-        (None, Some(template)) if !is_in_tmp => call.write_target(template, Root::Refused),
+        (None, Some(template)) if !is_in_tmp => call.check_write_target(template, Root::Refused),
         _ => Ok(()),
     }
 }
 
-/// Returns whether text has characters of plain names only.
+/// Returns whether text only has characters of plain names.
 fn is_name_part(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !text.is_empty() && text.bytes().all(is_plain)

@@ -1,14 +1,14 @@
-//! `timeout`: what it starts is judged by itself.
+//! `timeout`: judges the command that it starts.
 
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::wrapper_options::TIMEOUT;
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (seen, rest) = options::read_leading(call, &TIMEOUT.options)?;
     for seen in seen {
-        let Seen::Option { name, arg, .. } = seen else {
+        let ParsedArg::Option { name, arg, .. } = seen else {
             continue;
         };
         // Only new versions have these letters.
@@ -21,7 +21,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         [duration, command @ ..] if !command.is_empty() => {
             let is_unquoted = duration.unknown.is_some_and(|unknown| !unknown.quoted);
             if is_unquoted || duration.is_pattern() {
-                // Unquoted, it may become the command as well.
+                // Unquoted, it may also expand to the command.
                 return Err(call.deny_dynamic(duration));
             }
             call.inner(command)

@@ -1,4 +1,4 @@
-//! Programs that are on no list, but may print their version.
+//! Version queries (`--version`) of programs that are on no list.
 
 use crate::check::call::{Call, Checked};
 use crate::check::extensions;
@@ -19,10 +19,10 @@ const SETTERS: &[&str] = words!(
     "typeset",
 );
 
-/// Allows the version, and denies everything else as for a program that is on no list.
+/// Allows the version query, and denies everything else as for a program that is on no list.
 ///
-/// Variables such as `LUA_INIT` and `PERL5OPT` make these programs run code, so a text that sets any
-/// variable has no version probes.
+/// Variables such as `LUA_INIT` and `PERL5OPT` make these programs run code, so a text that sets
+/// any variable may not query versions.
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let argument = match call.args {
         [only] => only.known(),

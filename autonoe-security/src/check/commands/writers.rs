@@ -5,7 +5,7 @@ use super::option_allow_list::OptionAllowList;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 use crate::check::path;
 use crate::check::resolve::arguments;
 use crate::check::write_target::{Root, check_session_pattern, protected};
@@ -13,8 +13,8 @@ use crate::syntax::Part;
 
 /// Checks a file that a command changes or creates, by the rules of redirections.
 ///
-/// A pattern never matches hidden files, and the directory in front of it decides. The variable of a
-/// `for` stands for the words of its list.
+/// A pattern never matches hidden files, and the directory before it decides. A `for` variable
+/// represents the words of its list.
 pub(super) fn check_target(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
     match loop_words(call, target) {
         Some(words) => words.iter().try_for_each(|word| check_word(call, word)),
@@ -22,7 +22,7 @@ pub(super) fn check_target(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked
     }
 }
 
-/// Returns what the quoted variable of a `for` may be, if nothing else sets it.
+/// Returns the possible values of a quoted `for` variable, if nothing else sets it.
 fn loop_words<'s>(call: &Call<'_, '_, 's>, target: &Arg<'_>) -> Option<Vec<Arg<'s>>> {
     let [Part::DoubleQuoted(inner)] = &target.parts[..] else {
         return None;
@@ -35,7 +35,7 @@ fn loop_words<'s>(call: &Call<'_, '_, 's>, target: &Arg<'_>) -> Option<Vec<Arg<'
     for word in scope.loop_words(part, target.span.start())? {
         arguments(word, scope, &mut args).ok()?;
     }
-    // A word that holds a variable itself may be anything.
+    // A word that contains a variable itself may be anything.
     let is_known = !args.is_empty() && args.iter().all(|arg| arg.is_static() && !arg.tilde);
     is_known.then_some(args)
 }
@@ -44,7 +44,7 @@ fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
     let text = target.text.as_ref();
     let first = target.globs.first().filter(|_| target.is_static());
     let Some(first) = first.filter(|_| !chmod::is_wild(target)) else {
-        return call.write_target(target, Root::Refused);
+        return call.check_write_target(target, Root::Refused);
     };
     if path::is_protected(path::below(text, call.policy().project_dir())) {
         return Err(protected(target, &format!("'{text}'")));
@@ -59,7 +59,7 @@ fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
         globs: Vec::new(),
         ..target.clone()
     };
-    call.write_target(&folder, Root::Accepted)
+    call.check_write_target(&folder, Root::Accepted)
 }
 
 const TEE: OptionAllowList = OptionAllowList {
@@ -78,23 +78,23 @@ pub(super) fn tee(call: &Call<'_, '_, '_>) -> Checked {
     };
     refuse_unknown_targets(&call)?;
     for seen in TEE.read(&call)? {
-        if let Seen::Operand(file) = seen {
-            call.write_target(file, Root::Refused)?;
+        if let ParsedArg::Operand(file) = seen {
+            call.check_write_target(file, Root::Refused)?;
         }
     }
     Ok(())
 }
 
-/// Returns whether the operand is `>(..)`, whose commands are judged by themselves.
+/// Returns whether the operand is `>(..)`, whose commands are judged separately.
 fn is_process(file: &Arg<'_>) -> bool {
     matches!(&file.parts[..], [Part::ProcessSubstitution(_)])
 }
 
-/// Refuses a target of which nothing is known for what it is, before it is taken for an option.
+/// Denies a completely unknown target as such, before it is taken for an option.
 fn refuse_unknown_targets(call: &Call<'_, '_, '_>) -> Checked {
     let is_unknown = |arg: &&Arg<'_>| !arg.is_static() && arg.text.is_empty();
     match call.args.iter().find(is_unknown) {
-        Some(arg) => call.write_target(arg, Root::Refused),
+        Some(arg) => call.check_write_target(arg, Root::Refused),
         None => Ok(()),
     }
 }
@@ -112,7 +112,7 @@ const TOUCH: OptionAllowList = OptionAllowList {
 pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
     let seen = TOUCH.read(call)?;
     for seen in seen {
-        if let Seen::Operand(file) = seen {
+        if let ParsedArg::Operand(file) = seen {
             check_target(call, file)?;
         }
     }
@@ -129,15 +129,15 @@ const RMDIR: OptionAllowList = OptionAllowList {
     instead: "use rmdir DIR",
 };
 
-/// It removes empty directories only.
+/// Checks `rmdir`, which only removes empty directories.
 pub(super) fn rmdir(call: &Call<'_, '_, '_>) -> Checked {
     refuse_unknown_targets(call)?;
     let seen = RMDIR.read(call)?;
     let takes_parents = seen.iter().any(
-        |seen| matches!(seen, Seen::Option { name, .. } if name == "-p" || name == "--parents"),
+        |seen| matches!(seen, ParsedArg::Option { name, .. } if name == "-p" || name == "--parents"),
     );
     for seen in seen {
-        let Seen::Operand(folder) = seen else {
+        let ParsedArg::Operand(folder) = seen else {
             continue;
         };
         check_target(call, folder)?;

@@ -1,29 +1,25 @@
-//! Arguments that name files, and whether a command reads them.
+//! Arguments that name files that a command reads.
 
 use std::ops::Range;
 
+use super::name_passing::passes_names;
 use super::possible_paths;
-use super::program_text::may_name_place;
+use super::program_text::may_name_credentials;
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::check::file_use::FileUse;
 use crate::check::path_pattern::EXPANSION;
-use crate::check::scope::{Fact, Scope};
 use crate::check::search_args;
 
-/// Options of git that take text.
-const GIT_TEXT: &[&str] =
-    words!("-m -S -G --message --grep --author --committer --format --pretty --trailer");
-
-/// Names of files that hold credentials, which a search must not look for.
+/// Names of files with credentials, which a search must not select.
 const FILE_NAMES: &[&str] = words!(
     "authorized_keys config config.json credentials environ hosts.yml id_dsa id_ecdsa id_ed25519",
     "id_rsa known_hosts netrc npmrc shadow token",
 );
 
-/// Tells quickly that a static argument is no path to a place of credentials, in a directory that
-/// holds none.
-pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
+/// Returns whether a static argument is certainly not a path to credentials, in a directory that
+/// contains none. This is a fast pre-check.
+pub(super) fn is_certainly_unrelated(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     let text = arg.text.as_ref();
     if !arg.is_static() || arg.tilde {
         return false;
@@ -41,7 +37,7 @@ pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     }
     if !text.bytes().any(|byte| byte == b'/') {
         let is_quote = |byte: u8| matches!(byte, b'\'' | b'"' | b'`');
-        let is_program = text.bytes().any(is_quote) && may_name_place(text);
+        let is_program = text.bytes().any(is_quote) && may_name_credentials(text);
         return !text.starts_with('~') && text != ".." && !is_program;
     }
     let is_plain =
@@ -53,18 +49,18 @@ pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     is_plain && (!text.starts_with(['/', '~', '-']) || is_in_project(text))
 }
 
-/// Tells the files among the arguments of a command from patterns and texts.
-pub(super) struct Files {
-    /// Where the pattern of a search or a program stands.
+/// Distinguishes the files among the arguments of a command from patterns and texts.
+pub(crate) struct Files {
+    /// The index of a search pattern or of a program.
     pattern: Option<usize>,
     /// The arguments of find that are directories to search.
     starts: Range<usize>,
 }
 
 impl Files {
-    pub(super) fn of(call: &Call<'_, '_, '_>) -> Self {
+    pub(crate) fn new(call: &Call<'_, '_, '_>) -> Self {
         let starts = match call.name {
-            // With this option it reads the names of files from a file.
+            // With this option, it reads file names from a file.
             "find" if !call.has("-files0-from") => search_args::find_starts(call),
             _ => 0..call.args.len(),
         };
@@ -75,21 +71,21 @@ impl Files {
     }
 
     /// Returns whether the argument `at` can name files.
-    pub(super) fn may_be_file(&self, call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
+    pub(crate) fn may_be_file(&self, call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
         self.pattern != Some(at) && self.starts.contains(&at) && !is_text_of_git(call, at, arg)
     }
 }
 
-/// Returns the texts that the argument `at` may become.
+/// Returns the possible texts of the argument `at`.
 pub(super) fn texts(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> Vec<String> {
     match call.name {
         "printf" => vec![printed(call, at, arg)],
-        _ => possible_paths::of_arg(call.context.scope, arg),
+        _ => possible_paths::from_arg(call.context.scope, arg),
     }
 }
 
-/// Returns what may be a path in a text: all of it, or each word of a printed sentence. The words
-/// may become arguments of another command.
+/// Returns the possible paths in a text: the whole text, or each word of a printed sentence. The
+/// words may become arguments of another command.
 pub(super) fn words<'t>(call: &Call<'_, '_, '_>, text: &'t str) -> impl Iterator<Item = &'t str> {
     let is_sentence = text.contains([' ', '\n', '\t']);
     let is_printed = is_sentence && matches!(call.name, "echo" | "printf");
@@ -99,10 +95,10 @@ pub(super) fn words<'t>(call: &Call<'_, '_, '_>, text: &'t str) -> impl Iterator
     printed.split_whitespace().chain(whole)
 }
 
-/// Returns what `printf` makes of the argument `at`: with `%s` filled in, if it is a format.
+/// Returns the output of `printf` for the argument `at`: with `%s` substituted, if it is a format.
 fn printed(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> String {
     let text_of = |arg: &Arg<'_>| {
-        let texts = possible_paths::of_arg(call.context.scope, arg);
+        let texts = possible_paths::from_arg(call.context.scope, arg);
         texts.into_iter().next().unwrap_or_default()
     };
     let format = text_of(arg);
@@ -119,10 +115,16 @@ fn printed(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> String {
     text.replace("\\n", " ").replace("\\0", " ")
 }
 
+/// Returns whether the argument `at` of git is text by an option of its subcommand.
 fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
     if call.name != "git" {
         return false;
     }
+    let mut words = call.args.iter().filter_map(|arg| arg.known());
+    let options = match words.find(|word| git_text_options(word).is_some()) {
+        Some(subcommand) => git_text_options(subcommand).unwrap_or_default(),
+        None => return false,
+    };
     let before = at
         .checked_sub(1)
         .map_or("", |at| call.args[at].text.as_ref());
@@ -135,11 +137,27 @@ fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
             text.starts_with(option)
         }
     };
-    GIT_TEXT.contains(&before) || GIT_TEXT.iter().any(|option| attaches(option))
+    options.contains(&before) || options.iter().any(|option| attaches(option))
 }
 
-/// Returns the paths that an argument may contain: the whole of it, and what follows an option or a
-/// separator.
+/// Returns the options of a subcommand of git that take text. In other subcommands, the same
+/// letters may be flags, so that a file follows: `git grep -G FILE`.
+fn git_text_options(subcommand: &str) -> Option<&'static [&'static str]> {
+    let options = match subcommand {
+        "commit" | "tag" => words!("-m --message --author --format --trailer"),
+        "commit-tree" | "merge" | "notes" | "stash" => words!("-m --message"),
+        "log" | "rev-list" | "shortlog" | "show" | "whatchanged" | "reflog" => {
+            words!("-S -G --grep --author --committer --format --pretty")
+        }
+        "diff" | "diff-files" | "diff-index" | "diff-tree" | "format-patch" => words!("-S -G"),
+        "branch" | "for-each-ref" | "ls-files" | "ls-tree" => words!("--format"),
+        _ => return None,
+    };
+    Some(options)
+}
+
+/// Returns the paths that an argument may contain: the whole argument, and the text after an option
+/// or a separator.
 pub(super) fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let is_option = text.starts_with('-') && !text.starts_with("--");
     let starts = text.char_indices().filter(move |(at, c)| {
@@ -170,22 +188,22 @@ pub(super) fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     std::iter::once(text).chain(starts.flat_map(whole))
 }
 
-/// Returns whether a command reads the files that it is given.
+/// Returns whether a command reads the files in its arguments.
 pub(super) fn reads_files(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
-        "cd" | "type" | "which" => false,
+        "cd" | "type" | "which" => passes_names_on(call),
         "find" | "fd" | "fdfind" if runs_reader(call) => true,
         name => reads(name) || reads_names_from_file(call) || passes_names_on(call),
     }
 }
 
-/// Returns whether the command `name` may read the files that it is given.
+/// Returns whether the command `name` may read the files in its arguments.
 fn reads(name: &str) -> bool {
-    let file_use = FileUse::of_command(name);
+    let file_use = FileUse::from_command(name);
     !matches!(file_use, FileUse::PrintsNames | FileUse::Inspects)
 }
 
-/// Returns whether a command reads everything below the directories that it is given.
+/// Returns whether a command reads everything below the directories in its arguments.
 pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
     let has = |letters: &[char], names: &[&str]| {
         call.args.iter().any(|arg| {
@@ -214,15 +232,22 @@ pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
 
 /// Returns whether find runs a command that reads the files.
 fn runs_reader(call: &Call<'_, '_, '_>) -> bool {
-    let mut names = search_args::started(call);
+    let mut names = search_args::started_commands(call);
     names.any(|name| reads(name) && !matches!(name, "test" | "["))
 }
+
+/// Options whose value is a file with names.
+const NAME_LISTS: &[&str] =
+    words!("--files0-from --files-from --filesfrom --fromfile -files0-from");
 
 /// Returns whether a command prints names that it reads from a file.
 fn reads_names_from_file(call: &Call<'_, '_, '_>) -> bool {
     call.args.iter().any(|arg| {
         let text = arg.text.as_ref();
-        text.contains("files0-from") || text.starts_with("--from") || text.ends_with("file")
+        let name = text.split('=').next().unwrap_or(text);
+        // Long options may be abbreviated.
+        let is_list = |option: &&&str| name.len() > 2 && option.starts_with(name);
+        NAME_LISTS.iter().any(|option| is_list(&option)) || text.ends_with("file")
     })
 }
 
@@ -230,26 +255,8 @@ fn passes_names_on(call: &Call<'_, '_, '_>) -> bool {
     passes_names(call.context.scope)
 }
 
-/// Returns whether a script passes names that one command prints on to another.
-pub(super) fn passes_names(scope: &Scope<'_>) -> bool {
-    const SIGNS: [&str; 10] = [
-        "xargs",
-        "$(",
-        "`",
-        "<(",
-        "read ",
-        "mapfile",
-        "readarray",
-        "files0-from",
-        "stdin-paths",
-        "parallel",
-    ];
-    scope.fact(Fact::PassesNames, |text| {
-        SIGNS.iter().any(|sign| text.contains(sign))
-    })
-}
-
-/// Returns whether a search may find a file with credentials: it looks for no other single name.
+/// Returns whether a search may find a file with credentials: it does not select a single other
+/// name.
 fn may_find_credentials(call: &Call<'_, '_, '_>) -> bool {
     let wanted = call
         .args

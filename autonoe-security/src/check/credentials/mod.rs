@@ -1,14 +1,14 @@
-//! Keeps commands from reading places of credentials.
+//! Denies commands that read credential files.
 
 mod file_operands;
-mod place_match;
+mod location_match;
+mod name_passing;
 mod possible_paths;
 mod program_text;
 
 use std::fmt;
 
-use self::file_operands::Files;
-use self::place_match::PlaceMatch;
+use self::location_match::LocationMatch;
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner};
 use super::context::Context;
@@ -17,26 +17,33 @@ use super::file_use::FileUse;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-pub(crate) use self::place_match::may_hold_places;
+pub(crate) use self::file_operands::Files;
+pub(crate) use self::location_match::may_contain_credentials;
 
-/// Checks that no argument of `call` names a place of credentials.
+/// Checks that no argument of `call` names a credential location.
 pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
     if call.name == "xargs" {
         return check_argument_file(call);
     }
-    let file_use = FileUse::of_command(call.name);
-    if matches!(file_use, FileUse::Checks | FileUse::StartsCommand) {
+    let file_use = FileUse::from_command(call.name);
+    let is_exempt = match file_use {
+        FileUse::StartsCommand => true,
+        // They print nothing, but `$_` is their last argument.
+        FileUse::Checks => !name_passing::reuses_arguments(call.context.scope),
+        _ => false,
+    };
+    if is_exempt {
         return Ok(());
     }
     let mut files = None;
-    let may_be_outside = call.here.may_be_outside();
+    let may_be_outside = call.directories.may_be_outside();
     let holds_none = !may_be_outside && !call.policy().project_holds_credentials();
     for (at, arg) in call.args.iter().enumerate() {
-        if holds_none && file_operands::is_innocent(call, arg) {
+        if holds_none && file_operands::is_certainly_unrelated(call, arg) {
             continue;
         }
-        let files = files.get_or_insert_with(|| Files::of(call));
-        let is_program = call.is_of_profile()
+        let files = files.get_or_insert_with(|| Files::new(call));
+        let is_program = call.is_profile_tool()
             || (matches!(call.name, "echo" | "printf")
                 && program_text::is_piped_program(call.context.scope));
         if is_program && program_text::may_be_program(arg) {
@@ -53,43 +60,53 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
         check_link(call, arg)?;
     }
     if may_be_outside && file_operands::reads_directories(call) {
-        // Without a directory they read the one that they run in.
+        // Without a directory they read the current one.
         check_text(call, &Arg::plain(".", call.span), ".")?;
     }
     Ok(())
 }
 
-/// Returns whether an argument that names a file may name a place of credentials, or, for a command
-/// that reads whole directories, a directory above one.
+/// Begins a text that may be anything.
+pub(crate) use self::possible_paths::CHANGED as ANY_TEXT;
+
+/// Returns the possible texts of an argument, with control characters for unknown parts.
+pub(crate) fn possible_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Vec<String> {
+    possible_paths::from_arg(call.context.scope, arg)
+}
+
+/// Returns whether a file argument may name a credential location, or, for a command that reads
+/// whole directories, a directory above one.
 ///
-/// Validators of options with an unusual syntax use it, such as `-F x=@FILE`.
+/// Used by validators of options with an unusual syntax, such as `-F x=@FILE`.
 pub(crate) fn is_credential_path(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
-    let texts = possible_paths::of_arg(call.context.scope, file);
+    let texts = possible_paths::from_arg(call.context.scope, file);
     let mut matches = texts
         .iter()
-        .filter_map(|text| match_place(call.context, call.here, text));
+        .filter_map(|text| match_place(call.context, call.directories, text));
     matches.any(|found| match found {
-        PlaceMatch::Inside(_) => true,
-        PlaceMatch::Above(_) => file_operands::reads_directories(call),
+        LocationMatch::Inside(_) => true,
+        LocationMatch::Above(_) => file_operands::reads_directories(call),
     })
 }
 
-/// Checks that a file which is opened for reading is in no place of credentials.
+/// Checks that a file opened for reading is not in a credential location.
 pub(crate) fn check_input(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
     file: &Arg<'_>,
 ) -> Checked {
-    for text in possible_paths::of_arg(context.scope, file) {
-        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &text) {
-            return Err(deny(written(context, file), place, file.span));
+    for text in possible_paths::from_arg(context.scope, file) {
+        if leads_anywhere(here, &text) {
+            return Err(deny_detour(source_text(context, file), file.span));
+        }
+        if let Some(LocationMatch::Inside(place)) = match_place(context, here, &text) {
+            return Err(deny(source_text(context, file), place, file.span));
         }
     }
     check_real_path(context, here, file)
 }
 
-/// Checks that a word which is kept for later, in a variable or a list, names no place of
-/// credentials.
+/// Checks that a word stored in a variable or a list names no credential location.
 pub(crate) fn check_value(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
@@ -103,16 +120,30 @@ pub(crate) fn check_value(
     {
         return Ok(());
     }
-    for text in possible_paths::of_parts(context.scope, parts) {
-        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &text) {
+    for text in possible_paths::from_parts(context.scope, parts) {
+        if let Some(LocationMatch::Inside(place)) = match_place(context, here, &text) {
             return Err(deny("this value", place, span));
         }
     }
     Ok(())
 }
 
-/// Checks the input that a here-document or here-string passes to the command `name`, which may be a
-/// program.
+/// Checks a word of `[[ ]]`: the shell keeps parts of it in `BASH_REMATCH`.
+pub(crate) fn check_condition(
+    context: &Context<'_, '_>,
+    here: &Directories<'_>,
+    parts: &[Part<'_>],
+    span: Span,
+) -> Checked {
+    if name_passing::reuses_arguments(context.scope) {
+        check_value(context, here, parts, span)
+    } else {
+        Ok(())
+    }
+}
+
+/// Checks the input that a here-document or here-string passes to the command `name`, which may
+/// interpret it as a program.
 pub(crate) fn check_program_input(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
@@ -125,30 +156,50 @@ pub(crate) fn check_program_input(
     if name != "xargs" && !is_program {
         return Ok(());
     }
-    match program_text::place_in(context, here, parts) {
+    match program_text::find_credential_location(context, here, parts) {
         Some(place) => Err(deny("this input", place, span)),
         None => Ok(()),
     }
 }
 
-/// Checks a here-document or here-string, whose lines may become names of files, or a program.
+/// How a text becomes the input of a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A here-document, which is often prose.
+    Document,
+    /// A here-string, which `read` splits into words.
+    String,
+}
+
+/// Returns the possible names in a line of input.
+fn names_in(line: &str, input: Input) -> impl Iterator<Item = &str> {
+    let words = match input {
+        Input::Document => "",
+        Input::String => line,
+    };
+    let words = words.split([' ', '\t', ':', ',', ';', '=', '|']);
+    std::iter::once(line.trim()).chain(words)
+}
+
+/// Checks a here-document or here-string, whose lines may become file names or a program.
 pub(crate) fn check_here_document(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
+    input: Input,
     parts: &[Part<'_>],
     span: Span,
 ) -> Checked {
-    if file_operands::passes_names(context.scope) {
-        for text in possible_paths::of_parts(context.scope, parts) {
-            for line in text.lines() {
-                if let Some(PlaceMatch::Inside(place)) = match_place(context, here, line.trim()) {
+    if name_passing::passes_names(context.scope) {
+        for text in possible_paths::from_parts(context.scope, parts) {
+            for line in text.lines().flat_map(|line| names_in(line, input)) {
+                if let Some(LocationMatch::Inside(place)) = match_place(context, here, line) {
                     return Err(deny("this input", place, span));
                 }
             }
         }
     }
     let place = if program_text::is_piped_program(context.scope) {
-        program_text::place_in(context, here, parts)
+        program_text::find_credential_location(context, here, parts)
     } else {
         None
     };
@@ -161,11 +212,14 @@ fn check_argument_file(call: &Call<'_, '_, '_>) -> Checked {
         let before = at
             .checked_sub(1)
             .map_or("", |at| call.args[at].text.as_ref());
-        let is_file = matches!(before, "-a" | "--arg-file")
-            || arg.text.starts_with("-a")
-            || arg.text.starts_with("--arg-file=");
+        // The long option may be abbreviated.
+        let is_option = |text: &str| {
+            let name = text.split('=').next().unwrap_or(text);
+            text.starts_with("-a") || (name.len() > 2 && "--arg-file".starts_with(name))
+        };
+        let is_file = is_option(before) || is_option(&arg.text);
         if is_file {
-            for text in possible_paths::of_arg(call.context.scope, arg) {
+            for text in possible_paths::from_arg(call.context.scope, arg) {
                 check_text(call, arg, &text)?;
             }
         }
@@ -179,7 +233,7 @@ fn check_program_text(call: &Call<'_, '_, '_>, parts: &[Part<'_>], arg: &Arg<'_>
         [] => &plain[..],
         parts => parts,
     };
-    match program_text::place_in(call.context, call.here, parts) {
+    match program_text::find_credential_location(call.context, call.directories, parts) {
         Some(place) => Err(deny("this program", place, arg.span)),
         None => Ok(()),
     }
@@ -187,13 +241,16 @@ fn check_program_text(call: &Call<'_, '_, '_>, parts: &[Part<'_>], arg: &Arg<'_>
 
 fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
     for path in file_operands::paths_in(text) {
-        let (is_denied, place) = match match_place(call.context, call.here, path) {
+        if leads_anywhere(call.directories, path) && file_operands::reads_files(call) {
+            return Err(deny_detour(source_text(call.context, arg), arg.span));
+        }
+        let (is_denied, place) = match match_place(call.context, call.directories, path) {
             None => continue,
-            Some(PlaceMatch::Inside(place)) => (file_operands::reads_files(call), place),
-            Some(PlaceMatch::Above(place)) => (file_operands::reads_directories(call), place),
+            Some(LocationMatch::Inside(place)) => (file_operands::reads_files(call), place),
+            Some(LocationMatch::Above(place)) => (file_operands::reads_directories(call), place),
         };
         if is_denied {
-            return Err(deny(written(call.context, arg), place, arg.span));
+            return Err(deny(source_text(call.context, arg), place, arg.span));
         }
     }
     Ok(())
@@ -203,14 +260,26 @@ fn match_place(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
     path: &str,
-) -> Option<PlaceMatch> {
-    place_match::find(path, here, context.policy)
+) -> Option<LocationMatch> {
+    location_match::find(path, here, context.policy)
 }
 
-/// Follows symlinks of a file that a command reads.
+/// Returns whether a path goes up behind a name that may be a symlink, outside of the project.
+fn leads_anywhere(here: &Directories<'_>, path: &str) -> bool {
+    // The home, and what is not known.
+    let is_known = !path.starts_with(|first: char| first == '~' || first.is_control());
+    path.contains("/..") && is_known && here.goes_up_behind_link(path)
+}
+
+fn deny_detour(what: impl fmt::Display, span: Span) -> Denial {
+    let reason = format!("{what} goes up behind a name that may be a symlink");
+    Denial::by(Rule::R94, span, reason).instead("write the path without ..")
+}
+
+/// Resolves symlinks of a file that a command reads.
 fn check_link(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
     if file_operands::reads_files(call) {
-        check_real_path(call.context, call.here, arg)
+        check_real_path(call.context, call.directories, arg)
     } else {
         Ok(())
     }
@@ -224,15 +293,15 @@ fn check_real_path(context: &Context<'_, '_>, here: &Directories<'_>, file: &Arg
         let Some(real) = links.resolve(place).filter(|real| real != place) else {
             continue;
         };
-        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &real) {
-            return Err(deny(written(context, file), place, file.span));
+        if let Some(LocationMatch::Inside(place)) = match_place(context, here, &real) {
+            return Err(deny(source_text(context, file), place, file.span));
         }
     }
     Ok(())
 }
 
-/// Returns an argument as it stands in the text.
-fn written(context: &Context<'_, '_>, arg: &Arg<'_>) -> String {
+/// Returns the source text of an argument.
+fn source_text(context: &Context<'_, '_>, arg: &Arg<'_>) -> String {
     let text = context.scope.text().get(arg.span.range());
     format!("'{}'", text.unwrap_or(&arg.text))
 }

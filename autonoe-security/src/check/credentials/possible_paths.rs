@@ -1,4 +1,4 @@
-//! Texts that a word may become, as path patterns.
+//! Possible texts of a word, as path patterns.
 
 use crate::check::arg::{Arg, Unknown};
 use crate::check::path_pattern::{self, ANY, EXPANSION, STAR};
@@ -6,37 +6,37 @@ use crate::check::scope::Scope;
 use crate::check::survey::Value;
 use crate::syntax::{ArgWord, Brace, CommandKind, Operation, Parameter, Part, Script, Word};
 
-/// The home of the user, where it stands for a whole component.
+/// Placeholder for the user's home as a whole component.
 pub(super) const HOME: &str = "\u{4}";
-/// The directory that the command runs in, or the root of the project.
+/// Placeholder for the command's working directory, or the root of the project.
 pub(super) const PROJECT: &str = "\u{5}";
 
 /// A value that an expansion changes, such as `${x%y}`, or that is too long to follow: any text.
-pub(super) const CHANGED: char = '\u{6}';
+pub(crate) const CHANGED: char = '\u{6}';
 
-/// Texts that are told apart for one word.
+/// Maximum number of possible texts of one word.
 const MOST: usize = 64;
 
-/// Variables that are followed into one another.
+/// Maximum depth of variables that are assigned from one another.
 const DEEPEST: usize = 4;
 
-/// Parts that are followed for one word.
+/// Maximum number of parts of one word.
 const MOST_PARTS: usize = 500;
 
-/// Returns the texts that an argument may become.
-pub(super) fn of_arg(scope: &Scope<'_>, arg: &Arg<'_>) -> Vec<String> {
-    // The text of an argument lacks its tilde.
+/// Returns the possible texts of an argument.
+pub(super) fn from_arg(scope: &Scope<'_>, arg: &Arg<'_>) -> Vec<String> {
+    // The text of an argument does not include its tilde.
     let is_written = (arg.is_static() && !arg.tilde) || arg.parts.is_empty();
     match arg.unknown {
-        // The input of xargs, which the same text may hold.
+        // The input of xargs, which the same script may contain.
         Some(Unknown { part: None, .. }) => any_text(vec![arg.text.to_string()]),
-        _ if is_written => vec![path_pattern::written(arg)],
-        _ => of_parts(scope, &arg.parts),
+        _ if is_written => vec![path_pattern::from_arg(arg)],
+        _ => from_parts(scope, &arg.parts),
     }
 }
 
-/// Returns the texts that the parts of a word may become.
-pub(super) fn of_parts(scope: &Scope<'_>, parts: &[Part<'_>]) -> Vec<String> {
+/// Returns the possible texts of the parts of a word.
+pub(super) fn from_parts(scope: &Scope<'_>, parts: &[Part<'_>]) -> Vec<String> {
     let mut writer = Writer {
         scope,
         depth: DEEPEST,
@@ -48,9 +48,9 @@ pub(super) fn of_parts(scope: &Scope<'_>, parts: &[Part<'_>]) -> Vec<String> {
 
 struct Writer<'f, 's> {
     scope: &'f Scope<'s>,
-    /// How many variables are still followed into one another.
+    /// The remaining depth of variables.
     depth: usize,
-    /// How many parts are still followed.
+    /// The remaining number of parts.
     left: usize,
     /// Whether a bracket of a pattern is open.
     in_set: bool,
@@ -119,7 +119,7 @@ impl Writer<'_, '_> {
             self.depth = above;
             return any_text(texts);
         }
-        let given = variable.map_or(&[][..], |variable| &variable.given);
+        let given = variable.map_or(&[][..], |variable| &variable.values);
         for given in given {
             match given.value {
                 Value::String { head, rest } => {
@@ -132,7 +132,7 @@ impl Writer<'_, '_> {
                     ends.extend(self.one_of(words, &texts));
                 }
                 Value::Number => ends.extend(push(texts.clone(), "0")),
-                // The text may hold it elsewhere, as in `read x <<< ..` and `x=.. bash -c ..`.
+                // The script may set it in other ways, as in `read x <<< ..` and `x=.. bash -c ..`.
                 Value::Unknown => ends.extend(any_text(texts.clone())),
             }
         }
@@ -152,7 +152,7 @@ impl Writer<'_, '_> {
         ends.flatten().collect()
     }
 
-    /// Writes what a command prints, where that is known.
+    /// Adds the output of a command, if it is known.
     fn printed(&mut self, script: &Script<'_>, texts: Vec<String>) -> Vec<String> {
         let command = script.only_command().map(|command| &command.kind);
         let Some(CommandKind::Simple(simple)) = command else {
@@ -189,7 +189,7 @@ fn any_text(texts: Vec<String>) -> Vec<String> {
     push(texts, CHANGED.encode_utf8(&mut [0; 4]))
 }
 
-/// Returns `ends`, or `texts` with any end when there are too many.
+/// Returns `ends`, or `texts` with any suffix if there are too many.
 fn capped(ends: Vec<String>, texts: Vec<String>) -> Vec<String> {
     if ends.len() <= MOST {
         ends

@@ -1,7 +1,7 @@
 //! Paths in the text of a program, such as the argument of `node -e`.
 
+use super::location_match::LocationMatch;
 use super::match_place;
-use super::place_match::PlaceMatch;
 use super::possible_paths::{self, HOME};
 use crate::check::arg::Arg;
 use crate::check::context::Context;
@@ -11,7 +11,7 @@ use crate::check::pipes;
 use crate::check::scope::{Fact, Scope};
 use crate::syntax::Part;
 
-/// Ways in which programs look up the home of the user.
+/// Expressions with which programs look up the user's home.
 const HOME_LOOKUPS: [&str; 5] = ["home", "HOME", "expanduser", "homedir", "USERPROFILE"];
 
 /// Returns whether an argument may be the text of a program.
@@ -20,23 +20,23 @@ pub(super) fn may_be_program(arg: &Arg<'_>) -> bool {
     !arg.is_static() || text.contains(BOUNDARIES)
 }
 
-/// Returns the place of credentials that a program names.
+/// Returns the credential location that a program names.
 ///
-/// A program can build a path in ways that its text does not show. This finds plain paths.
-pub(super) fn place_in(
+/// A program can build a path in ways that its text does not show. This only finds plain paths.
+pub(super) fn find_credential_location(
     context: &Context<'_, '_>,
     here: &Directories<'_>,
     parts: &[Part<'_>],
 ) -> Option<&'static str> {
     if let [Part::Literal(text) | Part::Quoted(text)] = parts
-        && !may_name_place(text)
+        && !may_name_credentials(text)
     {
         return None;
     }
-    let texts = possible_paths::of_parts(context.scope, parts);
+    let texts = possible_paths::from_parts(context.scope, parts);
     texts
         .iter()
-        .filter(|text| may_name_place(text))
+        .filter(|text| may_name_credentials(text))
         .find_map(|text| place_in_text(context, here, text))
 }
 
@@ -47,8 +47,8 @@ pub(super) fn is_piped_program(scope: &Scope<'_>) -> bool {
     })
 }
 
-/// Rejects most texts quickly: a place has a component with a leading dot, or is absolute.
-pub(super) fn may_name_place(text: &str) -> bool {
+/// Rejects most texts quickly: a location has a component with a leading dot, or is absolute.
+pub(super) fn may_name_credentials(text: &str) -> bool {
     ["/.", "'.", "\".", "`.", "/etc/", "/run/"]
         .iter()
         .any(|sign| text.contains(sign))
@@ -75,10 +75,10 @@ fn place_in_text(
             None
         };
         let found = match found {
-            Some(PlaceMatch::Inside(place)) => Some(place),
+            Some(LocationMatch::Inside(place)) => Some(place),
             _ if looks_up_home && token.contains('.') => match match_place(context, here, &in_home)
             {
-                Some(PlaceMatch::Inside(place)) => Some(place),
+                Some(LocationMatch::Inside(place)) => Some(place),
                 _ => None,
             },
             _ => None,

@@ -1,4 +1,4 @@
-//! Commands that print a number and nothing else.
+//! Commands that only print a number.
 
 use super::is_integer;
 use crate::check::option_safe::{is_list_part as is_list, is_word_option_safe};
@@ -8,10 +8,14 @@ use crate::syntax::{
     SimpleCommand, Text, Word,
 };
 
-/// Tells whether a script prints a number and nothing else.
+/// Returns whether a script only prints a number.
 ///
-/// `cd` may stand in front, since it prints nothing, and `|| true` or
-/// `|| echo 0` behind.
+///
+/// `cd` may precede it, since it prints nothing, and `
+///
+///  true` or `
+///
+///  echo 0` may follow.
 pub(super) fn prints_a_number(scope: &Scope<'_>, script: &Script<'_>) -> bool {
     let [item] = &script.items[..] else {
         return false;
@@ -59,10 +63,10 @@ fn is_fallback(simple: &SimpleCommand<'_>) -> bool {
     }
 }
 
-/// Tells whether the command prints a count or a time.
+/// Returns whether the command prints a count or a time.
 ///
-/// `wc` and `grep` print the names of files as well when they are given some,
-/// and a name can be an expression too.
+/// `wc` and `grep` also print the names of files in their arguments, and a name can be an
+/// expression too.
 fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
     let mut words = simple.words.iter().filter_map(|word| match word {
         ArgWord::Word(word) => Some(word),
@@ -118,7 +122,7 @@ fn counts(scope: &Scope<'_>, simple: &SimpleCommand<'_>) -> bool {
     }
 }
 
-/// Tells whether a redirection puts nothing else into what is printed.
+/// Returns whether a redirection adds nothing to the output.
 fn adds_nothing(redirect: &Redirect<'_>) -> bool {
     if matches!(&redirect.target, RedirectTarget::Word(word) if has_process(&word.parts)) {
         return false;
@@ -134,7 +138,7 @@ fn adds_nothing(redirect: &Redirect<'_>) -> bool {
     }
 }
 
-/// Tells whether an option of `git rev-list` only says which commits are counted.
+/// Returns whether an option of `git rev-list` only selects the counted commits.
 fn is_plain_count((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
     option.as_deref().is_some_and(|option| {
         let name = option.split('=').next().unwrap_or(option);
@@ -150,7 +154,7 @@ fn is_plain_count((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
     })
 }
 
-/// Tells whether an option of grep changes neither what is printed nor which file is meant.
+/// Returns whether an option of grep changes neither the output nor the file.
 fn is_plain_grep_option(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => words!(
@@ -164,7 +168,7 @@ fn is_plain_grep_option(option: &str) -> bool {
     }
 }
 
-/// Tells whether `date` prints the seconds since the epoch.
+/// Returns whether `date` prints the seconds since the epoch.
 fn is_seconds(simple: &SimpleCommand<'_>) -> bool {
     let words = simple.words.iter().skip(1).map(ArgWord::static_text);
     let mut found = false;
@@ -184,7 +188,7 @@ fn is_seconds(simple: &SimpleCommand<'_>) -> bool {
     found
 }
 
-/// Tells whether an option of wc only says what is counted.
+/// Returns whether an option of wc only selects what is counted.
 fn is_plain_wc_option((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
     option
         .as_deref()
@@ -200,7 +204,7 @@ fn is_plain_wc_option((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
         })
 }
 
-/// Tells whether a word starts a command that prints to the same place.
+/// Returns whether a word starts a command that prints to the same output.
 fn prints_by_itself(word: &ArgWord<'_>) -> bool {
     match word {
         ArgWord::Word(word) => has_process(&word.parts),
@@ -214,7 +218,7 @@ fn has_process(parts: &[Part<'_>]) -> bool {
         .any(|part| matches!(part, Part::ProcessSubstitution(_)))
 }
 
-/// Tells whether a word stays one argument whatever its expansions yield.
+/// Returns whether a word stays one argument whatever its expansions yield.
 fn is_one_argument(word: &Word<'_>) -> bool {
     word.parts.iter().all(|part| match part {
         Part::Literal(_) | Part::Quoted(_) => true,

@@ -1,23 +1,23 @@
-//! What arithmetic may look at.
+//! Checks that arithmetic only uses values known to be numbers.
 //!
-//! Bash evaluates the value of a variable as an expression in turn, and an
-//! expression can hold a command: `x='a[$(id)]'; echo $((x))` runs `id`. So
-//! every value that gets into arithmetic must be known to be a number.
+//! Bash evaluates the value of a variable as an expression in turn, and an expression can contain a
+//! command: `x='a[$(id)]'; echo $((x))` runs `id`. Every value used in arithmetic must therefore be
+//! known to be a number.
 
 mod counts;
 
 use self::counts::prints_a_number;
 use super::scope::Scope;
-use super::survey::{Given, Value};
+use super::survey::{AssignmentRecord, Value};
 use crate::syntax::{
     Arithmetic, ArithmeticToken, Brace, Operation, Parameter, Part, Span, Subscript, Word,
 };
 use crate::{Denial, Rule};
 
-/// How many variables are followed that are set to one another.
+/// Maximum depth of variables that are assigned from one another.
 const DEEPEST: usize = 8;
 
-/// Checks that an expression looks at numbers only.
+/// Checks that an expression only uses numbers.
 pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<(), Denial> {
     if let Some(name) = joined_name(&arithmetic.tokens) {
         return Err(deny(name, arithmetic.span));
@@ -61,7 +61,7 @@ pub(crate) fn check(scope: &Scope<'_>, arithmetic: &Arithmetic<'_>) -> Result<()
     Ok(())
 }
 
-/// Returns a name that goes on in what stands next to it: `x$n` is another variable than `x`.
+/// Returns a name that continues in the adjacent token: `x$n` is another variable than `x`.
 fn joined_name<'t>(tokens: &'t [ArithmeticToken<'_>]) -> Option<&'t str> {
     tokens.windows(2).find_map(|pair| match pair {
         [ArithmeticToken::Operator(_), _] | [_, ArithmeticToken::Operator(_)] => None,
@@ -72,7 +72,7 @@ fn joined_name<'t>(tokens: &'t [ArithmeticToken<'_>]) -> Option<&'t str> {
     })
 }
 
-/// Returns a part with a bracket in quotes, which Bash removes before it looks for brackets.
+/// Returns a part with a quoted bracket; Bash removes the quotes before it looks for brackets.
 fn hidden_bracket<'t, 's>(token: &'t ArithmeticToken<'s>) -> Option<&'t Part<'s>> {
     fn has_bracket(part: &Part<'_>) -> bool {
         match part {
@@ -114,7 +114,7 @@ pub(crate) fn check_operand(scope: &Scope<'_>, word: &Word<'_>) -> Result<(), De
     Err(deny(name, word.span))
 }
 
-/// Tells whether an expansion always yields a number.
+/// Returns whether an expansion always yields a number.
 pub(crate) fn is_safe_part(scope: &Scope<'_>, part: &Part<'_>) -> bool {
     is_numeric_part(scope, part, DEEPEST)
 }
@@ -136,7 +136,7 @@ fn is_numeric_part(scope: &Scope<'_>, part: &Part<'_>, depth: usize) -> bool {
     match part {
         Part::Literal(text) | Part::Quoted(text) => is_integer(text),
         Part::DoubleQuoted(inner) => is_numeric(scope, inner, depth),
-        // What stands in it is checked where it stands.
+        // Its contents are checked separately.
         Part::Arithmetic(_) => true,
         Part::Parameter(parameter) => is_numeric_parameter(scope, parameter, depth),
         Part::CommandSubstitution(inner) => prints_a_number(scope, &inner.script),
@@ -177,7 +177,7 @@ fn is_numeric_variable(scope: &Scope<'_>, name: &str, depth: usize) -> bool {
     variable.is_number.or_find(given)
 }
 
-fn is_number(scope: &Scope<'_>, given: &Given<'_>, depth: usize) -> bool {
+fn is_number(scope: &Scope<'_>, given: &AssignmentRecord<'_>, depth: usize) -> bool {
     match given.value {
         Value::Number => true,
         Value::String { head: "", rest } => is_numeric(scope, rest, depth),
@@ -192,7 +192,7 @@ fn is_number(scope: &Scope<'_>, given: &Given<'_>, depth: usize) -> bool {
     }
 }
 
-/// Tells whether `name` is an associative array for sure at the place of `used`.
+/// Returns whether `name` is certainly an associative array at the position of `used`.
 fn is_associative(scope: &Scope<'_>, name: &str, used: Span) -> bool {
     let variable = scope.survey().variable(name);
     variable.is_some_and(|variable| {

@@ -9,19 +9,19 @@ use super::scope::Scope;
 use super::survey::Value;
 use crate::syntax::{Brace, Operation, Parameter, Part, Subscript, Word, static_text};
 
-/// How many variables are followed that are set to one another.
+/// Maximum depth of variables that are assigned from one another.
 const DEEPEST: usize = 8;
 
-/// Whether the shell splits what an expansion yields into several arguments.
+/// Whether the shell splits the result of an expansion into several arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Splits {
     Yes,
     No,
 }
 
-/// Tells whether an argument can never be taken for an option by the command that gets it.
+/// Returns whether a command can never read an argument as an option.
 ///
-/// Static arguments are what they are; this is about those whose text is not known.
+/// Only arguments with unknown text are judged; static arguments are known.
 pub(crate) fn is_option_safe(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     if arg.is_static() {
         return true;
@@ -31,46 +31,46 @@ pub(crate) fn is_option_safe(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     }
     match arg.text.as_bytes().first() {
         Some(first) => *first != b'-',
-        // A program makes it of something that nobody has seen.
+        // A program builds it from unknown input.
         None if arg.parts.is_empty() => false,
         None => {
             let mut parts = Vec::new();
             flatten(&arg.parts, Splits::Yes, &mut parts);
-            begins_with_no_option(scope, &parts)
+            starts_with_no_option(scope, &parts)
         }
     }
 }
 
-/// Tells whether a word can never be taken for an option, if it stays one.
+/// Returns whether a word can never be an option, if it stays one word.
 pub(crate) fn is_word_option_safe(scope: &Scope<'_>, word: &Word<'_>) -> bool {
     let mut parts = Vec::new();
     flatten(&word.parts, Splits::Yes, &mut parts);
-    begins_with_no_option(scope, &parts)
+    starts_with_no_option(scope, &parts)
 }
 
-/// Tells whether an argument may become several, or none.
+/// Returns whether an argument may become several, or none.
 ///
-/// Unquoted, what a command prints is split, and so is a variable that the
-/// script sets to something that it does not know. A variable that comes from
-/// elsewhere counts as one word by the rules.
+/// Unquoted output of a command is split, and so is a variable that the script sets to an unknown
+/// value. A variable from the environment counts as one word by the rules.
 pub(crate) fn splits_into_more(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     unquoted_parts(arg, |part| match part {
         Part::Parameter(parameter) => {
             is_list(parameter)
-                || (!is_one_word(scope, part) && !is_from_elsewhere(scope, parameter))
+                || (!is_one_word(scope, part) && !is_from_environment(scope, parameter))
         }
         part => !is_one_word(scope, part),
     })
 }
 
-/// Tells whether an argument may vanish or become several, also by a variable from elsewhere.
+/// Returns whether an argument may vanish or become several, also because of a variable from the
+/// environment.
 pub(crate) fn may_shift(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     (arg.is_pattern() && scope.survey().drops_patterns)
         || (arg.text.is_empty() && unquoted_parts(arg, |part| !is_one_word(scope, part)))
         || splits_into_more(scope, arg)
 }
 
-/// Tells whether an argument is one whatever its expansions yield.
+/// Returns whether an argument stays one argument whatever its expansions yield.
 pub(crate) fn stays_one_word(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     !unquoted_parts(arg, |part| {
         let is_listed = matches!(part, Part::Parameter(parameter) if is_list(parameter));
@@ -78,24 +78,25 @@ pub(crate) fn stays_one_word(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     })
 }
 
-/// Returns whether every expansion in `arg`, in quotes or not, yields at most one word: a program that
-/// splits the argument at blanks finds no more than what is written.
+/// Returns whether every expansion in `arg`, quoted or not, yields at most one word: a program that
+/// splits the argument at blanks finds only the literal words.
 pub(crate) fn expands_to_words(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     let mut parts = Vec::new();
     flatten(&arg.parts, Splits::Yes, &mut parts);
     parts.iter().all(|(part, _)| match part {
         Part::Literal(_) | Part::Quoted(_) => true,
         Part::Parameter(parameter) => {
-            !is_list(parameter) && (is_one_word(scope, part) || is_from_elsewhere(scope, parameter))
+            !is_list(parameter)
+                && (is_one_word(scope, part) || is_from_environment(scope, parameter))
         }
         part => is_one_word(scope, part),
     })
 }
 
 /// Returns the text of `arg` with a plain name in place of every variable, if the script sets each
-/// of them to nothing but plain names: letters, digits, `_`, `-` and dots inside, no slash.
+/// of them only to plain names: letters, digits, `_`, `-` and inner dots, no slash.
 ///
-/// Such a path stays in the folders that are written out.
+/// Such a path stays in its literal folders.
 pub(crate) fn with_plain_names(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
     let mut parts = Vec::new();
     flatten(&arg.parts, Splits::Yes, &mut parts);
@@ -134,7 +135,7 @@ fn is_plain_name(value: Value<'_>) -> bool {
     }
 }
 
-/// Tells whether `holds` for an expansion that quotes do not keep together.
+/// Returns whether `holds` is true for an unquoted expansion.
 fn unquoted_parts(arg: &Arg<'_>, holds: impl Fn(&Part<'_>) -> bool) -> bool {
     if arg.is_static() || arg.unknown.is_some_and(|unknown| unknown.quoted) {
         return false;
@@ -154,7 +155,7 @@ fn unquoted_parts(arg: &Arg<'_>, holds: impl Fn(&Part<'_>) -> bool) -> bool {
     })
 }
 
-/// Tells whether what an expansion yields is one word for sure.
+/// Returns whether an expansion certainly yields one word.
 fn is_one_word(scope: &Scope<'_>, part: &Part<'_>) -> bool {
     let is_safe = match part {
         Part::ProcessSubstitution(_) => true,
@@ -166,19 +167,19 @@ fn is_one_word(scope: &Scope<'_>, part: &Part<'_>) -> bool {
     is_safe || numeric::is_safe_part(scope, part)
 }
 
-/// Tells whether a script uses a variable as it is, and never sets it.
-fn is_from_elsewhere(scope: &Scope<'_>, parameter: &Parameter<'_>) -> bool {
+/// Returns whether a script uses a variable without an operation, and never sets it.
+fn is_from_environment(scope: &Scope<'_>, parameter: &Parameter<'_>) -> bool {
     parameter.operation == Operation::Value
         && parameter.subscript.is_none()
         && scope.survey().variable(&parameter.name).is_none()
 }
 
-/// Tells whether a part makes several words even in quotes.
+/// Returns whether a part makes several words even in quotes.
 pub(crate) fn is_list_part(part: &Part<'_>) -> bool {
     matches!(part, Part::Parameter(parameter) if is_list(parameter))
 }
 
-/// Tells whether an expansion makes several words even in quotes.
+/// Returns whether an expansion makes several words even in quotes.
 fn is_list(parameter: &Parameter<'_>) -> bool {
     parameter.operation != Operation::Length
         && (parameter.name == "@"
@@ -186,7 +187,7 @@ fn is_list(parameter: &Parameter<'_>) -> bool {
             || matches!(parameter.operation, Operation::Keys | Operation::Names))
 }
 
-/// Lists the parts of a word, those in double quotes among them.
+/// Lists the parts of a word, including those in double quotes.
 fn flatten<'p, 's>(parts: &'p [Part<'s>], splits: Splits, flat: &mut Vec<(&'p Part<'s>, Splits)>) {
     for part in parts {
         match part {
@@ -196,8 +197,8 @@ fn flatten<'p, 's>(parts: &'p [Part<'s>], splits: Splits, flat: &mut Vec<(&'p Pa
     }
 }
 
-/// Tells whether parts in a row never begin with `-`, of which the first may be empty.
-fn begins_with_no_option(scope: &Scope<'_>, parts: &[(&Part<'_>, Splits)]) -> bool {
+/// Returns whether a sequence of parts, of which the first may be empty, never starts with `-`.
+fn starts_with_no_option(scope: &Scope<'_>, parts: &[(&Part<'_>, Splits)]) -> bool {
     for (part, splits) in parts {
         match part {
             Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {}
@@ -223,7 +224,7 @@ fn is_never_empty(part: &Part<'_>) -> bool {
     }
 }
 
-/// Tells whether what an expansion yields never begins with `-`.
+/// Returns whether the result of an expansion never starts with `-`.
 fn yields_no_option(scope: &Scope<'_>, part: &Part<'_>, splits: Splits, depth: usize) -> bool {
     match part {
         Part::Arithmetic(_) => true,
@@ -248,7 +249,7 @@ fn parameter_is_no_option(
     let (Some(depth), Some(variable)) = (depth.checked_sub(1), scope.survey().variable(name))
     else {
         let is_place = matches!(name, "PWD" | "OLDPWD")
-            && (splits == Splits::No || !scope.survey().moves_to_blanks);
+            && (splits == Splits::No || !scope.survey().enters_split_directory);
         return is_place || matches!(name, "?" | "#" | "$" | "!" | "HOME");
     };
     let memo = match splits {
@@ -262,7 +263,7 @@ fn value_is_no_option(scope: &Scope<'_>, value: Value<'_>, splits: Splits, depth
     match (value, splits) {
         (Value::Number, _) => true,
         (Value::String { head: "", rest }, Splits::No) => {
-            begins_safely(scope, rest, Splits::No, depth)
+            starts_safely(scope, rest, Splits::No, depth)
         }
         (Value::String { head, .. }, Splits::No) => !head.starts_with('-'),
         (Value::OneOf(words), Splits::No) => words
@@ -277,39 +278,39 @@ fn value_is_no_option(scope: &Scope<'_>, value: Value<'_>, splits: Splits, depth
     }
 }
 
-/// Tells whether a word behind `in` yields items that are no options.
+/// Returns whether a word after `in` yields items that are not options.
 fn is_safe_item(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
-    // What a command prints is split, so the static text in front is only that of the first item.
+    // Output of a command is split, so the static text before it only belongs to the first item.
     let rest = parts.get(1..).unwrap_or_default();
     let splits = rest.iter().any(|part| match part {
         Part::CommandSubstitution(inner) => !prints_no_option(scope, &inner.script, Splits::Yes),
         _ => false,
     });
-    !splits && begins_safely(scope, parts, Splits::Yes, depth)
+    !splits && starts_safely(scope, parts, Splits::Yes, depth)
 }
 
-/// Tells whether a value begins with something other than `-`, whatever follows.
-fn begins_safely(scope: &Scope<'_>, parts: &[Part<'_>], splits: Splits, depth: usize) -> bool {
+/// Returns whether a value starts with something other than `-`, whatever follows.
+fn starts_safely(scope: &Scope<'_>, parts: &[Part<'_>], splits: Splits, depth: usize) -> bool {
     let mut flat = Vec::new();
     flatten(parts, splits, &mut flat);
     for (part, splits) in flat {
         match part {
             Part::Literal(text) | Part::Quoted(text) if text.is_empty() => {}
             Part::Literal(text) | Part::Quoted(text) => return !text.starts_with('-'),
-            // A pattern is no option by the rules, and `~` becomes a path.
+            // By the rules, a pattern is not an option, and `~` becomes a path.
             Part::Glob(_) | Part::Tilde(_) => return true,
             Part::Brace(brace) => return brace_is_safe(brace),
             part if !yields_no_option(scope, part, splits, depth) => return false,
             part if is_never_empty(part) => return true,
-            // It may be empty, and then what follows begins the value.
+            // It may be empty, and then the next part starts the value.
             _ => {}
         }
     }
-    // An empty value is no option.
+    // An empty value is not an option.
     true
 }
 
-/// Tells whether braces always begin with text that is there, and no dash.
+/// Returns whether all alternatives of a brace start with text other than a dash.
 fn brace_is_safe(brace: &Brace<'_>) -> bool {
     match brace {
         Brace::Sequence { first, last, .. } => !first.starts_with('-') && !last.starts_with('-'),
@@ -323,7 +324,7 @@ fn brace_is_safe(brace: &Brace<'_>) -> bool {
     }
 }
 
-/// Tells whether a value stays one argument, or none, that is no option.
+/// Returns whether a value stays one argument, or none, that is not an option.
 fn is_one_safe_word(scope: &Scope<'_>, parts: &[Part<'_>], depth: usize) -> bool {
     match parts {
         [Part::Brace(brace)] => brace_is_safe(brace),

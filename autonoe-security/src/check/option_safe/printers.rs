@@ -1,4 +1,4 @@
-//! Commands whose output can never be taken for an option.
+//! Commands whose output never looks like an option.
 
 use super::{Splits, is_list_part, is_word_option_safe};
 use crate::check::scope::Scope;
@@ -7,7 +7,7 @@ use crate::syntax::{
     Text,
 };
 
-/// Tells whether a script that prints no option prints one word, not a list.
+/// Returns whether a script that prints no option prints one word, not a list.
 pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
     let words: Vec<Text<'_>> = only_command(script).map_or_else(Vec::new, known_words);
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
@@ -28,14 +28,14 @@ pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
     }
 }
 
-/// Tells whether a script prints something, whatever happens.
+/// Returns whether a script always prints something.
 pub(super) fn always_prints(script: &Script<'_>) -> bool {
     let words = only_command(script).map_or_else(Vec::new, known_words);
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     matches!(words[..], ["date", format] if format.starts_with("+%"))
 }
 
-/// Tells whether what a script prints can never begin with `-`.
+/// Returns whether the output of a script can never start with `-`.
 pub(super) fn prints_no_option(scope: &Scope<'_>, script: &Script<'_>, splits: Splits) -> bool {
     only_command(script).is_some_and(|simple| {
         simple.words.iter().all(|word| is_plain_word(scope, word))
@@ -43,7 +43,7 @@ pub(super) fn prints_no_option(scope: &Scope<'_>, script: &Script<'_>, splits: S
     })
 }
 
-/// Returns the one simple command that a script is, if what it prints goes nowhere else.
+/// Returns the only simple command of a script, if its output is not redirected.
 fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>> {
     let command = script.only_command()?;
     match &command.kind {
@@ -52,14 +52,14 @@ fn only_command<'t, 's>(script: &'t Script<'s>) -> Option<&'t SimpleCommand<'s>>
     }
 }
 
-/// Tells whether a redirection only throws away what goes wrong.
+/// Returns whether a redirection only discards errors.
 fn hides_errors(redirect: &Redirect<'_>) -> bool {
     let is_nowhere = matches!(&redirect.target, RedirectTarget::Word(word)
         if word.static_text().as_deref() == Some("/dev/null"));
     is_nowhere && redirect.operator == RedirectOperator::Write
 }
 
-/// Tells whether a word is one argument that is known, or can be no option.
+/// Returns whether a word is one known argument, or cannot be an option.
 fn is_plain_word(scope: &Scope<'_>, word: &ArgWord<'_>) -> bool {
     match word {
         ArgWord::Array(_) => false,
@@ -77,7 +77,7 @@ fn is_plain_word(scope: &Scope<'_>, word: &ArgWord<'_>) -> bool {
     }
 }
 
-/// Returns the words of a command; those that the shell expands are empty.
+/// Returns the words of a command; words with expansions are empty.
 fn known_words<'t>(simple: &'t SimpleCommand<'_>) -> Vec<Text<'t>> {
     let text = |word: &'t ArgWord<'_>| word.static_text().unwrap_or_default();
     simple.words.iter().map(text).collect()
@@ -110,7 +110,7 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
     }
 }
 
-/// Tells whether the marks that `git describe` puts behind a name have no blanks in them.
+/// Returns whether the suffixes that `git describe` adds to a name contain no blanks.
 fn marks_are_plain(simple: &SimpleCommand<'_>) -> bool {
     let begins_mark = |text: &str| text.starts_with("--d") || text.starts_with("--b");
     simple.words.iter().all(|word| match word.static_text() {
@@ -121,12 +121,13 @@ fn marks_are_plain(simple: &SimpleCommand<'_>) -> bool {
     })
 }
 
-/// Tells whether the name of the directory is one word where it is split.
+/// Returns whether the name of the directory stays one word if it is split.
 fn stays_one_word(scope: &Scope<'_>, splits: Splits) -> bool {
-    splits == Splits::No || !scope.survey().moves_to_blanks
+    splits == Splits::No || !scope.survey().enters_split_directory
 }
 
-/// Tells whether `date` prints digits and the like in this format, in one word if it must be one.
+/// Returns whether `date` only prints digits and similar characters in this format, as one word if
+/// required.
 fn is_plain_format(format: &str, splits: Splits) -> bool {
     const PLAIN: &str = "YmdHMSsNjuwFTDRyCegGVUWIklpPhbBaA%";
     let Some(format) = format.strip_prefix("+%") else {
@@ -140,7 +141,8 @@ fn is_plain_format(format: &str, splits: Splits) -> bool {
     is_plain && !(splits == Splits::Yes && format.contains([' ', '\t', '\n', '*', '?', '[']))
 }
 
-/// Tells whether an argument of `git rev-parse` is a revision, or an option that is not printed as it is.
+/// Returns whether an argument of `git rev-parse` is a revision, or an option that is not printed
+/// verbatim.
 fn is_plain_rev_parse(arg: &str) -> bool {
     !arg.starts_with('-')
         || arg.starts_with("--short")

@@ -2,11 +2,11 @@
 
 use crate::syntax::{Arithmetic, ArithmeticToken};
 
-/// Returns the names that an expression assigns to, and where.
+/// Returns the names that an expression assigns to, and their positions.
 pub(crate) fn assigned_in<'t>(arithmetic: &'t Arithmetic<'_>) -> Vec<(&'t str, usize)> {
     let tokens = &arithmetic.tokens;
     let mut assigned = Vec::new();
-    // Where the subscript ends that begins at a token, found in one pass from the end.
+    // The end of the subscript that starts at a token, found in one pass from the end.
     let mut open: Vec<usize> = Vec::new();
     let mut behind: Vec<usize> = (1..=tokens.len()).collect();
     for (at, token) in tokens.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! Variables that builtins set, whose names are their arguments.
+//! Variables that builtins set by name.
 
 use std::borrow::Cow;
 
 use super::surveyor::Surveyor;
-use super::{Stands, Value};
+use super::{AssignmentPosition, Value};
 use crate::syntax::{ArgWord, Part, SimpleCommand, Text, Word};
 
 impl<'s> Surveyor<'s> {
-    /// Finds the variables that a builtin sets whose names are its arguments.
+    /// Finds the variables that a builtin sets by the names in its arguments.
     pub(super) fn names_of_builtin(&mut self, simple: &'s SimpleCommand<'s>) {
         let mut words = simple.words.iter().filter_map(|word| match word {
             ArgWord::Word(word) => Some(word),
             ArgWord::Array(_) => None,
         });
-        // `command` may stand in front of any of them.
+        // `command` may precede any of them.
         let name = words
             .by_ref()
             .map(Word::static_text)
@@ -26,7 +26,7 @@ impl<'s> Surveyor<'s> {
                 self.declaration(&name, simple, &words.collect::<Vec<_>>());
             }
             "unset" => {
-                for name in words.map(beginning) {
+                for name in words.map(literal_prefix) {
                     let variable = self.survey.variable_mut(name);
                     variable.is_declared = true;
                     variable.is_unset = true;
@@ -35,31 +35,33 @@ impl<'s> Surveyor<'s> {
             "mapfile" | "readarray" => self.named(words, "", true),
             "read" => {
                 let words: Vec<_> = words.collect();
-                let makes_array = words.iter().any(|word| has_letter(&beginning(word), 'a'));
+                let makes_array = words
+                    .iter()
+                    .any(|word| has_letter(&literal_prefix(word), 'a'));
                 self.named(words, "a", makes_array);
             }
             "getopts" => self.named(words, "", false),
             "printf" => {
                 let words: Vec<_> = words.collect();
-                let first = words.first().map(|word| beginning(word));
+                let first = words.first().map(|word| literal_prefix(word));
                 if first.is_some_and(|first| first.starts_with("-v")) {
                     self.named(words, "v", false);
                 }
             }
-            "shopt" => self.option_of_shell(words),
+            "shopt" => self.shell_option(words),
             "cd" => {
-                // What is not known may have blanks in it.
+                // Unknown text may contain blanks.
                 let splits = |word: &Word<'_>| {
                     let text = word.static_text();
                     text.is_none_or(|text| text.contains([' ', '\t', '\n', '*', '?', '[']))
                 };
-                self.survey.moves_to_blanks |= words.into_iter().any(splits);
+                self.survey.enters_split_directory |= words.into_iter().any(splits);
             }
             _ => {}
         }
     }
 
-    /// Takes notice of `NAME`, `NAME=value` and `NAME=( .. )` behind a declaration.
+    /// Records `NAME`, `NAME=value` and `NAME=( .. )` after a declaration.
     fn declaration(
         &mut self,
         builtin: &str,
@@ -69,19 +71,19 @@ impl<'s> Surveyor<'s> {
         let has = |letter| {
             words
                 .iter()
-                .any(|word| has_letter(&beginning(word), letter))
+                .any(|word| has_letter(&literal_prefix(word), letter))
         };
         let (indexed, associative) = (has('a'), has('A'));
         if builtin == "readonly" || has('r') {
             self.assignments_may_fail();
         }
-        // The others make such an array in a function only, or not at all without a value.
+        // The others create such an array in a function only, or not at all without a value.
         let makes_associative = associative
             && matches!(builtin, "declare" | "typeset")
-            && self.stands == Stands::AtTop
-            && !self.may_be_left_out();
+            && self.position == AssignmentPosition::AtTop
+            && !self.may_be_skipped();
         for word in words {
-            let text = beginning(word);
+            let text = literal_prefix(word);
             if text.starts_with(['-', '+']) {
                 continue;
             }
@@ -94,7 +96,12 @@ impl<'s> Surveyor<'s> {
                 self.survey.becomes_associative(name.clone(), at);
             }
             if text.contains('=') {
-                self.set(name.clone(), at, value_of(word), Stands::Elsewhere);
+                self.set(
+                    name.clone(),
+                    at,
+                    value_of(word),
+                    AssignmentPosition::Elsewhere,
+                );
             } else {
                 self.survey.variable_mut(name.clone()).is_declared = true;
             }
@@ -110,7 +117,7 @@ impl<'s> Surveyor<'s> {
         }
     }
 
-    /// Takes notice of names, which may be written together with an option, one of `options`.
+    /// Records names, which may be in the same argument as one of `options`.
     fn named(
         &mut self,
         words: impl IntoIterator<Item = &'s Word<'s>>,
@@ -118,9 +125,9 @@ impl<'s> Surveyor<'s> {
         are_arrays: bool,
     ) {
         for word in words {
-            let (text, at) = (beginning(word), word.span.start());
+            let (text, at) = (literal_prefix(word), word.span.start());
             let name = match text.strip_prefix('-') {
-                // Letters may stand in front of the one that takes a name.
+                // Letters may precede the one that takes a name.
                 Some(letters) => letters
                     .find(|letter| options.contains(letter))
                     .map(|at| at + 2),
@@ -129,17 +136,22 @@ impl<'s> Surveyor<'s> {
             let name = name.and_then(|start| text.get(start..));
             if let Some(name) = name.filter(|name| !name.is_empty()) {
                 let name: Text<'s> = Cow::Owned(name.to_owned());
-                self.set(name.clone(), at, Value::Unknown, Stands::Elsewhere);
+                self.set(
+                    name.clone(),
+                    at,
+                    Value::Unknown,
+                    AssignmentPosition::Elsewhere,
+                );
                 self.survey.variable_mut(name).is_array |= are_arrays;
             }
         }
     }
 
-    fn option_of_shell(&mut self, words: impl Iterator<Item = &'s Word<'s>>) {
+    fn shell_option(&mut self, words: impl Iterator<Item = &'s Word<'s>>) {
         for word in words {
-            match beginning(word).as_ref() {
+            match literal_prefix(word).as_ref() {
                 "nullglob" => self.survey.drops_patterns = true,
-                // A pattern that matches nothing ends the line.
+                // A pattern without a match ends the line.
                 "failglob" => self.assignments_may_fail(),
                 _ => {}
             }
@@ -147,8 +159,8 @@ impl<'s> Surveyor<'s> {
     }
 }
 
-/// Returns the text with which a word begins, up to the first expansion.
-fn beginning<'s>(word: &'s Word<'s>) -> Text<'s> {
+/// Returns the text of a word up to the first expansion.
+fn literal_prefix<'s>(word: &'s Word<'s>) -> Text<'s> {
     fn add(parts: &[Part<'_>], text: &mut String) -> bool {
         parts.iter().all(|part| match part {
             Part::Literal(more) | Part::Quoted(more) => {
@@ -171,7 +183,7 @@ fn beginning<'s>(word: &'s Word<'s>) -> Text<'s> {
     }
 }
 
-/// Returns what stands behind `=`, where that is easy to tell.
+/// Returns the text after `=`, if it is easy to determine.
 fn value_of<'s>(word: &'s Word<'s>) -> Value<'s> {
     match word.parts.split_first() {
         Some((Part::Literal(first) | Part::Quoted(first), rest)) => match first.split_once('=') {

@@ -1,7 +1,7 @@
-//! What makes the shell leave out the rest of a line.
+//! Errors that make the shell skip the rest of a line.
 //!
-//! A value that is no number, a division by zero and the like end the line that they stand in; the
-//! shell goes on with the next one. An assignment behind them is not carried out then.
+//! A value that is not a number, a division by zero and similar errors end the line in which they
+//! occur. The shell continues with the next line, and assignments after the error are not executed.
 
 use crate::syntax::{
     Arithmetic, ArithmeticToken, Operation, Parameter, Span, Subscript, Substitute,
@@ -9,13 +9,13 @@ use crate::syntax::{
 
 pub(super) struct Failures<'s> {
     text: &'s str,
-    /// Where the item before this one ends.
+    /// The end of the previous item.
     behind: usize,
-    /// Something on this line may fail.
+    /// Whether something on this line may fail.
     on_this_line: bool,
-    /// Something may fail on every line.
+    /// Whether something may fail on every line.
     everywhere: bool,
-    /// There are numbers like `08`, which are none in arithmetic.
+    /// Whether there are numbers like `08`, which are invalid in arithmetic.
     has_odd_numbers: bool,
 }
 
@@ -30,11 +30,11 @@ impl<'s> Failures<'s> {
         }
     }
 
-    pub(super) fn may_happen(&mut self) {
+    pub(super) fn add_possible(&mut self) {
         self.on_this_line = true;
     }
 
-    pub(super) fn may_always_happen(&mut self) {
+    pub(super) fn add_everywhere(&mut self) {
         self.everywhere = true;
     }
 
@@ -42,7 +42,7 @@ impl<'s> Failures<'s> {
         self.on_this_line || self.everywhere
     }
 
-    /// Goes on to the next item at the top level, maybe on another line.
+    /// Moves to the next item at the top level, possibly on another line.
     pub(super) fn next_item(&mut self, item: Span) {
         let between = self.text.get(self.behind..item.start()).unwrap_or_default();
         let lines = between.replace("\\\n", "");
@@ -67,7 +67,7 @@ impl<'s> Failures<'s> {
         self.on_this_line |= !always_works(&arithmetic.tokens, self.has_odd_numbers);
     }
 
-    /// Takes notice of what stands in brackets behind a name that is assigned to.
+    /// Records the subscript of a name that is assigned to.
     pub(super) fn in_subscript(&mut self, subscript: &Subscript<'_>) {
         let is_plain = matches!(subscript, Subscript::Index(index) if is_plain_number(index));
         self.on_this_line |= !is_plain;
@@ -77,10 +77,10 @@ impl<'s> Failures<'s> {
 /// Operators that work on any two numbers.
 const HARMLESS: &[&str] = words!("+ - * < > <= >= == != && || & | ^ ,");
 
-/// Operators that set the name in front of them, and work with any number.
+/// Operators that set the name before them, and work with any number.
 const SETTING: &[&str] = words!("= += -= *= &= |= ^=");
 
-/// Tells whether an expression is one for sure, and has a value whatever its variables are.
+/// Returns whether an expression is certainly valid, and has a value whatever its variables are.
 fn always_works(tokens: &[ArithmeticToken<'_>], has_odd_numbers: bool) -> bool {
     let (mut wants_operand, mut was_name, mut depth) = (true, false, 0_usize);
     for token in tokens {
@@ -121,7 +121,7 @@ fn is_plain_number(index: &Arithmetic<'_>) -> bool {
         if number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Tells whether there is a number with a zero in front and an 8 or 9 in it.
+/// Returns whether there is a number with a leading zero and an 8 or 9 in it.
 fn has_odd_number(text: &str) -> bool {
     let numbers = text.split(|c: char| !c.is_ascii_digit());
     numbers

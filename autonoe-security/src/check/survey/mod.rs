@@ -1,4 +1,4 @@
-//! What a script does to its variables, anywhere in it.
+//! Survey of the variables that a script sets, anywhere in its text.
 
 mod arithmetic;
 mod builtins;
@@ -14,53 +14,53 @@ use crate::syntax::{ArrayElement, Part, Script, Text, Word};
 
 pub(crate) use self::arithmetic::assigned_in;
 
-/// Every variable that a script sets, and to what.
+/// Every variable that a script sets, with its values.
 ///
-/// Order and control flow do not count: what holds of a variable must hold of
-/// all that it is ever set to.
+/// Order and control flow are ignored: a property of a variable must hold for all values that it is
+/// ever set to.
 #[derive(Debug, Default)]
 pub(crate) struct Survey<'s> {
     variables: HashMap<Text<'s>, Variable<'s>>,
-    /// Patterns that match nothing vanish, because of `shopt -s nullglob`.
+    /// Whether patterns without a match vanish, because of `shopt -s nullglob`.
     pub(crate) drops_patterns: bool,
-    /// Somewhere it goes to a directory whose name is split without quotes.
-    pub(crate) moves_to_blanks: bool,
+    /// Whether the script changes to a directory whose name is split because it is unquoted.
+    pub(crate) enters_split_directory: bool,
 }
 
-/// The most values of a variable that are judged one by one.
+/// Maximum number of values of a variable that are judged one by one.
 pub(crate) const MOST_VALUES: usize = 64;
 
-/// What a script does to one variable.
+/// The effects of a script on one variable.
 #[derive(Debug, Default)]
 pub(crate) struct Variable<'s> {
-    /// What it is set to, in the order of the text.
-    pub(crate) given: Vec<Given<'s>>,
-    /// It is an array somewhere.
+    /// The assigned values, in the order of the text.
+    pub(crate) values: Vec<AssignmentRecord<'s>>,
+    /// Whether it is an array somewhere.
     pub(crate) is_array: bool,
-    /// It is named by a declaration without a value, or unset.
+    /// Whether it is declared without a value, or unset.
     pub(crate) is_declared: bool,
-    /// From where on it is an associative array for sure.
+    /// The position from which it is certainly an associative array.
     pub(crate) associative_from: Option<usize>,
-    /// It is unset somewhere.
+    /// Whether it is unset somewhere.
     pub(crate) is_unset: bool,
-    /// Whether it is always a number, once somebody has asked.
+    /// Whether it is always a number; computed on demand.
     pub(crate) is_number: Memo,
-    /// Whether it can never be taken for an option in quotes, once somebody has asked.
+    /// Whether it can never be an option in quotes; computed on demand.
     pub(crate) is_no_option_quoted: Memo,
     /// The same without quotes.
     pub(crate) is_no_option_split: Memo,
 }
 
 impl<'s> Variable<'s> {
-    /// Tells whether `holds` for everything that the script sets it to. It must set it somewhere:
-    /// else the value comes from elsewhere.
-    pub(crate) fn always(&self, holds: impl Fn(&Given<'s>) -> bool) -> bool {
-        !self.given.is_empty() && self.given.iter().all(holds)
+    /// Returns whether `holds` is true for every value that the script sets. The script must set it
+    /// somewhere, otherwise the value comes from the environment.
+    pub(crate) fn always(&self, holds: impl Fn(&AssignmentRecord<'s>) -> bool) -> bool {
+        !self.values.is_empty() && self.values.iter().all(holds)
     }
 
-    /// Returns whether its values are few enough to look at each.
+    /// Returns whether it has few enough values to judge each of them.
     pub(crate) fn has_few_values(&self) -> bool {
-        let counts = self.given.iter().map(|given| match given.value {
+        let counts = self.values.iter().map(|given| match given.value {
             Value::OneOf(words) => words.len(),
             Value::Array(elements) => elements.len(),
             Value::String { .. } | Value::Number | Value::Unknown => 1,
@@ -69,12 +69,12 @@ impl<'s> Variable<'s> {
     }
 }
 
-/// An answer that is worked out once, so that asking often costs little.
+/// A result that is computed once and cached.
 #[derive(Debug, Default)]
 pub(crate) struct Memo(Cell<Option<bool>>);
 
 impl Memo {
-    /// Returns the answer. While it is being worked out it is no.
+    /// Returns the result. While it is being computed it is `false`.
     pub(crate) fn or_find(&self, find: impl FnOnce() -> bool) -> bool {
         if let Some(known) = self.0.get() {
             return known;
@@ -86,81 +86,81 @@ impl Memo {
     }
 }
 
-/// One way in which a variable is set.
+/// One assignment of a variable.
 #[derive(Debug)]
-pub(crate) struct Given<'s> {
+pub(crate) struct AssignmentRecord<'s> {
     pub(crate) value: Value<'s>,
-    pub(crate) stands: Stands,
-    /// Nothing stands in front of it that could fail and take it along.
-    pub(crate) is_sure: bool,
-    /// Something in front of it on the same line may fail, and then the shell goes on with the next
-    /// line.
-    pub(crate) may_be_left_out: bool,
-    /// Where in the text.
+    pub(crate) position: AssignmentPosition,
+    /// Whether nothing before it could fail and skip it.
+    pub(crate) is_certain: bool,
+    /// Whether something before it on the same line may fail, so that the shell continues with the
+    /// next line.
+    pub(crate) may_be_skipped: bool,
+    /// The position in the text.
     pub(crate) at: usize,
 }
 
-/// What a variable is set to.
+/// The value of an assignment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'s> {
-    /// A string: `head`, which is literal, and then parts.
+    /// A string: the literal `head`, followed by parts.
     String { head: &'s str, rest: &'s [Part<'s>] },
-    /// One of the words behind `in`.
+    /// One of the words after `in`.
     OneOf(&'s [Word<'s>]),
     /// An array.
     Array(&'s [ArrayElement<'s>]),
     /// The result of arithmetic.
     Number,
-    /// Something that the text does not tell.
+    /// A value that the text does not determine.
     Unknown,
 }
 
-/// Where an assignment stands.
+/// The position of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
-    /// Alone, at the top level, first in its item: it takes effect for all that follows.
+pub(crate) enum AssignmentPosition {
+    /// Standalone, at the top level, first in its item: it affects everything that follows.
     AtTop,
     Elsewhere,
 }
 
 impl<'s> Survey<'s> {
-    /// Looks through a whole script, which was read from `text`.
-    pub(crate) fn of(text: &'s str, script: &'s Script<'s>) -> Self {
-        Surveyor::new(text).look_through(script)
+    /// Surveys a whole script, which was parsed from `text`.
+    pub(crate) fn new(text: &'s str, script: &'s Script<'s>) -> Self {
+        Surveyor::new(text).survey(script)
     }
 
-    /// Takes notice that the variables `names` have values from elsewhere before the script begins.
-    pub(crate) fn take_over(&mut self, names: &[String]) {
+    /// Records that the variables `names` have unknown values before the script starts.
+    pub(crate) fn add_inherited(&mut self, names: &[String]) {
         for name in names {
             let variable = self.variable_mut(Cow::Owned(name.clone()));
             variable.associative_from = None;
-            variable.given.push(Given {
+            variable.values.push(AssignmentRecord {
                 value: Value::Unknown,
-                stands: Stands::Elsewhere,
-                is_sure: false,
-                may_be_left_out: false,
+                position: AssignmentPosition::Elsewhere,
+                is_certain: false,
+                may_be_skipped: false,
                 at: 0,
             });
         }
     }
 
-    /// Returns the names of all variables that the script sets or gets.
+    /// Returns the names of all variables that the script sets or inherits.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(AsRef::as_ref)
     }
 
-    /// Returns what the script does to `name`; `None` if it never sets it.
+    /// Returns the effects of the script on `name`; `None` if it never sets it.
     pub(crate) fn variable(&self, name: &str) -> Option<&Variable<'s>> {
         self.variables.get(name)
     }
 
-    /// Returns what the script does to `name`, to add to it.
+    /// Returns the effects of the script on `name` for modification.
     fn variable_mut(&mut self, name: Text<'s>) -> &mut Variable<'s> {
         self.variables.entry(name).or_default()
     }
 
-    /// Takes notice that `name` is declared as an associative array, which has an effect only if it
-    /// is nothing else yet.
+    /// Records that `name` is declared as an associative array, which has an effect only if it is
+    /// not declared otherwise yet.
     fn becomes_associative(&mut self, name: Text<'s>, at: usize) {
         let is_new = !self.variables.contains_key(&name) && !is_magic(&name);
         let variable = self.variables.entry(name).or_default();
@@ -170,7 +170,7 @@ impl<'s> Survey<'s> {
     }
 }
 
-/// Tells whether the shell sets a variable by itself.
+/// Returns whether the shell itself sets a variable.
 fn is_magic(name: &str) -> bool {
     words!(
         "_ REPLY MAPFILE OPTARG OPTIND PWD OLDPWD DIRSTACK PIPESTATUS COLUMNS LINES COPROC",

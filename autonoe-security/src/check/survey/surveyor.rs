@@ -1,22 +1,22 @@
-//! Goes through a script and writes down what it does to its variables.
+//! Traverses a script and records its effects on variables.
 
 use std::borrow::Cow;
 
 use super::arithmetic::assigned_in;
 use super::failures::Failures;
-use super::{Given, Stands, Survey, Value, is_magic};
+use super::{AssignmentPosition, AssignmentRecord, Survey, Value, is_magic};
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{
     Arithmetic, AssignedValue, Assignment, Command, CommandKind, For, Item, Operation, Parameter,
     Runs, Script, SimpleCommand, Substitute, Text,
 };
 
-/// One way through a script.
+/// The state of a traversal.
 pub(super) struct Surveyor<'s> {
     pub(super) survey: Survey<'s>,
-    /// Where the command stands that is looked at.
-    pub(super) stands: Stands,
-    /// Only plain assignments have been seen so far.
+    /// The position of the current command.
+    pub(super) position: AssignmentPosition,
+    /// Whether only plain assignments have been seen so far.
     is_sure: bool,
     failures: Failures<'s>,
 }
@@ -25,15 +25,15 @@ impl<'s> Surveyor<'s> {
     pub(super) fn new(text: &'s str) -> Self {
         Self {
             survey: Survey::default(),
-            stands: Stands::AtTop,
+            position: AssignmentPosition::AtTop,
             is_sure: true,
             failures: Failures::in_text(text),
         }
     }
 
-    pub(super) fn look_through(mut self, script: &'s Script<'s>) -> Survey<'s> {
+    pub(super) fn survey(mut self, script: &'s Script<'s>) -> Survey<'s> {
         for item in &script.items {
-            self.stands = Stands::AtTop;
+            self.position = AssignmentPosition::AtTop;
             self.failures.next_item(item.span);
             self.item(item);
             self.is_sure &= is_plain_assignment(item);
@@ -41,57 +41,65 @@ impl<'s> Surveyor<'s> {
         self.survey
     }
 
-    pub(super) fn set(&mut self, name: Text<'s>, at: usize, value: Value<'s>, stands: Stands) {
+    pub(super) fn set(
+        &mut self,
+        name: Text<'s>,
+        at: usize,
+        value: Value<'s>,
+        stands: AssignmentPosition,
+    ) {
         let is_magic = is_magic(&name);
         if is_magic {
             // Some of them cannot be set at all.
-            self.failures.may_happen();
+            self.failures.add_possible();
         }
-        let given = Given {
-            // The shell sets these by itself as well.
+        let given = AssignmentRecord {
+            // The shell itself sets these as well.
             value: if is_magic { Value::Unknown } else { value },
-            stands,
-            is_sure: self.is_sure,
-            may_be_left_out: self.failures.are_possible(),
+            position: stands,
+            is_certain: self.is_sure,
+            may_be_skipped: self.failures.are_possible(),
             at,
         };
         let variable = self.survey.variable_mut(name);
         variable.is_array |= matches!(value, Value::Array(_));
-        variable.given.push(given);
+        variable.values.push(given);
     }
 
-    /// Tells whether what stands here may be left out, because something in front of it fails.
-    pub(super) fn may_be_left_out(&self) -> bool {
+    /// Returns whether the current command may be skipped, because something before it fails.
+    pub(super) fn may_be_skipped(&self) -> bool {
         self.failures.are_possible()
     }
 
-    /// Takes notice that from here on any assignment may fail.
+    /// Records that from here on any assignment may fail.
     pub(super) fn assignments_may_fail(&mut self) {
-        self.failures.may_always_happen();
+        self.failures.add_everywhere();
     }
 
-    /// Looks at something while it counts as standing at `stands`.
-    fn standing(&mut self, stands: Stands, look: impl FnOnce(&mut Self)) {
-        let before = std::mem::replace(&mut self.stands, stands);
+    /// Visits a node that counts as being at `stands`.
+    fn at_position(&mut self, stands: AssignmentPosition, look: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.position, stands);
         look(self);
-        self.stands = before;
+        self.position = before;
     }
 }
 
 impl<'s> Visitor<'s, 's> for Surveyor<'s> {
-    /// Looks at a script inside of the script.
+    /// Visits a nested script.
     fn script(&mut self, script: &'s Script<'s>) {
-        self.standing(Stands::Elsewhere, |this| visit::script(this, script));
+        self.at_position(AssignmentPosition::Elsewhere, |this| {
+            visit::script(this, script);
+        });
     }
 
     fn item(&mut self, item: &'s Item<'s>) {
         for (number, (_, pipeline)) in item.pipelines.iter().enumerate() {
             let is_first = number == 0 && item.runs == Runs::InOrder;
             let stands = match &pipeline.commands[..] {
-                [_] if is_first => self.stands,
-                _ => Stands::Elsewhere,
+                [_] if is_first => self.position,
+                _ => AssignmentPosition::Elsewhere,
             };
-            self.standing(stands, |this| {
+            self.at_position(stands, |this| {
                 for command in &pipeline.commands {
                     this.command(command);
                 }
@@ -101,29 +109,34 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
 
     fn command(&mut self, command: &'s Command<'s>) {
         let stands = if command.redirects.is_empty() {
-            self.stands
+            self.position
         } else {
-            // With a redirection that fails it is not carried out.
-            Stands::Elsewhere
+            // If its redirection fails, the assignment is not executed.
+            AssignmentPosition::Elsewhere
         };
-        self.standing(stands, |this| visit::command(this, command));
+        self.at_position(stands, |this| visit::command(this, command));
     }
 
     fn simple(&mut self, simple: &'s SimpleCommand<'s>) {
         self.names_of_builtin(simple);
         let stands = if simple.words.is_empty() {
-            self.stands
+            self.position
         } else {
-            // For that command alone, but what it runs sees it.
-            Stands::Elsewhere
+            // It applies to that command only, but commands started by it see it.
+            AssignmentPosition::Elsewhere
         };
-        self.standing(stands, |this| visit::simple(this, simple));
+        self.at_position(stands, |this| visit::simple(this, simple));
     }
 
     fn each(&mut self, each: &'s For<'s>) {
         let value = each.words.as_deref().map_or(Value::Unknown, Value::OneOf);
         let at = each.variable_span.start();
-        self.set(Cow::Borrowed(&each.variable), at, value, Stands::Elsewhere);
+        self.set(
+            Cow::Borrowed(&each.variable),
+            at,
+            value,
+            AssignmentPosition::Elsewhere,
+        );
         visit::each(self, each);
     }
 
@@ -136,11 +149,11 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             },
             AssignedValue::Array(elements) => Value::Array(elements),
         };
-        // What `+=` and a subscript leave is not what the assignment says.
+        // The result of `+=` and of a subscript differs from the assigned value.
         let stands = if !assignment.appends && assignment.subscript.is_none() {
-            self.stands
+            self.position
         } else {
-            Stands::Elsewhere
+            AssignmentPosition::Elsewhere
         };
         let name = Cow::Borrowed(assignment.name.as_ref());
         self.set(name.clone(), assignment.span.start(), value, stands);
@@ -164,20 +177,30 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
                 rest: &word.parts,
             };
             let at = parameter.span.start();
-            self.set(Cow::Borrowed(&parameter.name), at, value, Stands::Elsewhere);
+            self.set(
+                Cow::Borrowed(&parameter.name),
+                at,
+                value,
+                AssignmentPosition::Elsewhere,
+            );
         }
     }
 
     fn arithmetic(&mut self, arithmetic: &'s Arithmetic<'s>) {
         for (name, at) in assigned_in(arithmetic) {
-            self.set(Cow::Borrowed(name), at, Value::Number, Stands::Elsewhere);
+            self.set(
+                Cow::Borrowed(name),
+                at,
+                Value::Number,
+                AssignmentPosition::Elsewhere,
+            );
         }
         visit::arithmetic(self, arithmetic);
         self.failures.in_arithmetic(arithmetic);
     }
 }
 
-/// Tells whether an item only sets variables to plain text, which cannot fail.
+/// Returns whether an item only sets variables to plain text, which cannot fail.
 fn is_plain_assignment(item: &Item<'_>) -> bool {
     item.pipelines.iter().all(|(_, pipeline)| {
         pipeline.commands.iter().all(|command| match &command.kind {

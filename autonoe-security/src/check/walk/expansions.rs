@@ -1,4 +1,4 @@
-//! Judges the commands in words, and the arithmetic.
+//! Judges the commands and the arithmetic inside words.
 
 use super::Checked;
 use crate::check::context::Context;
@@ -11,7 +11,7 @@ use crate::syntax::{
 };
 
 impl<'w, 's> Context<'w, 's> {
-    /// Judges the commands in a word, and the arithmetic.
+    /// Judges the commands and the arithmetic in a word.
     pub(crate) fn word(&self, word: &'s Word<'s>, here: &Directories<'w>) -> Checked {
         self.parts(&word.parts, here)?;
         process_memory::check_word(&word.parts, word.span)
@@ -31,7 +31,7 @@ impl<'w, 's> Context<'w, 's> {
                 }
                 Part::Parameter(parameter) => self.parameter(parameter, here)?,
                 Part::CommandSubstitution(inner) | Part::ProcessSubstitution(inner) => {
-                    self.apart(&inner.script, here)?;
+                    self.in_subshell(&inner.script, here)?;
                 }
                 Part::Arithmetic(arithmetic) => self.arithmetic(arithmetic, here)?,
             }

@@ -1,4 +1,4 @@
-//! Goes through a script and judges every command in it.
+//! Traverses a script and judges every command in it.
 
 mod expansions;
 mod simple;
@@ -12,20 +12,21 @@ use crate::syntax::{Command, CommandKind, Connector, Item, Pipeline, Runs, Scrip
 type Checked = Result<(), Denial>;
 
 impl<'w, 's> Context<'w, 's> {
-    /// Judges what runs one after another. Afterwards, `here` is where the shell may be.
+    /// Judges sequential commands. Afterwards, `here` contains the possible directories of the
+    /// shell.
     pub(crate) fn script(&self, script: &'s Script<'s>, here: &mut Directories<'w>) -> Checked {
         for item in &script.items {
             match item.runs {
                 Runs::InOrder => self.item(item, here)?,
-                // A job of its own does not move the shell.
+                // A background job does not change the directory of the shell.
                 Runs::InBackground => self.item(item, &mut here.clone())?,
             }
         }
         Ok(())
     }
 
-    /// Judges what runs in a shell of its own, which does not move this one.
-    fn apart(&self, script: &'s Script<'s>, here: &Directories<'w>) -> Checked {
+    /// Judges commands in a subshell, which does not change the directory of this shell.
+    fn in_subshell(&self, script: &'s Script<'s>, here: &Directories<'w>) -> Checked {
         self.script(script, &mut here.clone())
     }
 
@@ -36,7 +37,7 @@ impl<'w, 's> Context<'w, 's> {
             }
             return Ok(());
         }
-        // Where the next one runs, and wherever the item has been.
+        // The directories for the next pipeline, and all directories that the item has visited.
         let (mut now, mut seen) = (here.clone(), here.clone());
         for (connector, pipeline) in &item.pipelines {
             if *connector == Connector::Or {
@@ -45,7 +46,7 @@ impl<'w, 's> Context<'w, 's> {
             if let Some(moved) = self.pipeline(pipeline, &now)? {
                 seen.include(&moved);
                 now = match connector {
-                    // It may have been left out, because what stands in front succeeded.
+                    // It may have been skipped, because the previous one succeeded.
                     Connector::Or => seen.clone(),
                     Connector::First | Connector::And => moved,
                 };
@@ -55,14 +56,15 @@ impl<'w, 's> Context<'w, 's> {
         Ok(())
     }
 
-    /// Judges a pipeline, and returns where the shell is if it succeeded and moved.
+    /// Judges a pipeline, and returns the directories of the shell if it succeeded and changed
+    /// them.
     fn pipeline(
         &self,
         pipeline: &'s Pipeline<'s>,
         here: &Directories<'w>,
     ) -> Result<Option<Directories<'w>>, Denial> {
         let [command] = &pipeline.commands[..] else {
-            // Each runs in a shell of its own.
+            // Each runs in its own subshell.
             for (at, command) in pipeline.commands.iter().enumerate() {
                 match &command.kind {
                     CommandKind::Simple(simple)
@@ -86,7 +88,7 @@ impl<'w, 's> Context<'w, 's> {
         };
         let moved = self.command(command, here)?;
         Ok(match (moved, pipeline.negated) {
-            // With `!` it goes on where the command failed.
+            // With `!` it continues where the command failed.
             (Some(mut moved), true) => {
                 moved.include(here);
                 Some(moved)
@@ -120,7 +122,7 @@ impl<'w, 's> Context<'w, 's> {
         let mut after = here.clone();
         match &command.kind {
             CommandKind::Simple(_) => {}
-            CommandKind::Subshell(script) => self.apart(script, here)?,
+            CommandKind::Subshell(script) => self.in_subshell(script, here)?,
             CommandKind::Group(script) => self.script(script, &mut after)?,
             CommandKind::If(choice) => {
                 let mut tested = here.clone();
@@ -159,7 +161,7 @@ impl<'w, 's> Context<'w, 's> {
             }
             CommandKind::Case(case) => {
                 self.word(&case.subject, here)?;
-                // With `;&` an arm goes on into the next one, from wherever it is then.
+                // With `;&` an arm falls through to the next one, in whatever directory it is then.
                 let mut start = here.clone();
                 for arm in &case.arms {
                     for pattern in &arm.patterns {
@@ -177,7 +179,8 @@ impl<'w, 's> Context<'w, 's> {
         Ok((after != *here).then_some(after))
     }
 
-    /// Judges what may run several times. If it moves the shell, the next time begins elsewhere.
+    /// Judges commands that may run several times. If they change the directory, the next iteration
+    /// starts in another one.
     fn repeated(
         &self,
         here: &Directories<'w>,

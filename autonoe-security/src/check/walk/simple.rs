@@ -51,18 +51,19 @@ impl<'w, 's> Context<'w, 's> {
         let arrays = arrays_of(simple);
         let judged = judge::Argv {
             context: self,
-            here,
+            directories: here,
             args: &args,
             arrays: &arrays,
-            handed: &[],
+            wrapper_variables: &[],
             depth: self.depth,
         }
         .judge()?;
         self.inputs(judged.name, &args, &command.redirects, here)?;
-        Ok(judged.moved)
+        Ok(judged.new_directories)
     }
 
-    /// Checks that the first word is no expansion: an empty one would leave the name to the next.
+    /// Checks that the first word is not an expansion: if it were empty, the next word would be the
+    /// name.
     fn name_is_written_out(&self, simple: &'s SimpleCommand<'s>) -> Checked {
         let Some(ArgWord::Word(first)) = simple.words.first() else {
             return Ok(());
@@ -83,12 +84,12 @@ impl<'w, 's> Context<'w, 's> {
         } else {
             // Commands in it come first in the text.
 
-            let reason = "the name of the command is not known before it runs";
+            let reason = "the name of the command is unknown until it runs";
             Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
         }
     }
 
-    /// Checks what here-documents and here-strings hand to the command `name`.
+    /// Checks the input that here-documents and here-strings pass to the command `name`.
     fn inputs(
         &self,
         name: &str,
@@ -99,7 +100,7 @@ impl<'w, 's> Context<'w, 's> {
         if redirects.is_empty() {
             return Ok(());
         }
-        let is_patch = name == "git" && args.iter().any(protected_state::makes_git_carry_out);
+        let is_patch = name == "git" && args.iter().any(protected_state::applies_input);
         let known = self.policy.known(name);
         if !is_patch && known.is_some_and(|known| known.only_reads) {
             return Ok(());
@@ -135,7 +136,7 @@ impl<'w, 's> Context<'w, 's> {
         Ok(())
     }
 
-    /// Judges the commands in what is assigned.
+    /// Judges the commands in the assigned value.
     fn assigned(&self, assignment: &'s Assignment<'s>, here: &Directories<'w>) -> Checked {
         if let Some(subscript) = &assignment.subscript {
             self.subscript(&assignment.name, subscript, here)?;
@@ -184,7 +185,7 @@ impl<'w, 's> Context<'w, 's> {
     }
 }
 
-/// Returns the arrays that are handed to a declaration.
+/// Returns the arrays passed to a declaration.
 fn arrays_of<'s>(simple: &'s SimpleCommand<'s>) -> Vec<&'s Assignment<'s>> {
     let arrays = simple.words.iter().filter_map(|word| match word {
         ArgWord::Array(assignment) => Some(assignment.as_ref()),

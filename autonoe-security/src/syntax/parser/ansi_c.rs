@@ -1,4 +1,4 @@
-//! `$'..'`.
+//! Parses ANSI-C quotes, `$'..'`.
 
 use super::{Parser, Result};
 use crate::syntax::{Part, Text};
@@ -32,8 +32,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Decodes the escapes in `raw`; `None` if there is one that is not understood, or
-/// if the result is no text.
+/// Decodes the escapes in `raw`; `None` if one is not understood, or if the result is not valid
+/// text.
 fn decoded(raw: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw;
@@ -45,7 +45,7 @@ fn decoded(raw: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Decodes the escape whose backslash stands before `text`, and returns what is behind it.
+/// Decodes the escape whose backslash precedes `text`, and returns the remaining text.
 fn escape<'t>(text: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
     let first = text.chars().next()?;
     let rest = text.get(first.len_utf8()..)?;
@@ -78,7 +78,7 @@ fn escape<'t>(text: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Decodes a number of up to `longest` digits, and adds what it stands for.
+/// Decodes a number of up to `longest` digits, and adds its character.
 fn number<'t>(
     text: &'t str,
     radix: u32,
@@ -97,14 +97,14 @@ fn number<'t>(
 }
 
 fn push_byte(value: u32, bytes: &mut Vec<u8>) -> Option<()> {
-    // Bash ends the text at a zero.
+    // Bash truncates the text at a zero byte.
     let byte = u8::try_from(value).ok().filter(|byte| *byte != 0)?;
     bytes.push(byte);
     Some(())
 }
 
 fn push_character(value: u32, bytes: &mut Vec<u8>) -> Option<()> {
-    // Bash keeps the escape of another character as it is where the locale has no such character.
+    // Bash leaves the escape of another character unchanged if the locale has no such character.
     push_byte(value, bytes).filter(|()| value < 0x80)
 }
 

@@ -1,14 +1,14 @@
-//! Arithmetic, as a list of tokens.
+//! Parses arithmetic into a list of tokens.
 //!
-//! Bash finds the end of arithmetic by counting parentheses, with an eye on
-//! quotes and `$(`. The parser reads only what leads to the same end.
+//! Bash finds the end of arithmetic by counting parentheses, while it skips quotes and `$(`. The
+//! parser accepts only text for which it finds the same end.
 
 use super::bytes::{NAME, NAME_START, is};
 use super::dollar::Quoting;
 use super::{Parser, Result, budget};
 use crate::syntax::{Arithmetic, ArithmeticToken, Operation, Part};
 
-/// What ends an expression.
+/// The end of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
     /// `))`
@@ -28,7 +28,7 @@ const LONG_OPERATORS: [&str; 21] = [
 ];
 
 impl<'a> Parser<'a> {
-    /// Reads an expression and the `))` behind it. What it is in began at `start`.
+    /// Reads an expression and the `))` after it. The enclosing construct started at `start`.
     pub(super) fn arithmetic_in_parentheses(&mut self, start: usize) -> Result<Arithmetic<'a>> {
         let arithmetic = self.arithmetic(Until::Parentheses)?;
         self.close_parentheses(start)?;
@@ -77,14 +77,14 @@ impl<'a> Parser<'a> {
             return Err(self.unterminated("arithmetic", start));
         }
         if self.peek_second() != b')' {
-            // Bash would read it again, as commands.
+            // Bash would parse it again, as commands.
             return Err(self.unsupported("a subshell directly behind a parenthesis", start));
         }
         self.at += 2;
         Ok(())
     }
 
-    /// Reads tokens up to what ends the expression, which is not read.
+    /// Reads tokens up to the end of the expression, which is not consumed.
     fn arithmetic(&mut self, until: Until) -> Result<Arithmetic<'a>> {
         let start = self.at;
         let mut tokens = Vec::new();
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Refuses quoted text that Bash would expand: quotes do not protect here.
+    /// Rejects quoted text that Bash would expand: quotes do not protect here.
     fn check_quoted(&self, part: Part<'a>, start: usize) -> Result<Part<'a>> {
         let is_plain = |part: &Part<'_>| match part {
             Part::Quoted(text) => !text.contains(['$', '`', '\\']),
@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Refuses `${..}` with something in it that Bash would count as an end.
+    /// Rejects `${..}` that contains something that Bash would count as an end.
     fn check_part(&self, start: usize, until: Until) -> Result<()> {
         if self.byte(start + 1) != b'{' {
             return Ok(());
@@ -222,7 +222,7 @@ impl<'a> Parser<'a> {
             Until::Parentheses | Until::Clause => &['(', ')', '\'', '"', '`', '\\', ';'],
             Until::Bracket(_) | Until::Brace(_) => &['\'', '"', '`', '\\'],
         };
-        // A `#` behind a blank begins a comment where Bash counts.
+        // When Bash counts, a `#` after a blank starts a comment.
         let comment = |pair: &[u8]| matches!(pair, [b' ' | b'\t' | b'\n', b'#']);
         if raw.contains(misleading) || raw.as_bytes().windows(2).any(comment) {
             return Err(self.unsupported("an expansion of this kind in arithmetic", start));

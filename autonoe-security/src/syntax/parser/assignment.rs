@@ -1,12 +1,12 @@
-//! Assignments and arrays.
+//! Parses assignments and arrays.
 
 use super::bytes::{BREAK, NAME, NAME_START, is};
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result, budget};
 use crate::syntax::{ArrayElement, AssignedValue, Assignment, Span, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads an assignment, if one stands here in front of a command name.
+    /// Reads an assignment before a command name, if there is one.
     pub(super) fn leading_assignment(
         &mut self,
         before_redirects: bool,
@@ -17,7 +17,7 @@ impl<'a> Parser<'a> {
         let end = self.run(self.at, NAME);
         match (self.byte(end), self.byte(end + 1)) {
             (b'=', b'(') | (b'[', _) if !before_redirects => {
-                // Where Bash accepts these depends on what stands before the redirection.
+                // Whether Bash accepts these depends on the text before the redirection.
                 Err(self.unsupported("an array behind a redirection", self.at))
             }
             (b'+', b'=') if !before_redirects && self.byte(end + 2) == b'(' => {
@@ -28,7 +28,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads an assignment, whose name and operator or bracket stand here.
+    /// Reads an assignment, after checking that its name and operator or bracket follow.
     pub(super) fn assignment(&mut self) -> Result<Assignment<'a>> {
         self.spend(budget::EXPANSION)?;
         let start = self.at;
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads the string behind `=`, which may be empty.
+    /// Reads the string after `=`, which may be empty.
     fn value(&mut self) -> Result<Word<'a>> {
         if is(self.peek(), BREAK) && !self.is_process_substitution(self.at) {
             return Ok(Word {
@@ -68,10 +68,10 @@ impl<'a> Parser<'a> {
                 span: Span::new(self.at, self.at),
             });
         }
-        self.word(Place::Value)
+        self.word(WordContext::Value)
     }
 
-    /// Reads `( .. )` behind `=`.
+    /// Reads `( .. )` after `=`.
     fn array(&mut self) -> Result<Vec<ArrayElement<'a>>> {
         let start = self.at;
         self.at += 1;
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
                 span,
             });
         }
-        let value = self.word(Place::Element)?;
+        let value = self.word(WordContext::Element)?;
         let span = value.span;
         Ok(ArrayElement {
             subscript: None,
@@ -123,8 +123,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads the value behind `[subscript]=`. Bash multiplies braces in it into
-    /// elements of another kind, which nobody means.
+    /// Reads the value after `[subscript]=`. Bash would expand braces in it into elements of
+    /// another kind, which is never intended.
     fn element_value(&mut self) -> Result<Word<'a>> {
         let start = self.at;
         let value = self.value()?;
@@ -135,8 +135,8 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Tells whether the `[` at the beginning of an element begins a subscript,
-    /// or a pattern of file names.
+    /// Returns whether the `[` at the start of an element starts a subscript, or a file name
+    /// pattern.
     fn has_subscript(&self) -> Result<bool> {
         let mut depth = 0_usize;
         let mut at = self.at;

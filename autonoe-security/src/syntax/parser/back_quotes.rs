@@ -1,7 +1,7 @@
-//! Back-quotes.
+//! Parses back-quoted substitutions.
 //!
-//! Bash finds the closing one first, then removes backslashes before `` ` ``,
-//! `$` and `\`, and reads what is left as a script.
+//! Bash first finds the closing back-quote, then removes backslashes before `` ` ``, `$` and `\`,
+//! and parses the remaining text as a script.
 
 use super::dollar::Quoting;
 use super::{Parser, Result, budget};
@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
             let script = inner
                 .deepen()
                 .and_then(|()| inner.whole())
-                // The places of the new text mean nothing in the old one.
+                // Spans of the new text are invalid in the old one.
                 .map_err(|error| SyntaxError { span, ..error })?
                 .into_owned_at(span);
             self.left = inner.left;
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         Ok(Part::CommandSubstitution(Box::new(substitution)))
     }
 
-    /// Finds the closing back-quote, and tells whether there is a backslash before it.
+    /// Finds the closing back-quote, and returns whether there is a backslash before it.
     fn closing_back_quote(&self, quoting: Quoting) -> Result<(usize, bool)> {
         let mut has_escapes = false;
         let mut at = self.at + 1;
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
                 b'\\' => {
                     match self.byte(at + 1) {
                         b'\n' => return Err(self.joins(at)),
-                        // Double quotes take this backslash for themselves.
+                        // Double quotes consume this backslash.
                         b'"' if quoting != Quoting::None => {
                             return Err(self.unsupported("an escaped quote in back-quotes", at));
                         }

@@ -1,40 +1,39 @@
-//! Brace expansion.
+//! Parses brace expansions.
 //!
-//! Bash multiplies words before it looks at anything else in them, as text: what
-//! braces make may become another expansion when it meets its neighbours. The
-//! parser accepts braces that come in pairs, and refuses text that could change
-//! its meaning.
+//! Bash expands braces before everything else and as plain text: an expansion can combine with its
+//! neighbours into another expansion. The parser accepts balanced braces and rejects text whose
+//! meaning could change.
 
 use super::brace_sequence::{Sequence, sequence};
 use super::parts::Parts;
 use super::{Parser, Result};
-use crate::syntax::{Brace, Few, Part};
+use crate::syntax::{Brace, Part, SmallVec};
 
 /// A piece of a word, as far as braces are concerned.
 enum Piece<'a> {
-    /// `{`, with the number of the piece that closes it.
+    /// `{`, with the index of the piece that closes it.
     Open(usize),
     Close,
     Comma,
     /// Plain text without braces and commas.
     Text(String),
-    /// Anything else. It is taken when the word is put together again.
+    /// Anything else. It is taken when the word is reassembled.
     Part(Option<Part<'a>>),
 }
 
-/// What a pair of braces is.
+/// The meaning of a pair of braces.
 enum Group {
     /// Alternatives, with the commas that separate them.
     Alternatives(Vec<usize>),
     /// `{1..9}`
     Sequence(Brace<'static>),
-    /// Characters like others.
+    /// Plain characters.
     Text,
-    /// Something that Bash has its own ideas about.
+    /// Braces that Bash may interpret differently.
     Unclear,
 }
 
-/// A word that is taken apart and put together again.
+/// A word that is split into pieces and reassembled.
 struct Word<'a> {
     pieces: Vec<Piece<'a>>,
     has_comma: bool,
@@ -42,12 +41,12 @@ struct Word<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Finds the brace expansions in the parts of the word that began at `start`.
+    /// Finds the brace expansions in the parts of the word that started at `start`.
     pub(super) fn with_braces(
         &mut self,
-        parts: Few<Part<'a>>,
+        parts: SmallVec<Part<'a>>,
         start: usize,
-    ) -> Result<Few<Part<'a>>> {
+    ) -> Result<SmallVec<Part<'a>>> {
         let separates = |text: &str| text.contains(',') || text.contains("..");
         let has_separator = parts.iter().any(|part| match part {
             Part::Literal(text) => separates(text),
@@ -56,7 +55,7 @@ impl<'a> Parser<'a> {
         if !has_separator {
             return Ok(parts);
         }
-        // Each piece of it may become a part of its own.
+        // Each piece of it may become a separate part.
         let pieces_at_most = u32::try_from(self.at - start).unwrap_or(u32::MAX);
         self.spend(pieces_at_most)?;
         let doubtful = parts.iter().any(|part| !self.is_balanced(part));
@@ -83,7 +82,7 @@ impl<'a> Parser<'a> {
         Ok(without_inner_tildes(parts.finish()))
     }
 
-    /// Reads the pieces from `start` to `end`; `None` if it is not clear what Bash does.
+    /// Reads the pieces from `start` to `end`; `None` if Bash's interpretation is unclear.
     fn brace_range(
         &mut self,
         word: &mut Word<'a>,
@@ -133,7 +132,7 @@ impl<'a> Parser<'a> {
         Ok(Some(parts))
     }
 
-    /// Tells whether Bash sees where `part` ends when it looks for braces only.
+    /// Returns whether Bash recognises the end of `part` when it only looks for braces.
     fn is_balanced(&self, part: &Part<'_>) -> bool {
         match part {
             Part::Parameter(parameter) => {
@@ -152,8 +151,7 @@ impl<'a> Parser<'a> {
 }
 
 impl Word<'_> {
-    /// Tells what the braces at `open` and `close` are. It looks only at what stands
-    /// directly in them.
+    /// Determines the meaning of the braces at `open` and `close`, by their direct contents only.
     fn group(&self, open: usize, close: usize) -> Group {
         let mut commas = Vec::new();
         let (mut has_range, mut has_group, mut count) = (false, false, 0);
@@ -187,7 +185,7 @@ impl Word<'_> {
         }
     }
 
-    /// Tells whether there is a `~` that braces could bring to the beginning of a word.
+    /// Returns whether there is a `~` that braces could move to the start of a word.
     fn has_moving_tilde(&self) -> bool {
         let mut behind_text = false;
         for piece in &self.pieces {
@@ -200,7 +198,7 @@ impl Word<'_> {
         false
     }
 
-    /// Tells whether there is a `$` that begins nothing: it could when braces are gone.
+    /// Returns whether there is a `$` that starts no expansion: it could when braces are expanded.
     fn has_lone_dollar(&self) -> bool {
         self.pieces
             .iter()
@@ -208,9 +206,9 @@ impl Word<'_> {
     }
 }
 
-/// Makes text of the tildes behind the `=` and `:` of a word that looks like an
-/// assignment: it is none any more when braces have multiplied it.
-fn without_inner_tildes(parts: Few<Part<'_>>) -> Few<Part<'_>> {
+/// Converts the tildes after `=` and `:` of a word that looks like an assignment into text: after
+/// brace expansion the word is not an assignment.
+fn without_inner_tildes(parts: SmallVec<Part<'_>>) -> SmallVec<Part<'_>> {
     let mut parts = parts.into_iter();
     let first = parts.next();
     let parts: Parts<'_> = first.into_iter().chain(parts.map(tilde_as_text)).collect();
@@ -224,8 +222,8 @@ fn tilde_as_text(part: Part<'_>) -> Part<'_> {
     }
 }
 
-/// Takes a word apart; `None` if its braces are not in pairs.
-fn pieces(parts: Few<Part<'_>>) -> Option<Vec<Piece<'_>>> {
+/// Splits a word into pieces; `None` if its braces are not balanced.
+fn pieces(parts: SmallVec<Part<'_>>) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     let mut open = Vec::new();
     for part in parts {

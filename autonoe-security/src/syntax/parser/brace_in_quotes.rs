@@ -1,13 +1,13 @@
-//! Braces next to quotes in quotes.
+//! Braces next to nested quotes.
 //!
-//! Where Bash looks for braces it takes a quote in quotes for the end of the outer one, as in
-//! `"${x:-"{a,b}"}"`: it multiplies the word as if the braces were not quoted.
+//! When Bash looks for braces, it takes a quote inside quotes for the end of the outer one, as in
+//! `"${x:-"{a,b}"}"`, and expands the word as if the braces were not quoted.
 
 use super::{Parser, Result};
 use crate::syntax::{Operation, Parameter, Part, Span, Word};
 
 impl Parser<'_> {
-    /// Refuses a brace in the word that began at `start` if there are quotes in quotes.
+    /// Rejects a brace in the word that started at `start` if there are nested quotes.
     pub(super) fn check_quoted_braces(&self, parts: &[Part<'_>], start: usize) -> Result<()> {
         let mut quoted = parts.iter().filter_map(|part| match part {
             Part::DoubleQuoted(inner) => Some(inner),
@@ -24,8 +24,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Tells whether there is a double quote in a part of double-quoted text. What stands in
-    /// `$(..)` does not count: Bash finds its end.
+    /// Returns whether there is a double quote in a part of double-quoted text. The contents of
+    /// `$(..)` do not count: Bash finds its end.
     fn has_inner_quote(&self, part: &Part<'_>) -> bool {
         match part {
             Part::Parameter(parameter) => {
@@ -48,7 +48,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Collects the places of `$(..)` in the operands of an expansion, in their order.
+    /// Collects the spans of `$(..)` in the operands of an expansion, in order.
     fn collect_substitutions(&self, parameter: &Parameter<'_>, found: &mut Vec<Span>) {
         let operands: [Option<&Word<'_>>; 2] = match &parameter.operation {
             Operation::Substitute { word, .. } => [Some(word), None],

@@ -1,18 +1,19 @@
-//! `{1..9}` and `{a..z}`.
+//! Parses sequences, `{1..9}` and `{a..z}`.
 
 use crate::syntax::Brace;
 
-/// What stands between braces with `..` in between.
+/// The contents of braces with `..`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sequence {
     Brace(Brace<'static>),
-    /// No sequence: characters like others.
+    /// Not a sequence: plain characters.
     Text,
-    /// Something that depends on the size of numbers, or makes characters that are read again.
+    /// A sequence that depends on the size of numbers, or produces characters that are parsed
+    /// again.
     Unclear,
 }
 
-/// The most digits of a number that fits.
+/// Maximum number of digits of a number that fits.
 const MAX_DIGITS: usize = 18;
 
 /// Reads `first..last` or `first..last..step`.
@@ -32,7 +33,7 @@ pub(super) fn sequence(text: &str) -> Sequence {
     if !fits || !step.is_none_or(is_number) {
         return Sequence::Text;
     }
-    // Between `Z` and `a` stand a back-quote and others that Bash reads again.
+    // A back-quote and other characters that Bash parses again are between `Z` and `a`.
     if letters.is_some_and(|(a, b)| a.is_ascii_lowercase() != b.is_ascii_lowercase()) {
         return Sequence::Unclear;
     }
@@ -43,7 +44,7 @@ pub(super) fn sequence(text: &str) -> Sequence {
     })
 }
 
-/// How many digits a number has; `None` if it is none.
+/// Returns the number of digits of a number; `None` if it is not a number.
 fn digits(text: &str) -> Option<usize> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

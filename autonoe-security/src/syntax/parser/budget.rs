@@ -1,25 +1,25 @@
-//! How much one text may hold.
+//! Limits on the number of items in one text.
 
 use super::{Parser, Result};
 use crate::syntax::SyntaxErrorKind;
 
-/// What a whole text may cost, in words.
+/// The budget of a whole text, in units of words.
 ///
-/// A text of the greatest length that people write stays far below it. It
-/// bounds the time and memory that a text of nothing but tiny commands takes.
+/// The longest texts that people write stay far below it. It bounds the time and memory for a text
+/// that consists of tiny commands only.
 pub(super) const BUDGET: u32 = 50_000;
 
-/// What a command costs beside its words.
+/// The cost of a command besides its words.
 pub(super) const COMMAND: u32 = 4;
 
-/// What an expansion or a redirection costs.
+/// The cost of an expansion or a redirection.
 pub(super) const EXPANSION: u32 = 3;
 
-/// What a word or a token costs.
+/// The cost of a word or a token.
 pub(super) const WORD: u32 = 1;
 
 impl Parser<'_> {
-    /// Takes `cost` from what is left.
+    /// Deducts `cost` from the remaining budget.
     #[inline]
     pub(super) fn spend(&mut self, cost: u32) -> Result<()> {
         match self.left.checked_sub(cost) {

@@ -1,25 +1,25 @@
-//! What each byte means to the parser.
+//! Byte classes of the parser.
 
 /// Ends a word: blanks, operators, and the end of the text.
 pub(super) const BREAK: u8 = 1;
-/// Is more than itself in a word without quotes.
+/// Has a special meaning in a word without quotes.
 pub(super) const ACTIVE: u8 = 1 << 1;
-/// Is more than itself in double quotes.
+/// Has a special meaning in double quotes.
 pub(super) const ACTIVE_IN_QUOTES: u8 = 1 << 2;
-/// Is more than itself behind the operator of `${x:-..}`.
+/// Has a special meaning after the operator of `${x:-..}`.
 pub(super) const ACTIVE_IN_OPERAND: u8 = 1 << 3;
-/// Begins a name.
+/// Starts a name.
 pub(super) const NAME_START: u8 = 1 << 4;
-/// Goes on with a name.
+/// Continues a name.
 pub(super) const NAME: u8 = 1 << 5;
-/// Begins a reserved word.
+/// Starts a reserved word.
 pub(super) const KEYWORD_START: u8 = 1 << 6;
-/// Is part of an operator: two of them may be one operator when nothing stands between.
+/// Is part of an operator: two adjacent ones may form one operator.
 pub(super) const OPERATOR: u8 = 1 << 7;
 
 static CLASSES: [u8; 256] = classes();
 
-/// Tells whether `byte` is in one of `classes`. The end of the text reads as 0.
+/// Returns whether `byte` is in one of `classes`. The end of the text reads as 0.
 #[inline]
 pub(super) fn is(byte: u8, classes: u8) -> bool {
     CLASSES[byte as usize] & classes != 0

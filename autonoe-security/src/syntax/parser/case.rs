@@ -1,13 +1,13 @@
-//! `case`.
+//! Parses `case`.
 
 use super::bytes::{BREAK, is};
 use super::keyword::Keyword;
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result};
 use crate::syntax::{Case, CaseArm, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads what stands behind `case`.
+    /// Reads the rest of the command after `case`.
     pub(super) fn case_command(&mut self, start: usize) -> Result<Case<'a>> {
         self.skip_blanks()?;
         let subject = self.case_word("the word of the case")?;
@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads patterns up to the `)` behind them.
+    /// Reads patterns up to the `)` after them.
     fn patterns(&mut self, start: usize) -> Result<Vec<Word<'a>>> {
         if self.peek() == b'(' {
             self.at += 1;
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
         let mut patterns = Vec::with_capacity(1);
         loop {
             if self.is_word(Keyword::Esac.text())? {
-                // Bash loses its parenthesis when it writes it down and reads it again.
+                // Bash loses its parenthesis when it prints the command and parses it again.
                 return Err(self.unsupported("esac as a pattern", self.at));
             }
             patterns.push(self.case_word("a pattern")?);
@@ -74,19 +74,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a word that braces do not multiply.
+    /// Reads a word without brace expansion.
     fn case_word(&mut self, what: &'static str) -> Result<Word<'a>> {
         let breaks = is(self.peek(), BREAK) && !self.is_process_substitution(self.at);
         if breaks || self.peek() == b'#' {
             return Err(self.missing(what));
         }
         let start = self.at;
-        let word = self.word(Place::Plain)?;
+        let word = self.word(WordContext::Plain)?;
         self.refuse_number_before_redirect(start)?;
         Ok(word)
     }
 
-    /// Reads `;;`, `;&` or `;;&`, if one stands here.
+    /// Reads `;;`, `;&` or `;;&`, if present.
     fn end_of_arm(&mut self) -> bool {
         if !self.is_end_of_arm() {
             return false;

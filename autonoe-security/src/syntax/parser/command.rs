@@ -1,10 +1,10 @@
-//! Commands: what they begin with, and those that enclose lists.
+//! Parses commands: their first word, and compound commands.
 
 use super::keyword::Keyword;
-use super::parentheses::Meaning;
+use super::parentheses::DoubleParenthesis;
 use super::{Parser, Result, budget};
 use crate::syntax::{
-    Branch, Command, CommandKind, GoesOn, If, Span, SyntaxError, SyntaxErrorKind, While,
+    Branch, Command, CommandKind, If, LoopCondition, Span, SyntaxError, SyntaxErrorKind, While,
 };
 
 impl<'a> Parser<'a> {
@@ -64,8 +64,8 @@ impl<'a> Parser<'a> {
             }
             Keyword::OpenCondition => Ok(CommandKind::Condition(Box::new(self.condition(start)?))),
             Keyword::If => Ok(CommandKind::If(Box::new(self.if_command(start)?))),
-            Keyword::While => self.while_command(GoesOn::WhileItHolds, start),
-            Keyword::Until => self.while_command(GoesOn::UntilItHolds, start),
+            Keyword::While => self.while_command(LoopCondition::While, start),
+            Keyword::Until => self.while_command(LoopCondition::Until, start),
             Keyword::For => self.for_command(start),
             Keyword::Case => Ok(CommandKind::Case(Box::new(self.case_command(start)?))),
             _ => {
@@ -78,7 +78,8 @@ impl<'a> Parser<'a> {
     /// Reads `( .. )` or `(( .. ))`.
     fn parenthesised(&mut self) -> Result<CommandKind<'a>> {
         let start = self.at;
-        if self.peek_second() == b'(' && self.double_parenthesis()? == Meaning::Arithmetic {
+        if self.peek_second() == b'(' && self.double_parenthesis()? == DoubleParenthesis::Arithmetic
+        {
             self.at += 2;
             return Ok(CommandKind::Arithmetic(
                 self.arithmetic_in_parentheses(start)?,
@@ -106,10 +107,10 @@ impl<'a> Parser<'a> {
                 body,
                 span,
             });
-            if self.take_keyword(Keyword::Elif)? {
+            if self.consume_keyword(Keyword::Elif)? {
                 continue;
             }
-            if self.take_keyword(Keyword::Else)? {
+            if self.consume_keyword(Keyword::Else)? {
                 otherwise = Some(self.commands()?);
             }
             self.expect(Keyword::Fi, "if", start)?;
@@ -121,18 +122,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn while_command(&mut self, goes_on: GoesOn, start: usize) -> Result<CommandKind<'a>> {
+    fn while_command(&mut self, goes_on: LoopCondition, start: usize) -> Result<CommandKind<'a>> {
         let condition = self.commands()?;
         let body = self.do_done("loop", start)?;
         Ok(CommandKind::While(Box::new(While {
-            goes_on,
+            kind: goes_on,
             condition,
             body,
             span: self.span_from(start),
         })))
     }
 
-    /// Either the text ended before what began at `start`, or something wrong stands here.
+    /// Returns an error: either the text ended before the construct that started at `start`, or the
+    /// next token is wrong.
     pub(super) fn not_closed(&self, what: &'static str, start: usize) -> SyntaxError {
         if self.at >= self.text.len() {
             self.unterminated(what, start)
@@ -141,7 +143,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A word is missing here, or something wrong stands in its place.
+    /// Returns an error: a word is missing here, or something wrong is in its place.
     pub(super) fn missing(&self, what: &'static str) -> SyntaxError {
         match self.peek() {
             b'\r' => self.unexpected(),

@@ -1,12 +1,12 @@
-//! `[[ .. ]]`.
+//! Parses `[[ .. ]]`.
 
 use super::bytes::{BREAK, is};
 use super::keyword::Keyword;
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result};
 use crate::syntax::{Condition, Span, Text, Word};
 
-/// Operators with one operand: `-f` and its kin.
+/// Operators with one operand, such as `-f`.
 const UNARY: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
 
 /// Operators with two operands that are words.
@@ -15,7 +15,7 @@ const BINARY: [&str; 13] = [
 ];
 
 impl<'a> Parser<'a> {
-    /// Reads what stands behind `[[`, up to `]]`.
+    /// Reads the condition after `[[`, up to `]]`.
     pub(super) fn condition(&mut self, start: usize) -> Result<Condition<'a>> {
         let condition = self.disjunction()?;
         if !self.is_word(Keyword::CloseCondition.text())? {
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         Ok(Condition::And(Box::new(left), Box::new(right)))
     }
 
-    /// Reads a term, and the blanks behind it.
+    /// Reads a term and the blanks after it.
     fn term(&mut self) -> Result<Condition<'a>> {
         self.skip_lines_in_condition()?;
         if self.peek() == b'(' {
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.at;
         if let Some(operator) = self.unary_operator()? {
-            let operand = self.condition_word(Place::Plain)?;
+            let operand = self.condition_word(WordContext::Plain)?;
             self.skip_lines_in_condition()?;
             let span = Span::new(start, operand.span.end());
             return Ok(Condition::Unary {
@@ -69,15 +69,15 @@ impl<'a> Parser<'a> {
                 span,
             });
         }
-        let left = self.condition_word(Place::Plain)?;
+        let left = self.condition_word(WordContext::Plain)?;
         self.skip_blanks()?;
         let Some(operator) = self.binary_operator()? else {
             return Ok(Condition::Word(left));
         };
         let right = match operator {
             "=~" => self.regular_expression()?,
-            "==" | "=" | "!=" => self.condition_word(Place::Pattern)?,
-            _ => self.condition_word(Place::Plain)?,
+            "==" | "=" | "!=" => self.condition_word(WordContext::Pattern)?,
+            _ => self.condition_word(WordContext::Plain)?,
         };
         self.skip_lines_in_condition()?;
         let span = left.span.to(right.span);
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         Ok(Condition::Group(Box::new(inner), span))
     }
 
-    /// Reads `-f` and its kin, if one stands here, and the blanks behind it.
+    /// Reads an operator such as `-f` and the blanks after it, if present.
     fn unary_operator(&mut self) -> Result<Option<Text<'a>>> {
         let start = self.at;
         if self.peek() != b'-' || !UNARY.contains(&self.peek_second()) {
@@ -117,8 +117,7 @@ impl<'a> Parser<'a> {
         Ok(Some(operator.into()))
     }
 
-    /// Reads an operator between two words, and the blanks behind it; `None` if the
-    /// term ends here.
+    /// Reads an operator between two words and the blanks after it; `None` if the term ends here.
     fn binary_operator(&mut self) -> Result<Option<&'a str>> {
         let start = self.at;
         match (self.peek(), self.peek_second()) {
@@ -145,7 +144,7 @@ impl<'a> Parser<'a> {
         Ok(Some(operator))
     }
 
-    fn condition_word(&mut self, place: Place) -> Result<Word<'a>> {
+    fn condition_word(&mut self, place: WordContext) -> Result<Word<'a>> {
         let start = self.at;
         let breaks = is(self.peek(), BREAK) && !self.is_process_substitution(start);
         let closes = self.is_word(Keyword::CloseCondition.text())?;

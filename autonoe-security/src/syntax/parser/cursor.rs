@@ -1,36 +1,36 @@
-//! Moving over the text.
+//! Cursor over the text of a script.
 
 use super::bytes::is;
 use super::{Parser, Result};
 use crate::syntax::{Span, SyntaxError, SyntaxErrorKind};
 
 impl<'a> Parser<'a> {
-    /// The byte at `at`, or 0 at the end. The text itself has no 0.
+    /// Returns the byte at `at`, or 0 at the end. The text itself has no 0.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
-    /// The next byte, or 0 at the end.
+    /// Returns the next byte, or 0 at the end.
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.byte(self.at)
     }
 
-    /// The byte behind the next one, or 0.
+    /// Returns the byte after the next one, or 0.
     #[inline]
     pub(super) fn peek_second(&self) -> u8 {
         self.byte(self.at + 1)
     }
 
-    /// Tells whether `<(` or `>(` stands at `at`.
+    /// Returns whether `<(` or `>(` is at `at`.
     #[inline]
     pub(super) fn is_process_substitution(&self, at: usize) -> bool {
         matches!(self.byte(at), b'<' | b'>') && self.byte(at + 1) == b'('
     }
 
-    /// Finds the first byte in `classes` from `from` on. The end is in all classes of bytes
-    /// that are more than themselves.
+    /// Finds the first byte in `classes` starting at `from`. The end is in all classes of special
+    /// bytes.
     #[inline]
     pub(super) fn find(&self, from: usize, classes: u8) -> usize {
         let bytes = self.text.as_bytes().get(from..).unwrap_or_default();
@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         from + length.unwrap_or(bytes.len())
     }
 
-    /// Finds where a run of bytes in `classes` ends.
+    /// Finds the end of a run of bytes in `classes`.
     #[inline]
     pub(super) fn run(&self, from: usize, classes: u8) -> usize {
         let bytes = self.text.as_bytes().get(from..).unwrap_or_default();
@@ -46,13 +46,13 @@ impl<'a> Parser<'a> {
         from + length.unwrap_or(bytes.len())
     }
 
-    /// The text from `start` to `end`; empty if one of them is no boundary.
+    /// Returns the text from `start` to `end`; empty if one of them is not a character boundary.
     #[inline]
     pub(super) fn slice(&self, start: usize, end: usize) -> &'a str {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The length of the character at `at`.
+    /// Returns the length of the character at `at`.
     pub(super) fn char_length(&self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         rest.chars().next().map_or(0, char::len_utf8)
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips blanks, comments and ends of lines, and reads here-documents that begin there.
+    /// Skips blanks, comments and line breaks, and reads here-documents that start there.
     #[inline]
     pub(super) fn skip_lines(&mut self) -> Result<()> {
         loop {
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the end of a line and the here-documents that begin there.
+    /// Reads a line break and the here-documents that start after it.
     pub(super) fn newline(&mut self) -> Result<()> {
         self.at += 1;
         self.behind_word = false;
@@ -102,18 +102,18 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Tells whether the text ends here or a comment or a new line begins.
+    /// Returns whether the text ends here, or a comment or a new line starts.
     pub(super) fn at_end_of_line(&self) -> bool {
         matches!(self.peek(), b'\n' | b'#') || self.at >= self.text.len()
     }
 
-    /// The span from `start` to here.
+    /// Returns the span from `start` to here.
     #[inline]
     pub(super) fn span_from(&self, start: usize) -> Span {
         Span::new(start, self.at)
     }
 
-    /// An error about the bytes from `start` to `end`.
+    /// Creates an error for the bytes from `start` to `end`.
     pub(super) fn error(&self, kind: SyntaxErrorKind, start: usize, end: usize) -> SyntaxError {
         SyntaxError {
             kind,
@@ -121,12 +121,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An error about the next character.
+    /// Creates an error for the next character.
     pub(super) fn error_here(&self, kind: SyntaxErrorKind) -> SyntaxError {
         self.error(kind, self.at, self.at + self.char_length(self.at))
     }
 
-    /// The next character has no place here.
+    /// Creates the error for an unexpected character.
     pub(super) fn unexpected(&self) -> SyntaxError {
         match self.peek() {
             b'\r' => self.error_here(SyntaxErrorKind::ForbiddenCharacter),
@@ -134,12 +134,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What began at `start` is not closed.
+    /// Creates the error for a construct that started at `start` and is not closed.
     pub(super) fn unterminated(&self, what: &'static str, start: usize) -> SyntaxError {
         self.error(SyntaxErrorKind::Unterminated(what), start, self.text.len())
     }
 
-    /// What stands from `start` to here is Bash, but refused.
+    /// Creates the error for valid Bash from `start` to here that is rejected.
     pub(super) fn unsupported(&self, what: &'static str, start: usize) -> SyntaxError {
         let end = self.at.max(start + self.char_length(start));
         self.error(SyntaxErrorKind::Unsupported(what), start, end)

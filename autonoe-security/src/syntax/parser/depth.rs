@@ -1,16 +1,16 @@
-//! How deep constructs may stand in each other.
+//! Limit on the nesting depth of constructs.
 
 use super::{Parser, Result};
 use crate::syntax::{Script, SyntaxErrorKind};
 
-/// How many constructs the parser follows into each other.
+/// Maximum nesting depth of constructs.
 ///
-/// Scripts that people and agents write stay below ten; a thread with a small
-/// stack survives all of these.
+/// Scripts written by people and agents stay below ten; a thread with a small stack can handle this
+/// depth.
 const MAX_DEPTH: usize = 48;
 
 impl<'a> Parser<'a> {
-    /// Reads something that stands in something else.
+    /// Reads a nested construct.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.deepen()?;
         let inner = read(self)?;
@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
         Ok(inner)
     }
 
-    /// Goes one level down. The caller comes back up by `depth -= 1`.
+    /// Enters a nesting level. The caller leaves it with `depth -= 1`.
     pub(super) fn deepen(&mut self) -> Result<()> {
         if self.depth >= MAX_DEPTH {
             return Err(self.error_here(SyntaxErrorKind::TooDeep));
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads what stands in a substitution, as a script with its own here-documents.
+    /// Reads the contents of a substitution, as a script with its own here-documents.
     pub(super) fn nested_script(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Script<'a>>,
@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
         Ok(script)
     }
 
-    /// Reads only up to `end`, then sets what is read back to the whole.
+    /// Reads only up to `end`, then restores the whole text.
     pub(super) fn bounded<T>(
         &mut self,
         end: usize,
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
     ) -> Result<T> {
         let outer = self.text;
         self.text = self.slice(0, end);
-        // What is closed in the whole may not be closed in the part.
+        // A parenthesis that is closed in the whole may not be closed in the part.
         let parentheses = std::mem::take(&mut self.parentheses);
         let inner = read(self)?;
         self.parentheses = parentheses;

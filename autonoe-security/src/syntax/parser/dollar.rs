@@ -1,13 +1,13 @@
-//! What `$` begins.
+//! Parses expansions that start with `$`.
 
 use super::bytes::{NAME, NAME_START, is};
 use super::{Parser, Result, budget};
 use crate::syntax::{Operation, Parameter, Part};
 
-/// What protects the place where an expansion stands.
+/// The quoting around an expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quoting {
-    /// Nothing.
+    /// No quoting.
     None,
     /// Double quotes.
     Double,
@@ -16,7 +16,8 @@ pub(super) enum Quoting {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads what the `$` here begins; `None` if it is only a character, which is not read.
+    /// Reads the expansion that the `$` here starts; `None` if it is a plain character, which is
+    /// not consumed.
     pub(super) fn dollar(&mut self, quoting: Quoting) -> Result<Option<Part<'a>>> {
         self.spend(budget::EXPANSION)?;
         let start = self.at;
@@ -27,8 +28,8 @@ impl<'a> Parser<'a> {
                 Ok(Some(self.simple_parameter(end)))
             }
             b'$' if matches!(self.byte(start + 2), b'(' | b'{' | b'[') => {
-                // Where Bash looks for the end of quotes, it takes the second `$` for
-                // the beginning of an expansion, and finds another end.
+                // When Bash looks for the end of quotes, it takes the second `$` for the start of
+                // an expansion, and finds another end.
                 Err(self.unsupported("$$ directly before a parenthesis or brace", start))
             }
             b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => {
@@ -46,7 +47,7 @@ impl<'a> Parser<'a> {
             b'[' => Err(self.unsupported("arithmetic in brackets", start)),
             b'\'' if quoting == Quoting::None => self.ansi_c_quoted().map(Some),
             b'"' if quoting == Quoting::None => {
-                // Bash looks the text up elsewhere and expands what it finds.
+                // Bash looks up a translation of the text and expands it.
                 Err(self.unsupported("a translated string", start))
             }
             b'\\' if self.is_continuation(start + 1) => Err(self.joins(start + 1)),
@@ -54,7 +55,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads `$name`, which reaches to `end`.
+    /// Reads `$name`, which extends to `end`.
     fn simple_parameter(&mut self, end: usize) -> Part<'a> {
         let start = self.at;
         self.at = end;

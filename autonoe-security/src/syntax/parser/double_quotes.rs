@@ -1,4 +1,4 @@
-//! Text in double quotes.
+//! Parses text in double quotes.
 
 use super::bytes::ACTIVE_IN_QUOTES;
 use super::dollar::Quoting;
@@ -12,7 +12,7 @@ impl<'a> Parser<'a> {
         let open = self.at;
         self.at += 1;
         let mut parts = QuotedParts::new(self.at);
-        // Where a name without braces ends: a joined line would go on with it.
+        // The end of a name without braces: a joined line would continue it.
         let mut name_end = 0;
         loop {
             let at = self.find(self.at, ACTIVE_IN_QUOTES);
@@ -48,8 +48,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what `$` or a back-quote begins in quoted text. A `$` that begins nothing
-    /// is skipped.
+    /// Reads the expansion that `$` or a back-quote starts in quoted text. A `$` that starts no
+    /// expansion is skipped.
     pub(super) fn quoted_expansion(&mut self, quoting: Quoting) -> Result<Option<Part<'a>>> {
         if self.peek() == b'`' {
             return self.back_quoted(quoting).map(Some);

@@ -1,15 +1,15 @@
-//! Substitutions that Bash takes for balanced parentheses.
+//! Substitutions that Bash scans as balanced parentheses.
 //!
-//! In subscripts, in `${x/a/b}`, in `${x:1}` and in `for ((..))` Bash does not read
-//! the commands of `$(..)` to find its end: it counts parentheses, with an eye on
-//! quotes. It counts all of them to tell whether `$((..))` is arithmetic. A `case` or a
-//! comment leads it astray: quoted text becomes text, arithmetic becomes commands.
+//! In subscripts, in `${x/a/b}`, in `${x:1}` and in `for ((..))` Bash does not parse the commands
+//! of `$(..)` to find its end: it counts parentheses and skips quotes. It counts all of them to
+//! decide whether `$((..))` is arithmetic. A `case` or a comment misleads this scan: quoted text
+//! becomes text, and arithmetic becomes commands.
 
 use super::{Parser, Result};
 use crate::syntax::{Part, Span, SyntaxErrorKind};
 
 impl Parser<'_> {
-    /// Refuses substitutions among `parts` whose parentheses are not in pairs.
+    /// Rejects substitutions among `parts` whose parentheses are not balanced.
     pub(super) fn check_flat(&self, parts: &[Part<'_>]) -> Result<()> {
         for part in parts {
             if let Part::CommandSubstitution(inner) = part
@@ -24,8 +24,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Tells whether the parentheses of the substitution at `span` are in pairs, and
-    /// those around it the outermost.
+    /// Returns whether the parentheses of the substitution at `span` are balanced, and its own ones
+    /// are the outermost.
     fn is_flat(&self, span: Span) -> bool {
         let raw = self.slice(span.start(), span.end());
         let inner = raw.strip_prefix("$(").and_then(|raw| raw.strip_suffix(')'));
@@ -34,7 +34,7 @@ impl Parser<'_> {
     }
 }
 
-/// Tells whether parentheses outside of quotes are in pairs.
+/// Returns whether parentheses outside of quotes are balanced.
 fn is_balanced(bytes: &[u8]) -> bool {
     let mut open = 0_usize;
     let mut at = 0;
@@ -56,7 +56,7 @@ fn is_balanced(bytes: &[u8]) -> bool {
     open == 0
 }
 
-/// Where the quote that begins at `start` ends, if it is easy to tell.
+/// Returns the end of the quote that starts at `start`, if it is easy to determine.
 pub(super) fn end_of_quote(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     let mut at = start + 1;
     loop {

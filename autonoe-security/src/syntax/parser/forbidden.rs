@@ -1,14 +1,14 @@
-//! Characters that no command needs.
+//! Characters that the parser rejects because no command needs them.
 
 use super::Result;
 use crate::syntax::{Span, SyntaxError, SyntaxErrorKind};
 
-/// Refuses control characters other than tab, newline and carriage return,
-/// and characters that change the direction of the text.
+/// Rejects control characters other than tab, newline and carriage return, and characters that
+/// change the direction of the text.
 ///
-/// A carriage return may stand in quotes; the parser refuses it elsewhere.
+/// A carriage return is accepted in quotes; the parser rejects it elsewhere.
 pub(super) fn check(text: &str) -> Result<()> {
-    // Nearly every text passes here, so the first look has no branch per byte.
+    // Nearly every text passes here, so the first scan has no branch per byte.
     let suspicious = text
         .bytes()
         .fold(false, |found, byte| found | is_suspicious(byte));

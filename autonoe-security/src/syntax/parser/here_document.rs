@@ -1,8 +1,8 @@
-//! Here-documents: their delimiters, and how they come into the tree.
+//! Parses here-document delimiters and attaches the bodies to the tree.
 //!
-//! A here-document is announced in one line and stands behind its end, when the
-//! command that it belongs to has been read already. Its place in the tree is
-//! kept with a number and filled when the script is complete.
+//! The body of a here-document starts after the line that announces it, when its command has
+//! already been parsed. A number reserves its place in the tree, which is filled when the script is
+//! complete.
 
 use super::bytes::{BREAK, is};
 use super::{Parser, Result};
@@ -10,7 +10,7 @@ use crate::syntax::{
     CommandKind, HereDocument, RedirectTarget, Script, Span, SyntaxErrorKind, Text,
 };
 
-/// Bash gives up beyond this many in a line.
+/// Bash accepts at most this many in a line.
 const MAX_PENDING: usize = 16;
 
 /// The here-documents of one script.
@@ -22,18 +22,18 @@ pub(super) struct Documents<'a> {
     read: Vec<Option<HereDocument<'a>>>,
 }
 
-/// What the operator says about a here-document.
+/// The properties of a here-document from its operator.
 pub(super) struct Announced<'a> {
     pub(super) delimiter: Text<'a>,
     /// Whether the body is text, without expansions.
     pub(super) quoted: bool,
-    /// Whether tabs at the beginning of lines are dropped.
+    /// Whether leading tabs are removed from lines.
     pub(super) strips_tabs: bool,
     pub(super) span: Span,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads the delimiter behind `<<` and keeps a place for the document.
+    /// Reads the delimiter after `<<` and reserves a place for the document.
     pub(super) fn here_document(&mut self, strips_tabs: bool) -> Result<RedirectTarget<'a>> {
         let start = self.at;
         let (delimiter, quoted) = self.delimiter()?;
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         })))
     }
 
-    /// Reads a delimiter, and tells whether any of it is quoted.
+    /// Reads a delimiter, and returns whether any of it is quoted.
     fn delimiter(&mut self) -> Result<(Text<'a>, bool)> {
         let start = self.at;
         let mut delimiter = Text::default();
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
         Ok((delimiter, quoted))
     }
 
-    /// Reads a part of a delimiter in quotes, which must be without tricks.
+    /// Reads a quoted part of a delimiter, which must be plain.
     fn quoted_delimiter(&mut self, quote: u8) -> Result<&'a str> {
         let start = self.at;
         let rest = self.slice(start + 1, self.text.len());
@@ -111,17 +111,17 @@ impl<'a> Parser<'a> {
         Ok(text)
     }
 
-    /// Tells whether the script has had a here-document.
+    /// Returns whether the script has had a here-document.
     pub(super) fn has_documents(&self) -> bool {
         !self.documents.read.is_empty()
     }
 
-    /// Tells whether a here-document begins at the end of this line.
+    /// Returns whether a here-document starts at the end of this line.
     pub(super) fn has_pending_documents(&self) -> bool {
         !self.documents.pending.is_empty()
     }
 
-    /// Reads the documents that begin here, at the beginning of a line.
+    /// Reads the documents that start here, at the start of a line.
     #[inline]
     pub(super) fn read_documents(&mut self) -> Result<()> {
         if self.documents.pending.is_empty() {
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Puts the documents of a script into their places.
+    /// Inserts the documents of a script into their places.
     pub(super) fn finish_documents(&mut self, script: &mut Script<'a>) -> Result<()> {
         if let Some(announced) = self.documents.pending.first() {
             let kind = SyntaxErrorKind::Unterminated("here-document");
@@ -149,8 +149,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Fills the places of documents in `script`, but not in the scripts of its
-/// words: they are complete.
+/// Fills the places of documents in `script`, but not in the scripts of its words, which are
+/// complete.
 fn fill<'a>(script: &mut Script<'a>, read: &mut [Option<HereDocument<'a>>]) {
     for item in &mut script.items {
         for (_, pipeline) in item.pipelines.iter_mut() {
@@ -196,7 +196,7 @@ fn fill_inner<'a>(kind: &mut CommandKind<'a>, read: &mut [Option<HereDocument<'a
     }
 }
 
-/// Tells whether a byte of a delimiter means only itself.
+/// Returns whether a byte of a delimiter has no special meaning.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_-.,:+@%/=!^".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! The bodies of here-documents.
+//! Parses the bodies of here-documents.
 
 use super::bytes::{ACTIVE_IN_QUOTES, is};
 use super::dollar::Quoting;
@@ -7,14 +7,14 @@ use super::parts::QuotedParts;
 use super::{Parser, Result};
 use crate::syntax::{HereDocument, Part, Span};
 
-/// Where a body ends and where the text goes on behind its delimiter.
+/// The end of a body, and the position after its delimiter.
 struct End {
     body: usize,
     delimiter: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads the body that begins here, and the line of its delimiter.
+    /// Reads the body that starts here, and the line of its delimiter.
     pub(super) fn document(&mut self, announced: Announced<'a>) -> Result<HereDocument<'a>> {
         let start = self.at;
         let end = self.end_of_body(&announced)?;
@@ -61,8 +61,8 @@ impl<'a> Parser<'a> {
                 });
             } else if self.in_substitution && stripped.starts_with(delimiter) && line.contains(')')
             {
-                // In a substitution, Bash takes this line for the delimiter, and
-                // the rest of the line for commands.
+                // In a substitution, Bash takes this line for the delimiter, and the rest of the
+                // line for commands.
                 let (start, end) = (at, at + line.len());
                 return Err(self.error(
                     crate::syntax::SyntaxErrorKind::Unsupported("text behind a delimiter"),
@@ -77,8 +77,8 @@ impl<'a> Parser<'a> {
         Err(self.error(kind, span.start(), span.end()))
     }
 
-    /// The line at `at` without its end, with the lines that it continues in,
-    /// and whether it does.
+    /// Returns the line at `at` without its line break, including continuation lines, and whether
+    /// there are any.
     fn line(&self, at: usize, quoted: bool) -> (&'a str, bool) {
         let rest = self.slice(at, self.text.len());
         let mut length = 0;
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         if strips_tabs {
             self.skip_tabs(&mut parts);
         }
-        // Where a name without braces ends: a joined line would go on with it.
+        // The end of a name without braces: a joined line would continue it.
         let mut name_end = 0;
         loop {
             let at = self.find_in_body(self.at, strips_tabs);
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Finds the next byte that means something in a body.
+    /// Finds the next byte with a special meaning in a body.
     fn find_in_body(&self, from: usize, lines: bool) -> usize {
         let bytes = self.text.as_bytes().get(from..).unwrap_or_default();
         let found = bytes.iter().position(|byte| {
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         from + found.unwrap_or(bytes.len())
     }
 
-    /// Drops tabs at the beginning of a line.
+    /// Removes leading tabs of a line.
     fn skip_tabs(&mut self, parts: &mut QuotedParts<'a>) {
         let start = self.at;
         while self.peek() == b'\t' {
@@ -161,8 +161,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Refuses lines in the expansion that began at `start` which Bash changes
-    /// before it looks at the expansion.
+    /// Rejects lines in the expansion that started at `start` if Bash changes them before it parses
+    /// the expansion.
     fn check_expansion_in_body(&self, start: usize, strips_tabs: bool) -> Result<()> {
         let raw = self.slice(start, self.at);
         if let Some(offset) = raw.find("\\\n") {

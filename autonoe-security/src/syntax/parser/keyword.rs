@@ -3,7 +3,7 @@
 use super::bytes::{BREAK, KEYWORD_START, is};
 use super::{Parser, Result};
 
-/// A word that the grammar knows, where a command may begin.
+/// A reserved word of the grammar, where a command may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     If,
@@ -31,7 +31,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    /// How it is written.
+    /// Returns the text of the keyword.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::If => "if",
@@ -59,7 +59,7 @@ impl Keyword {
         }
     }
 
-    /// Tells whether a list of commands ends before it.
+    /// Returns whether a list of commands ends before it.
     pub(super) fn ends_list(self) -> bool {
         matches!(
             self,
@@ -74,7 +74,7 @@ impl Keyword {
         )
     }
 
-    fn of(word: &[u8]) -> Option<Self> {
+    fn parse(word: &[u8]) -> Option<Self> {
         Some(match word {
             b"if" => Self::If,
             b"then" => Self::Then,
@@ -107,9 +107,9 @@ impl Keyword {
 const LONGEST: usize = 8;
 
 impl Parser<'_> {
-    /// The reserved word that stands here.
+    /// Returns the reserved word at the current position.
     ///
-    /// The caller knows that a reserved word may stand here at all.
+    /// The caller ensures that a reserved word is possible here.
     #[inline]
     pub(super) fn keyword(&self) -> Result<Option<Keyword>> {
         if !is(self.peek(), KEYWORD_START) {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         if length > LONGEST {
             return Ok(None);
         }
-        let found = Keyword::of(&rest[..length]);
+        let found = Keyword::parse(&rest[..length]);
         let end = self.at + length;
         match self.byte(end) {
             b'\\' if found.is_some() && self.is_continuation(end) => Err(self.joins(end)),
@@ -134,8 +134,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `wanted` if it stands here.
-    pub(super) fn take_keyword(&mut self, wanted: Keyword) -> Result<bool> {
+    /// Consumes `wanted` if it is next.
+    pub(super) fn consume_keyword(&mut self, wanted: Keyword) -> Result<bool> {
         if self.behind_word || self.keyword()? != Some(wanted) {
             return Ok(false);
         }
@@ -143,14 +143,14 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Reads `wanted`, which must stand here: it goes on with what began at `start`.
+    /// Consumes `wanted`, which must be next: it continues the construct that started at `start`.
     pub(super) fn expect(
         &mut self,
         wanted: Keyword,
         what: &'static str,
         start: usize,
     ) -> Result<()> {
-        if self.take_keyword(wanted)? {
+        if self.consume_keyword(wanted)? {
             Ok(())
         } else if self.at >= self.text.len() {
             Err(self.unterminated(what, start))
@@ -159,7 +159,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells whether the plain word `word` stands here, whatever its role.
+    /// Returns whether the plain word `word` is next, whatever its role.
     pub(super) fn is_word(&self, word: &str) -> Result<bool> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         if !rest.starts_with(word) {

@@ -1,20 +1,20 @@
-//! Lists of commands.
+//! Parses lists of commands.
 
 use super::keyword::Keyword;
 use super::{Parser, Result};
-use crate::syntax::{Connector, Few, Item, Runs, Script, Span, SyntaxErrorKind};
+use crate::syntax::{Connector, Item, Runs, Script, SmallVec, Span, SyntaxErrorKind};
 
-/// What stands where a command may begin.
+/// The next element where a command may start.
 enum Next {
-    /// A command, with the reserved word that it begins with.
+    /// A command, with the reserved word that it starts with.
     Command(Option<Keyword>),
     /// The end of the list.
     End,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads commands up to something that ends the list: the end of the text,
-    /// `)`, `;;` and its kin, or a reserved word. The caller looks at it.
+    /// Reads commands up to the end of the list: the end of the text, `)`, `;;` and similar tokens,
+    /// or a reserved word. The caller handles it.
     pub(super) fn list(&mut self) -> Result<Script<'a>> {
         let mut items = Vec::new();
         self.behind_word = false;
@@ -59,12 +59,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Tells whether `;;`, `;&` or `;;&` stands here.
+    /// Returns whether `;;`, `;&` or `;;&` is next.
     pub(super) fn is_end_of_arm(&self) -> bool {
         self.peek() == b';' && matches!(self.peek_second(), b';' | b'&')
     }
 
-    /// Reads what stands behind an item, and tells whether another may follow.
+    /// Reads the separator after an item, and returns whether another item may follow.
     fn separator(&mut self, runs: &mut Runs) -> Result<bool> {
         self.skip_blanks()?;
         match self.peek() {
@@ -84,13 +84,15 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Reads pipelines that `&&` and `||` join.
+    /// Reads pipelines joined by `&&` and `
+    ///
+    /// `.
     fn item(&mut self, first: Option<Keyword>) -> Result<Item<'a>> {
         let start = self.at;
         let mut end;
         let mut keyword = first;
         let mut connector = Connector::First;
-        let mut pipelines = Few::default();
+        let mut pipelines = SmallVec::default();
         loop {
             let pipeline = self.pipeline(keyword)?;
             end = pipeline.span.end();

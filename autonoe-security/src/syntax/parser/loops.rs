@@ -1,13 +1,13 @@
-//! `for` in its two forms, and the body of every loop.
+//! Parses `for` in its two forms, and the body of every loop.
 
 use super::bytes::{BREAK, NAME, NAME_START, is};
 use super::keyword::Keyword;
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result};
 use crate::syntax::{ArithmeticFor, CommandKind, For, Script, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads what stands behind `for`.
+    /// Reads the rest of the command after `for`.
     pub(super) fn for_command(&mut self, start: usize) -> Result<CommandKind<'a>> {
         self.skip_blanks()?;
         if self.peek() == b'(' && self.peek_second() == b'(' {
@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
         })))
     }
 
-    /// Reads `in` with the words behind it, up to `do`.
+    /// Reads `in` with the words after it, up to `do`.
     fn for_words(&mut self) -> Result<Option<Vec<Word<'a>>>> {
         self.skip_blanks()?;
         if self.peek() == b';' && !self.is_end_of_arm() {
@@ -67,7 +67,7 @@ impl<'a> Parser<'a> {
             if is(self.peek(), BREAK) && !self.is_process_substitution(self.at) {
                 return Err(self.unexpected());
             }
-            words.push(self.word(Place::Argument)?);
+            words.push(self.word(WordContext::Argument)?);
         }
         self.skip_lines()?;
         Ok(Some(words))

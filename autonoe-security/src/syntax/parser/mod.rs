@@ -1,7 +1,7 @@
-//! The parser: recursive descent over the bytes of the text.
+//! Recursive-descent parser over the bytes of the text.
 //!
-//! It follows Bash 5.2 where it accepts, and refuses in doubt. The files go from
-//! large to small: lists, commands, words, expansions.
+//! Where the parser accepts a text, it follows Bash 5.2; in doubt it rejects the text. The files
+//! are ordered from large constructs to small ones: lists, commands, words, expansions.
 
 mod ansi_c;
 mod arithmetic;
@@ -44,7 +44,7 @@ use self::here_document::Documents;
 use self::parentheses::Parentheses;
 use super::{Script, Span, SyntaxError, SyntaxErrorKind};
 
-/// The longest text that [`parse`] reads, in bytes.
+/// The maximum length of a text for [`parse`], in bytes.
 pub const MAX_LENGTH: usize = 131_072;
 
 type Result<T> = std::result::Result<T, SyntaxError>;
@@ -53,7 +53,7 @@ type Result<T> = std::result::Result<T, SyntaxError>;
 ///
 /// # Errors
 ///
-/// The text is no Bash, or uses what this parser refuses.
+/// If the text is not Bash, or uses a construct that this parser rejects.
 pub fn parse(text: &str) -> std::result::Result<Script<'_>, SyntaxError> {
     if text.len() > MAX_LENGTH {
         return Err(SyntaxError {
@@ -65,24 +65,24 @@ pub fn parse(text: &str) -> std::result::Result<Script<'_>, SyntaxError> {
     Parser::new(text).whole()
 }
 
-/// Reads one text from its beginning to its end.
+/// The state of parsing one text.
 struct Parser<'a> {
-    /// What is read. It ends where the reading ends, which may be before the
-    /// end of the whole text; places in it are places in the whole text.
+    /// The text to read. It ends where reading ends, which may be before the end of the whole text;
+    /// positions in it are positions in the whole text.
     text: &'a str,
     /// The next byte to be read.
     at: usize,
-    /// What the text may still cost.
+    /// The remaining budget.
     left: u32,
-    /// How many constructs the parser is in.
+    /// The current nesting depth.
     depth: usize,
     /// Whether it is in `$(..)`, `<(..)` or back-quotes.
     in_substitution: bool,
-    /// Whether the last token was a word, behind which no reserved word stands.
+    /// Whether the last token was a word, which no reserved word can follow.
     behind_word: bool,
     /// The here-documents of the script that is being read.
     documents: Documents<'a>,
-    /// What is known about parentheses in the text.
+    /// Cached facts about parentheses in the text.
     parentheses: Parentheses,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a script that must reach to the end of the text.
+    /// Reads a script that must extend to the end of the text.
     fn whole(&mut self) -> Result<Script<'a>> {
         let mut script = self.list()?;
         if self.at < self.text.len() {

@@ -1,4 +1,4 @@
-//! What stands behind the operator of `${x:-..}` and its kin.
+//! Parses the operand of `${x:-..}` and similar expansions.
 
 use super::bytes::{ACTIVE_IN_OPERAND, BREAK, is};
 use super::dollar::Quoting;
@@ -8,7 +8,7 @@ use super::{Parser, Result};
 use crate::syntax::{Part, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads the word behind `:-` and its kin, up to `}`.
+    /// Reads the word after `:-` and similar operators, up to `}`.
     pub(super) fn value_operand(&mut self, quoting: Quoting) -> Result<Word<'a>> {
         match quoting {
             Quoting::None => self.pattern_operand(quoting, false),
@@ -16,8 +16,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a pattern or a word outside of quotes, up to `}`, or to `/` if
-    /// `up_to_slash`. Quotes mean in it what they mean in every word.
+    /// Reads a pattern or a word outside of quotes, up to `}`, or to `/` if `up_to_slash`. Quotes
+    /// have the same meaning as in every word.
     pub(super) fn pattern_operand(
         &mut self,
         quoting: Quoting,
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Moves over one byte.
+    /// Consumes one byte.
     fn one(&mut self, part: Part<'a>) -> Part<'a> {
         self.at += 1;
         part
@@ -108,8 +108,8 @@ impl<'a> Parser<'a> {
 
     /// Reads `$'..'` in an expansion in double quotes.
     ///
-    /// In some places Bash looks for expansions in what it decodes, so nothing in it may mean
-    /// anything.
+    /// In some places Bash looks for expansions in the decoded text, so nothing in it may have a
+    /// special meaning.
     fn decoded_in_quotes(&mut self, quoting: Quoting) -> Result<Part<'a>> {
         let at = self.at;
         if quoting == Quoting::Double {
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         ))
     }
 
-    /// Reads the word behind `:-` and its kin in double quotes or a here-document.
+    /// Reads the word after `:-` and similar operators in double quotes or a here-document.
     fn quoted_operand(&mut self, quoting: Quoting) -> Result<Word<'a>> {
         let start = self.at;
         let mut parts = QuotedParts::new(start);
@@ -176,9 +176,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads `'..'` in `"${x:-'..'}"`: the quotes are characters and expansions
-    /// between them happen, but they must come in pairs, and the second one is found
-    /// before anything else is looked at.
+    /// Reads `'..'` in `"${x:-'..'}"`: the quotes are characters and the text between them is
+    /// expanded, but they must be paired, and the second one is found before anything else is
+    /// parsed.
     fn quotes_in_quotes(&mut self, parts: &mut QuotedParts<'a>) -> Result<()> {
         let start = self.at;
         let rest = self.slice(start + 1, self.text.len());

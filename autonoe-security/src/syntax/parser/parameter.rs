@@ -1,4 +1,4 @@
-//! `${..}`.
+//! Parses `${..}`.
 
 use super::bytes::{NAME, NAME_START, is};
 use super::dollar::Quoting;
@@ -39,7 +39,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads what is expanded.
+    /// Reads the parameter.
     fn subject(&mut self, quoting: Quoting) -> Result<(Text<'a>, Option<Subscript<'a>>)> {
         let start = self.at;
         let next = self.peek();
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what stands behind the name, up to the closing brace.
+    /// Reads the operation after the name, up to the closing brace.
     fn operation(&mut self, name: &str, quoting: Quoting) -> Result<Operation<'a>> {
         let start = self.at;
         let next = self.peek();
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
             return Ok(Operation::Value);
         }
         if matches!(name, "?" | "-" | "$") {
-            // Nobody needs them, and Bash has its own ways to read them.
+            // They are not needed, and Bash parses them in special ways.
             return Err(self.unsupported("an operation on this parameter", start));
         }
         let colon = next == b':';

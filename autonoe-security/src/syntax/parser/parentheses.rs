@@ -1,68 +1,69 @@
-//! What `((` means where a command may begin.
+//! Decides whether `((` at the start of a command is arithmetic or two subshells.
 //!
-//! Bash looks for the parenthesis that closes the second one, by counting, with
-//! an eye on quotes only. If another one follows directly it is arithmetic, else
-//! there are two subshells. One look at the text answers this for all
-//! parentheses that stand in each other.
+//! Bash looks for the parenthesis that closes the second one by counting, while it skips quotes
+//! only. If another closing parenthesis follows directly, it is arithmetic, otherwise two
+//! subshells. A single scan of the text answers this for all nested parentheses.
 
 use super::flat::end_of_quote;
 use super::{Parser, Result};
 
-/// What `((` means.
+/// The meaning of `((`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum DoubleParenthesis {
     Arithmetic,
     Subshells,
 }
 
-/// What is known about the parentheses of the text, by the place of the opening one.
+/// Known facts about the parentheses of the text, by the position of the opening one.
 #[derive(Default)]
 pub(super) struct Parentheses {
-    /// The place that the first of `known` is about.
+    /// The position of the first element of `known`.
     base: usize,
     known: Vec<Closing>,
 }
 
-/// Where a parenthesis is closed.
+/// The position at which a parenthesis is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
-    /// Nobody has looked.
+    /// Not determined yet.
     Unknown,
-    /// Counting alone does not tell.
+    /// Counting alone does not determine it.
     Unclear,
     /// Not in this text.
     Nowhere,
-    /// Here.
+    /// At this position.
     At(usize),
 }
 
 impl Parser<'_> {
-    /// Decides about the `((` that stands here.
-    pub(super) fn double_parenthesis(&mut self) -> Result<Meaning> {
+    /// Decides about the `((` here.
+    pub(super) fn double_parenthesis(&mut self) -> Result<DoubleParenthesis> {
         let inner = self.at + 1;
-        if self.parentheses.of(inner) == Closing::Unknown {
-            self.look_for_parentheses(inner);
+        if self.parentheses.closing_at(inner) == Closing::Unknown {
+            self.scan_parentheses(inner);
         }
-        match self.parentheses.of(inner) {
+        match self.parentheses.closing_at(inner) {
             Closing::Nowhere => Err(self.unterminated("parenthesis", inner)),
-            // Bash loses its way when it reads the line again.
+            // Bash misreads the line when it parses it again.
             Closing::At(at) if matches!(self.byte(at + 1), b'\n' | 0) => {
                 Err(self.unsupported("a subshell directly behind a parenthesis", self.at))
             }
-            Closing::At(at) if self.byte(at + 1) != b')' => Ok(Meaning::Subshells),
-            // Where counting does not tell, the expression is read for arithmetic,
-            // and refused if it is none.
-            Closing::At(_) | Closing::Unclear | Closing::Unknown => Ok(Meaning::Arithmetic),
+            Closing::At(at) if self.byte(at + 1) != b')' => Ok(DoubleParenthesis::Subshells),
+            // If counting does not determine it, the expression is parsed as arithmetic, and
+            // rejected if it is not.
+            Closing::At(_) | Closing::Unclear | Closing::Unknown => {
+                Ok(DoubleParenthesis::Arithmetic)
+            }
         }
     }
 
-    /// Finds where the parenthesis at `start` and those in it are closed.
-    fn look_for_parentheses(&mut self, start: usize) {
+    /// Finds the closing positions of the parenthesis at `start` and those in it.
+    fn scan_parentheses(&mut self, start: usize) {
         if self.parentheses.known.is_empty() {
             self.parentheses.base = start;
         }
         let mut open = Vec::new();
-        // The last thing that makes counting uncertain for what is around it.
+        // The last element that makes counting uncertain for the text around it.
         let mut uncertain = None;
         let mut at = start;
         let mut rest = Closing::Nowhere;
@@ -103,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the quote that begins at `start` ends, if it is easy to tell.
+    /// Returns the end of the quote that starts at `start`, if it is easy to determine.
     fn end_of_quote(&self, start: usize, quote: u8) -> Option<usize> {
         if start > 0 && self.byte(start - 1) == b'$' {
             return None;
@@ -113,7 +114,7 @@ impl Parser<'_> {
 }
 
 impl Parentheses {
-    fn of(&self, at: usize) -> Closing {
+    fn closing_at(&self, at: usize) -> Closing {
         let known = at.checked_sub(self.base).and_then(|at| self.known.get(at));
         known.copied().unwrap_or(Closing::Unknown)
     }

@@ -1,11 +1,11 @@
-//! Collecting the parts of words.
+//! Collects the parts of words.
 
-use crate::syntax::{Few, Part, Text};
+use crate::syntax::{Part, SmallVec, Text};
 
-/// The parts of a word, with neighbours of the same kind as one.
+/// The parts of a word, with adjacent parts of the same kind merged.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
-    parts: Few<Part<'a>>,
+    parts: SmallVec<Part<'a>>,
 }
 
 impl<'a> Parts<'a> {
@@ -30,12 +30,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The last part.
+    /// Returns the last part.
     pub(super) fn last(&self) -> Option<&Part<'a>> {
         self.parts.last()
     }
 
-    pub(super) fn finish(self) -> Few<Part<'a>> {
+    pub(super) fn finish(self) -> SmallVec<Part<'a>> {
         self.parts
     }
 }
@@ -64,7 +64,7 @@ pub(super) struct QuotedParts<'a> {
 }
 
 impl<'a> QuotedParts<'a> {
-    /// Begins at `start`.
+    /// Starts at `start`.
     pub(super) fn new(start: usize) -> Self {
         Self {
             parts: Vec::new(),
@@ -73,12 +73,12 @@ impl<'a> QuotedParts<'a> {
         }
     }
 
-    /// Where the text that was not yet handed over begins.
+    /// Returns the start of the text that was not added yet.
     pub(super) fn start(&self) -> usize {
         self.start
     }
 
-    /// Adds the text so far, and goes on at `next`: what is between is dropped.
+    /// Adds the text so far, and continues at `next`: the text in between is dropped.
     pub(super) fn skip(&mut self, text: &'a str, next: usize) {
         append(&mut self.text, Text::Borrowed(text));
         self.start = next;
@@ -91,14 +91,14 @@ impl<'a> QuotedParts<'a> {
         self.parts.push(part);
     }
 
-    /// Adds the rest, and returns all.
+    /// Adds the rest, and returns all parts.
     pub(super) fn finish(mut self, text: &'a str) -> Vec<Part<'a>> {
         append(&mut self.text, Text::Borrowed(text));
         self.flush();
         self.parts
     }
 
-    /// Adds the rest, and returns all as one part.
+    /// Adds the rest, and returns all parts as one part.
     pub(super) fn finish_as_part(mut self, text: &'a str) -> Part<'a> {
         append(&mut self.text, Text::Borrowed(text));
         if self.parts.is_empty() {

@@ -1,16 +1,16 @@
-//! Pipelines.
+//! Parses pipelines.
 
 use super::keyword::Keyword;
 use super::{Parser, Result};
-use crate::syntax::{Command, CommandKind, Few, Pipeline, SimpleCommand, Span};
+use crate::syntax::{Command, CommandKind, Pipeline, SimpleCommand, SmallVec, Span};
 
 impl<'a> Parser<'a> {
-    /// Reads `!` and `time`, then commands that `|` and `|&` join.
+    /// Reads `!` and `time`, then commands joined by `|` and `|&`.
     pub(super) fn pipeline(&mut self, first: Option<Keyword>) -> Result<Pipeline<'a>> {
         let start = self.at;
         let mut keyword = first;
         let (mut timed, mut negated) = (false, false);
-        let mut commands = Few::default();
+        let mut commands = SmallVec::default();
         let mut end;
         while let Some(Keyword::Bang | Keyword::Time) = keyword {
             end = self.prefix(keyword, &mut timed, &mut negated)?;
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
             if !self.pipe()? {
                 break;
             }
-            keyword = self.keyword_behind_pipe()?;
+            keyword = self.keyword_after_pipe()?;
         }
         Ok(Pipeline {
             commands,
@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads `!` or `time` with its options, and returns where it ends.
+    /// Reads `!` or `time` with its options, and returns its end.
     fn prefix(
         &mut self,
         keyword: Option<Keyword>,
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         Ok(self.at)
     }
 
-    /// Reads `-p` and `--` behind `time`.
+    /// Reads `-p` and `--` after `time`.
     fn time_options(&mut self) -> Result<()> {
         for option in ["-p", "--"] {
             let end = self.at;
@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads `|` or `|&`, if one stands here.
+    /// Reads `|` or `|&`, if present.
     fn pipe(&mut self) -> Result<bool> {
         self.skip_blanks()?;
         if self.peek() != b'|' || self.peek_second() == b'|' {
@@ -92,8 +92,8 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// The reserved word behind `|`, where `!` cannot stand and `time` is a program.
-    fn keyword_behind_pipe(&self) -> Result<Option<Keyword>> {
+    /// Returns the reserved word after `|`, where `!` is not allowed and `time` is a program.
+    fn keyword_after_pipe(&self) -> Result<Option<Keyword>> {
         match self.keyword()? {
             Some(Keyword::Bang) => Err(self.unexpected()),
             Some(Keyword::Time) => {
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What `!` or `time` alone runs.
+/// Creates the empty command of a single `!` or `time`.
 fn nothing<'a>(at: usize) -> Command<'a> {
     let span = Span::new(at, at);
     Command {

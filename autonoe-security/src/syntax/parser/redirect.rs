@@ -1,12 +1,12 @@
-//! Redirections.
+//! Parses redirections.
 
 use super::bytes::{BREAK, NAME, NAME_START, is};
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result, budget};
-use crate::syntax::{Few, Part, Redirect, RedirectOperator, RedirectTarget, Word};
+use crate::syntax::{Part, Redirect, RedirectOperator, RedirectTarget, SmallVec, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads a redirection, if one stands here.
+    /// Reads a redirection, if present.
     pub(super) fn redirect(&mut self) -> Result<Option<Redirect<'a>>> {
         let start = self.at;
         let digits = self.descriptor_length();
@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
         self.spend(budget::EXPANSION)?;
         let descriptor = match self.slice(start, start + digits) {
             "" => None,
-            // Bash takes a number that is too large for a word.
+            // Bash reads a number that is too large as a word.
             number => match number.parse::<u32>() {
                 Ok(number) if i32::try_from(number).is_ok() => Some(number),
                 _ => return Err(self.unsupported("a descriptor of this size", start)),
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the operator, and tells whether it is `<<-`.
+    /// Reads the operator, and returns whether it is `<<-`.
     fn redirect_operator(&mut self) -> (RedirectOperator, bool) {
         let rest = self.slice(self.at, self.text.len());
         for (text, operator) in [
@@ -92,15 +92,15 @@ impl<'a> Parser<'a> {
             RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput
         );
         if operator == RedirectOperator::AppendAll && self.looks_like_assignment() {
-            // Behind other redirections Bash takes it for one.
+            // After other redirections Bash would accept it as one.
             return Err(self.unsupported("a name of this kind behind &>>", start));
         }
         if duplicates && self.peek() == b'-' {
             return self.closed_descriptor().map(RedirectTarget::Word);
         }
         let word = self.word(match operator {
-            RedirectOperator::HereString => Place::Value,
-            _ => Place::Target,
+            RedirectOperator::HereString => WordContext::Value,
+            _ => WordContext::Target,
         })?;
         if duplicates {
             self.refuse_second_expansion(&word)?;
@@ -116,8 +116,8 @@ impl<'a> Parser<'a> {
         is(self.peek(), NAME_START) && matches!(self.byte(end), b'=' | b'[' | b'+')
     }
 
-    /// Reads the `-` of `>&-`. Bash ends the word there, so that what follows
-    /// directly would be a word of its own, even the name of the command.
+    /// Reads the `-` of `>&-`. Bash ends the word there, so that directly following text would be a
+    /// separate word, even the name of the command.
     fn closed_descriptor(&mut self) -> Result<Word<'a>> {
         let start = self.at;
         self.at += 1;
@@ -125,13 +125,13 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected());
         }
         Ok(Word {
-            parts: Few::from(Part::Literal(self.slice(start, self.at).into())),
+            parts: SmallVec::from(Part::Literal(self.slice(start, self.at).into())),
             span: self.span_from(start),
         })
     }
 
-    /// Refuses quoted text behind `>&` that is more than a plain name: if it is no
-    /// number, Bash expands it once more, without its quotes.
+    /// Rejects quoted text after `>&` that is more than a plain name: if it is not a number, Bash
+    /// expands it once more, without its quotes.
     fn refuse_second_expansion(&self, word: &Word<'_>) -> Result<()> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:+@% ".contains(&byte);
         let is_safe = |part: &Part<'_>| match part {
@@ -149,8 +149,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Refuses a word of digits directly before `<` or `>`: Bash takes it for the
-    /// descriptor of a redirection, which has no place here.
+    /// Rejects a word of digits directly before `<` or `>`: Bash reads it as the descriptor of a
+    /// redirection, which is not allowed here.
     pub(super) fn refuse_number_before_redirect(&self, start: usize) -> Result<()> {
         if !matches!(self.peek(), b'<' | b'>') {
             return Ok(());
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
         self.refuse_named_descriptor(start)
     }
 
-    /// Refuses `{name}` directly before `<` or `>`.
+    /// Rejects `{name}` directly before `<` or `>`.
     pub(super) fn refuse_named_descriptor(&self, start: usize) -> Result<()> {
         if !matches!(self.peek(), b'<' | b'>') || self.byte(start) != b'{' {
             return Ok(());

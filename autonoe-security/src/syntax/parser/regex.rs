@@ -1,4 +1,4 @@
-//! Regular expressions and extended globs, which may only stand in `[[ .. ]]`.
+//! Parses regular expressions and extended globs, which are only allowed in `[[ .. ]]`.
 
 use super::bytes::{ACTIVE, BREAK, NAME_START, is};
 use super::dollar::Quoting;
@@ -8,8 +8,8 @@ use super::{Parser, Result};
 use crate::syntax::{SyntaxError, Word};
 
 impl<'a> Parser<'a> {
-    /// Reads what stands behind `=~`. Bash reads it as one word, in which `|` is a
-    /// character and parentheses hold blanks together.
+    /// Reads the expression after `=~`. Bash reads it as one word, in which `|` is a character and
+    /// parentheses may enclose blanks.
     pub(super) fn regular_expression(&mut self) -> Result<Word<'a>> {
         let start = self.at;
         if self.peek() == b'#' || self.is_word(Keyword::CloseCondition.text())? {
@@ -76,14 +76,14 @@ impl<'a> Parser<'a> {
         self.unsupported("an expansion or quote in the parentheses of a pattern", at)
     }
 
-    /// Tells whether the `$` here is a character or begins a plain `$name`.
+    /// Returns whether the `$` here is a character or starts a plain `$name`.
     fn is_harmless_dollar(&self) -> bool {
         let next = self.peek_second();
         is(next, NAME_START) || matches!(next, b')' | b'|' | b' ')
     }
 
-    /// Moves over the parentheses at `at` of an extended glob, and returns where they end.
-    /// There may be nothing in them but plain patterns.
+    /// Skips the parentheses at `at` of an extended glob, and returns their end. They may only
+    /// contain plain patterns.
     pub(super) fn extended_glob(&self, at: usize) -> Result<usize> {
         let mut depth = 0_usize;
         let mut end = at;

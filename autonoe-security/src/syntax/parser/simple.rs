@@ -1,14 +1,14 @@
-//! Simple commands: assignments, words and redirections.
+//! Parses simple commands: assignments, words and redirections.
 
 use super::bytes::{ACTIVE, BREAK, NAME, NAME_START, is};
-use super::word::Place;
+use super::word::WordContext;
 use super::{Parser, Result, budget};
 use crate::syntax::{
     ArgWord, Command, CommandKind, SimpleCommand, Span, SyntaxError, SyntaxErrorKind, Word,
 };
 
 impl<'a> Parser<'a> {
-    /// Reads a simple command, up to what ends it.
+    /// Reads a simple command, up to its end.
     pub(super) fn simple_command(&mut self) -> Result<Command<'a>> {
         let start = self.at;
         let mut end = start;
@@ -40,8 +40,8 @@ impl<'a> Parser<'a> {
                 }
                 takes_arrays = redirects.is_empty() && self.is_declaration();
                 if self.at > start && self.keyword()?.is_some() {
-                    // In a substitution Bash writes redirections behind the words and
-                    // reads it again; then it is a reserved word.
+                    // In a substitution Bash prints redirections after the words and parses the
+                    // text again; then it is a reserved word.
                     return Err(self.unsupported("a reserved word as a name", self.at));
                 }
             } else if takes_arrays && self.begins_array() {
@@ -78,12 +78,12 @@ impl<'a> Parser<'a> {
     /// Reads a word of the command.
     fn argument(&mut self) -> Result<Word<'a>> {
         let start = self.at;
-        let word = self.word(Place::Argument)?;
+        let word = self.word(WordContext::Argument)?;
         self.refuse_named_descriptor(start)?;
         Ok(word)
     }
 
-    /// Tells whether the name of a command stands here behind which Bash reads arrays.
+    /// Returns whether the next word is the name of a command after which Bash reads arrays.
     fn is_declaration(&self) -> bool {
         let length = self.find(self.at, ACTIVE) - self.at;
         let name = self.slice(self.at, self.at + length);
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
             )
     }
 
-    /// Tells whether `NAME=(` or `NAME+=(` stands here.
+    /// Returns whether `NAME=(` or `NAME+=(` is next.
     fn begins_array(&self) -> bool {
         if !is(self.peek(), NAME_START) {
             return false;
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the bytes from the first assignment or word to the last, or nothing at `start`.
+/// Returns the span from the first assignment or word to the last, or an empty one at `start`.
 fn span_of(simple: &SimpleCommand<'_>, start: usize) -> Span {
     let words = simple.words.iter().map(ArgWord::span);
     let mut spans = simple.assignments.iter().map(|it| it.span).chain(words);

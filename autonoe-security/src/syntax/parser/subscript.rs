@@ -1,4 +1,4 @@
-//! What stands in brackets behind the name of a variable.
+//! Parses array subscripts.
 
 use super::dollar::Quoting;
 use super::{Parser, Result};

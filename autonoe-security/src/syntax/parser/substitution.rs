@@ -1,7 +1,7 @@
-//! `$(..)`, `<(..)` and `>(..)`.
+//! Parses `$(..)`, `<(..)` and `>(..)`.
 //!
-//! Bash 5.2 reads the commands in them, writes them down in its own form, and reads that
-//! again when it runs them. What changes its meaning on the way is refused.
+//! Bash 5.2 parses the commands in them, prints them in its own form, and parses that text again
+//! when it runs them. Constructs whose meaning changes in the process are rejected.
 
 use super::{Parser, Result};
 use crate::syntax::{CommandKind, Part, Runs, Script, Substitution};
@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
     /// Reads `<(..)` or `>(..)`.
     pub(super) fn process_substitution(&mut self) -> Result<Part<'a>> {
         if self.byte(self.at + 2) == b'(' {
-            // Bash would read it as if it were arithmetic.
+            // Bash would parse it like arithmetic.
             return Err(self.unsupported("a second parenthesis in a process substitution", self.at));
         }
         let substitution = self.substitution("process substitution")?;
@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
             }
             let first = script.items.first().and_then(|item| item.pipelines.first());
             if first.is_some_and(|(_, pipeline)| pipeline.timed) {
-                // It depends on the version of Bash whether it is a reserved word here.
+                // Whether it is a reserved word here depends on the version of Bash.
                 return Err(parser.unsupported("time first in a substitution", start));
             }
             Ok(script)
@@ -49,10 +49,9 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Tells whether a script has only simple commands, with no `;` between them.
+/// Returns whether a script has only simple commands, without a `;` between them.
 ///
-/// When Bash writes a here-document down, it forgets a `;` behind it, and two commands
-/// become one.
+/// When Bash prints a here-document, it drops the `;` after it, and two commands become one.
 fn is_one_line(script: &Script<'_>) -> bool {
     let [item] = &script.items[..] else {
         return false;

@@ -1,17 +1,17 @@
-//! Where a `~` is a home directory.
+//! Positions in which `~` is a home directory.
 
 use super::Parser;
 use super::bytes::{ACTIVE, BREAK, NAME, NAME_START, is};
-use super::word::Place;
+use super::word::WordContext;
 
 impl Parser<'_> {
-    /// Where the name behind the `~` at `at` ends, if Bash puts a directory there.
+    /// Returns the end of the name after the `~` at `at`, if Bash replaces it by a directory.
     ///
-    /// The word begins at `start`, its value at `value` if it is an assignment or looks
-    /// like one, and the plain text before `at` at `run`.
+    /// The word starts at `start`, its value at `value` if it is an assignment or looks like one,
+    /// and the plain text before `at` at `run`.
     pub(super) fn tilde(
         &self,
-        place: Place,
+        place: WordContext,
         (start, value, run): (usize, Option<usize>, usize),
         at: usize,
     ) -> Option<usize> {
@@ -22,7 +22,7 @@ impl Parser<'_> {
             && match self.byte(at - 1) {
                 b':' => true,
                 // `a=~=~`
-                b'=' => place == Place::Argument && run + 1 == at,
+                b'=' => place == WordContext::Argument && run + 1 == at,
                 _ => false,
             };
         if !begins && !goes_on {
@@ -33,7 +33,7 @@ impl Parser<'_> {
             match (self.byte(end), self.byte(end + 1)) {
                 (b':', _) if in_value.is_some() => return Some(end),
                 (b':', _) => return self.is_free_of_quotes(end).then_some(end),
-                (b'=', b'~') if place == Place::Value => end += 1,
+                (b'=', b'~') if place == WordContext::Value => end += 1,
                 (b'=', b'~') if in_value.is_some() => return Some(end),
                 (b'=', b'~') => return self.is_free_of_quotes(end).then_some(end),
                 _ => end += 1,
@@ -44,7 +44,7 @@ impl Parser<'_> {
         (ends || self.is_continuation(end)).then_some(end)
     }
 
-    /// Tells whether there is no quote before the next slash or the end of the word.
+    /// Returns whether there is no quote before the next slash or the end of the word.
     fn is_free_of_quotes(&self, from: usize) -> bool {
         let rest = self.text.as_bytes().get(from..).unwrap_or_default();
         let next = rest
@@ -53,11 +53,11 @@ impl Parser<'_> {
         !matches!(next, Some(b'\'' | b'"' | b'\\'))
     }
 
-    /// Where the value begins in a word that is an assignment or looks like one.
-    pub(super) fn value_of_word(&self, place: Place, start: usize) -> Option<usize> {
+    /// Returns the start of the value in a word that is an assignment or looks like one.
+    pub(super) fn value_of_word(&self, place: WordContext, start: usize) -> Option<usize> {
         match place {
-            Place::Value => return Some(start),
-            Place::Argument => {}
+            WordContext::Value => return Some(start),
+            WordContext::Argument => {}
             _ => return None,
         }
         if !is(self.byte(start), NAME_START) {

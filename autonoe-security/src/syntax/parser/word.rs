@@ -1,40 +1,41 @@
-//! Words.
+//! Parses words.
 
 use super::bytes::{ACTIVE, BREAK, is};
 use super::dollar::Quoting;
 use super::parts::Parts;
 use super::{Parser, Result, budget};
-use crate::syntax::{Few, Part, Span, Word};
+use crate::syntax::{Part, SmallVec, Span, Word};
 
-/// Where a word stands, which decides what Bash does with it.
+/// The position of a word, which determines its expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WordContext {
     /// A word of a command or of the list of a loop.
     Argument,
     /// An element of an array.
     Element,
     /// The target of a redirection.
     Target,
-    /// What is assigned, or a here-string: braces mean nothing.
+    /// An assigned value, or a here-string: braces have no special meaning.
     Value,
-    /// The word or a pattern of `case`, or a word of `[[ .. ]]`: likewise.
+    /// The word or a pattern of `case`, or a word of `[[ .. ]]`: braces have no special meaning
+    /// either.
     Plain,
     /// The right side of `==` in `[[ .. ]]`, where extended globs are patterns.
     Pattern,
 }
 
-impl Place {
+impl WordContext {
     fn has_braces(self) -> bool {
         matches!(self, Self::Argument | Self::Element | Self::Target)
     }
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a word. The caller knows that one stands here.
-    pub(super) fn word(&mut self, place: Place) -> Result<Word<'a>> {
+    /// Reads a word. The caller ensures that one is next.
+    pub(super) fn word(&mut self, place: WordContext) -> Result<Word<'a>> {
         self.spend(budget::WORD)?;
         if let Some(word) = self.plain_word() {
-            if self.peek() != b'(' || place != Place::Pattern {
+            if self.peek() != b'(' || place != WordContext::Pattern {
                 return Ok(word);
             }
             self.at = word.span.start();
@@ -42,7 +43,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let parts = WordReader::new(self, place).read()?;
         if self.in_substitution && self.slice(start, self.at).ends_with('&') {
-            // Bash takes it for the end of a command when it writes the command down.
+            // Bash takes it for the end of a command when it prints the command.
             return Err(self.unsupported("& at the end of a word in a substitution", start));
         }
         Ok(Word {
@@ -51,7 +52,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads a word if it is nothing but plain text.
+    /// Reads a word if it only consists of plain text.
     #[inline]
     pub(super) fn plain_word(&mut self) -> Option<Word<'a>> {
         let start = self.at;
@@ -62,7 +63,7 @@ impl<'a> Parser<'a> {
         }
         self.at = end;
         Some(Word {
-            parts: Few::from(Part::Literal(self.slice(start, end).into())),
+            parts: SmallVec::from(Part::Literal(self.slice(start, end).into())),
             span: Span::new(start, end),
         })
     }
@@ -78,7 +79,7 @@ impl<'a> Parser<'a> {
         Ok(Part::Quoted(self.slice(start, start + length).into()))
     }
 
-    /// Reads a backslash with the character behind it.
+    /// Reads a backslash and the character after it.
     pub(super) fn escaped(&mut self) -> Result<Part<'a>> {
         let start = self.at + 1;
         let length = self.char_length(start);
@@ -100,21 +101,21 @@ impl<'a> Parser<'a> {
 /// Reads a word that is more than plain text.
 struct WordReader<'p, 'a> {
     parser: &'p mut Parser<'a>,
-    place: Place,
+    place: WordContext,
     start: usize,
-    /// Where the plain text began that is not yet a part.
+    /// The start of the plain text that is not a part yet.
     run: usize,
-    /// Where the value begins, if the word looks like an assignment; looked up once.
+    /// The start of the value, if the word looks like an assignment; computed once.
     value: Option<Option<usize>>,
     parts: Parts<'a>,
-    /// How many `[` were read behind the last `]`.
+    /// The number of `[` since the last `]`.
     open_brackets: usize,
     has_open_brace: bool,
     has_brace_pair: bool,
 }
 
 impl<'p, 'a> WordReader<'p, 'a> {
-    fn new(parser: &'p mut Parser<'a>, place: Place) -> Self {
+    fn new(parser: &'p mut Parser<'a>, place: WordContext) -> Self {
         let start = parser.at;
         Self {
             parser,
@@ -130,7 +131,7 @@ impl<'p, 'a> WordReader<'p, 'a> {
     }
 
     /// Reads up to the end of the word.
-    fn read(mut self) -> Result<Few<Part<'a>>> {
+    fn read(mut self) -> Result<SmallVec<Part<'a>>> {
         let mut at = self.start;
         loop {
             at = self.parser.find(at, ACTIVE);
@@ -138,7 +139,7 @@ impl<'p, 'a> WordReader<'p, 'a> {
                 b'<' | b'>' if self.parser.is_process_substitution(at) => {
                     at = self.part(at, |parser| parser.process_substitution())?;
                 }
-                b'(' if self.place == Place::Pattern && self.is_behind_glob(at) => {
+                b'(' if self.place == WordContext::Pattern && self.follows_glob(at) => {
                     at = self.parser.extended_glob(at)?;
                 }
                 byte if is(byte, BREAK) => break,
@@ -181,7 +182,7 @@ impl<'p, 'a> WordReader<'p, 'a> {
         self.finish(at)
     }
 
-    fn finish(mut self, end: usize) -> Result<Few<Part<'a>>> {
+    fn finish(mut self, end: usize) -> Result<SmallVec<Part<'a>>> {
         self.flush(end);
         self.parser.at = end;
         let mut parts = self.parts.finish();
@@ -191,7 +192,7 @@ impl<'p, 'a> WordReader<'p, 'a> {
                 parts = self.parser.with_braces(parts, self.start)?;
             }
         }
-        // Braces may bring a `]` behind a `[`.
+        // Braces may move a `]` after a `[`.
         let multiplies = parts.iter().any(|part| matches!(part, Part::Brace(_)));
         if self.open_brackets > 0 && !multiplies {
             return Ok(without_open_brackets(parts, self.open_brackets));
@@ -199,13 +200,13 @@ impl<'p, 'a> WordReader<'p, 'a> {
         Ok(parts)
     }
 
-    /// Makes the plain text up to `end` a part.
+    /// Adds the plain text up to `end` as a part.
     fn flush(&mut self, end: usize) {
         let text = self.parser.slice(self.run, end);
         self.parts.literal(text);
     }
 
-    /// Reads a part that begins at `at`, and returns where it ends.
+    /// Reads a part that starts at `at`, and returns its end.
     fn part(
         &mut self,
         at: usize,
@@ -254,16 +255,19 @@ impl<'p, 'a> WordReader<'p, 'a> {
         }
     }
 
-    /// Tells whether an unquoted `?*+@!` stands before `at`.
-    fn is_behind_glob(&self, at: usize) -> bool {
+    /// Returns whether an unquoted `?*+@!` is before `at`.
+    fn follows_glob(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map_or(0, |at| self.parser.byte(at));
         let unquoted = self.run < at || matches!(self.parts.last(), Some(Part::Glob(_)));
         unquoted && matches!(before, b'?' | b'*' | b'+' | b'@' | b'!')
     }
 }
 
-/// Turns the last `count` of `[` into text: no `]` follows them.
-pub(super) fn without_open_brackets<'a>(parts: Few<Part<'a>>, count: usize) -> Few<Part<'a>> {
+/// Converts the last `count` of `[` into text, because no `]` follows them.
+pub(super) fn without_open_brackets<'a>(
+    parts: SmallVec<Part<'a>>,
+    count: usize,
+) -> SmallVec<Part<'a>> {
     let is_bracket = |part: &Part<'_>| matches!(part, Part::Glob('['));
     let total = parts.iter().filter(|part| is_bracket(part)).count();
     let mut keep = total.saturating_sub(count);

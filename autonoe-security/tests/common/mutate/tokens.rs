@@ -1,6 +1,6 @@
-//! What texts are made of.
+//! Tokens used by mutations.
 
-/// Things that mean something to a shell.
+/// Tokens with a meaning for shells.
 pub(super) const TOKENS: &[&str] = &[
     "a",
     "b",
@@ -135,7 +135,7 @@ pub(super) const TOKENS: &[&str] = &[
     "$$",
     "99999999999>",
     "~/",
-    // Things that could run what is called `evil`, and what may stand around them.
+    // Constructs that could run the command `evil`, and their surroundings.
     "{ ",
     "; }",
     "[[ ",
@@ -197,7 +197,7 @@ pub(super) const TOKENS: &[&str] = &[
     "let ",
 ];
 
-/// Texts with much in them, to begin with.
+/// Initial texts with many constructs.
 pub(super) const SEEDS: &[&str] = &[
     "case \"$x\" in (a|b*) ls;; [0-9]) pwd ;& *) echo \"$x\";;& \"\") ;; esac",
     "if [[ -f a && ( $x == b* || ! $y =~ ^(a|b)+$ ) ]]; then ls; elif (( x > 1 )); then a; else b; fi",

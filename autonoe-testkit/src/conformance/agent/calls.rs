@@ -1,18 +1,19 @@
-//! What must become of every tool call.
+//! Checks of tool calls.
 
 use std::collections::HashSet;
 
-use autonoe_core::{Mode, ToolCall, ToolKind, ToolStatus};
+use autonoe_core::tool::ToolStatus;
+use autonoe_core::{Mode, ToolCall, ToolKind};
 
+use super::fixture::REASON;
 use super::harness::ProbeCall;
 use super::played::{Invocation, Played};
 use super::probe_tool::{FAILURE, answer};
-use super::record::Happening;
-use super::stand::REASON;
+use super::record::RecordEntry;
 use crate::conformance::checks::{Finding, Flaw};
 
-/// Returns the calls of a session that was to make `expected`.
-fn made(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> {
+/// Returns the calls of a session that should make `expected` calls.
+fn made_calls(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> {
     let calls = played.invocations();
     let (label, found) = (played.label, calls.len());
     ensure!(
@@ -24,7 +25,7 @@ fn made(played: &Played, expected: usize) -> Finding<Vec<Invocation<'_>>> {
 
 pub(super) fn are_answered_once(played: &Played, expected: usize) -> Finding {
     let label = played.label;
-    let calls = made(played, expected)?;
+    let calls = made_calls(played, expected)?;
     let ids: HashSet<_> = calls.iter().map(|call| call.id).collect();
     ensure!(
         ids.len() == calls.len(),
@@ -34,7 +35,7 @@ pub(super) fn are_answered_once(played: &Played, expected: usize) -> Finding {
     for response in &responses {
         ensure!(
             ids.contains(response.id),
-            "{label}: {response:?} answers none of {calls:?}"
+            "{label}: {response:?} belongs to none of {calls:?}"
         );
     }
     for call in &calls {
@@ -48,34 +49,34 @@ pub(super) fn are_answered_once(played: &Played, expected: usize) -> Finding {
         );
         ensure!(
             answers.iter().all(|answer| answer.at > call.at),
-            "{label}: {answers:?} came first"
+            "{label}: the answers {answers:?} came before the call"
         );
     }
     Ok(())
 }
 
-/// Returns the questions to the gate with their places in the log.
-fn asked(played: &Played) -> Vec<(usize, &ToolCall)> {
+/// Returns the calls that the gate decided, with their indices in the log.
+fn gate_calls(played: &Played) -> Vec<(usize, &ToolCall)> {
     let log = played.log.iter().enumerate();
     log.filter_map(|(at, happening)| match happening {
-        Happening::Asked(call) => Some((at, call)),
+        RecordEntry::GateCalled(call) => Some((at, call)),
         _ => None,
     })
     .collect()
 }
 
-pub(super) fn are_asked_once(played: &Played, expected: usize) -> Finding {
+pub(super) fn are_gated_once(played: &Played, expected: usize) -> Finding {
     let label = played.label;
-    let calls = made(played, expected)?;
-    let asked = asked(played);
+    let calls = made_calls(played, expected)?;
+    let decided = gate_calls(played);
     ensure!(
-        asked.len() == calls.len(),
+        decided.len() == calls.len(),
         "{label}: the gate was asked {} times about {} calls",
-        asked.len(),
+        decided.len(),
         calls.len()
     );
     for call in &calls {
-        let Some((at, _)) = asked.iter().find(|(_, asked)| asked.id == call.id) else {
+        let Some((at, _)) = decided.iter().find(|(_, decided)| decided.id == call.id) else {
             return Err(Flaw::Failed(format!(
                 "{label}: the gate was not asked about {call:?}"
             )));
@@ -94,7 +95,7 @@ pub(super) fn are_asked_once(played: &Played, expected: usize) -> Finding {
 
 pub(super) fn are_described(played: &Played) -> Finding {
     let label = played.label;
-    for (_, call) in asked(played) {
+    for (_, call) in gate_calls(played) {
         let shown = played
             .invocations()
             .into_iter()
@@ -134,13 +135,13 @@ pub(super) fn are_described(played: &Played) -> Finding {
 }
 
 pub(super) fn is_a_shell_command(played: &Played, command: &str) -> Finding {
-    for (_, call) in asked(played) {
+    for (_, call) in gate_calls(played) {
         let expected = ToolKind::Shell {
             command: command.to_owned(),
         };
         ensure!(
             call.kind == expected,
-            "{}: {expected:?} is told as {:?}",
+            "{}: {expected:?} reached the gate as {:?}",
             played.label,
             call.kind
         );
@@ -163,7 +164,7 @@ pub(super) fn reasons_arrive(played: &Played) -> Finding {
     for response in played.responses() {
         ensure!(
             response.output.contains(REASON),
-            "{}: the agent was told {:?}, and not that {REASON:?}",
+            "{}: the agent received {:?}, not the reason {REASON:?}",
             played.label,
             response.output
         );
@@ -209,7 +210,7 @@ pub(super) fn outputs_arrive(played: &Played) -> Finding {
         let expected = answer(&call.input["number"]);
         ensure!(
             response.output.contains(&expected) && response.status == ToolStatus::Ok,
-            "{}: the tool said {expected:?}, the agent was given {response:?}",
+            "{}: the tool returned {expected:?}, but the agent received {response:?}",
             played.label
         );
     }
@@ -221,7 +222,7 @@ pub(super) fn errors_arrive(played: &Played) -> Finding {
         let response = played.response_to(call.id)?;
         ensure!(
             response.output.contains(FAILURE) && response.status == ToolStatus::Error,
-            "{}: the tool failed with {FAILURE:?}, the agent was given {response:?}",
+            "{}: the tool failed with {FAILURE:?}, but the agent received {response:?}",
             played.label
         );
     }

@@ -1,14 +1,15 @@
-//! What must become of an interruption and of a word in between.
+//! Checks of interrupting and steering a session.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionControl, SessionOutcome, StreamEvent};
+use autonoe_core::agent::{AgentErrorKind, SessionControl, SessionOutcome};
+use autonoe_core::{AgentError, StreamEvent};
 
+use super::fixture::Subject;
+use super::fixture::{Fixture, GateMode, Session, dispose, prompt, read, read_until};
 use super::harness::Scenario;
-use super::record::Happening;
-use super::stand::Subject;
-use super::stand::{GateIs, Session, Stand, dispose, prompt, read, read_until};
+use super::record::RecordEntry;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Interrupts from another task, as a run does.
@@ -36,11 +37,11 @@ async fn steer(
 }
 
 pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
+    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     let control = client.control();
     {
         let mut stream = client.query(prompt());
@@ -57,18 +58,18 @@ pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
     let log = record.all();
     let interrupted = log.iter().any(|happening| {
         let end = SessionOutcome::Interrupted;
-        matches!(happening, Happening::Saw(StreamEvent::End { outcome, .. }) if *outcome == end)
+        matches!(happening, RecordEntry::Streamed(StreamEvent::End { outcome, .. }) if *outcome == end)
     });
     ensure!(interrupted, "after an interruption the turn went: {log:?}");
     Ok(())
 }
 
 pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
+    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     let control = client.control();
     let steered = {
         let mut stream = client.query(prompt());
@@ -79,25 +80,25 @@ pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
     match (steered, stand.capabilities.steering.is_yes()) {
         (Ok(()), true) | (Err(_), false) => Ok(()),
         (Ok(()), false) => Err(Flaw::Failed(
-            "a backend without steering says that it was delivered".into(),
+            "a backend without steering reports that the message was delivered".into(),
         )),
         (Err(error), true) => Err(Flaw::Failed(format!("steer failed: {error}"))),
     }
 }
 
-/// Uses the control after the end of the turn, and after the client is gone.
+/// Uses the control after the end of the turn, and after the client is dropped.
 pub(super) async fn outlives_its_session(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
-    let mut stand = Stand::of(subject, scenario).await?;
+    let mut stand = Fixture::new(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     let control = client.control();
     {
         let mut stream = client.query(prompt());
         read(&mut stream, &record, limit).await?;
     }
-    // They do nothing or fail; either is right.
+    // They may do nothing or fail.
     let _ = interrupt(&control, limit).await?;
     let _ = steer(&client.control(), limit).await?;
     let _ = dispose(client, limit).await;

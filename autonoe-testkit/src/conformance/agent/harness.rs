@@ -1,87 +1,85 @@
-//! How a suite gets agents that do what it needs.
+//! [`AgentHarness`]: provides agents that play the scenarios of the suite.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{
-    AgentClientFactory, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, Toolbox,
-};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::Toolbox;
+use autonoe_core::{AgentClientFactory, RunId, SessionSpec};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Makes agents of one backend do what a suite needs.
+/// Provides agents of one backend that play the scenarios of the suite.
 ///
-/// An implementer owes agents of the real backend behind which something is
-/// scripted: a model server, a program, a recording. The sessions themselves
-/// (gate, tools, prompt) come from the suite.
+/// An implementation returns agents of the real backend with something scripted behind it: a model
+/// server, a program, a recording. The suite provides the sessions themselves (gate, tools,
+/// prompt).
 #[async_trait]
 pub trait AgentHarness: Send + Sync {
-    /// Returns agents that play `scenario`, each session anew, or `None` if they cannot.
+    /// Returns agents that play `scenario` in every session, or `None` if they cannot.
     ///
-    /// Up to three sessions are made of what is returned, two of them at the
-    /// same time. The checks of a scenario that cannot be played are skipped,
-    /// and listed as such.
+    /// The suite creates up to three sessions with the returned agents, two of them at the same
+    /// time. The checks of a scenario that cannot be played are skipped, and listed as skipped.
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>>;
 
-    /// Returns the directory that sessions work in. It must exist.
+    /// Returns the working directory of sessions. It must exist.
     fn project(&self) -> PathBuf {
         std::env::temp_dir()
     }
 
-    /// Returns how long anything may take, in tokio's time.
+    /// Returns the time limit of every step, in tokio's time.
     ///
-    /// Processes that a session leaves have as long to end, in real time; time in which the machine
-    /// is too busy to run the suite does not count.
+    /// Processes that a session leaves have the same limit to end, in real time. Time in which the
+    /// machine is too busy to run the suite does not count.
     fn time_limit(&self) -> Duration {
         Duration::from_secs(30)
     }
 }
 
-/// What an agent is to do in a session, whatever it is told.
+/// What an agent does in a session, whatever its prompt is.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Scenario {
-    /// Says `text` and ends its turn as completed. Uses no tool.
+    /// Sends `text` and ends its turn as completed. Uses no tool.
     Says {
-        /// What it says.
+        /// The text.
         text: String,
     },
-    /// Runs `command` with the backend's own shell tool, once, takes whatever
-    /// comes back (also a refusal), and ends its turn as completed.
+    /// Runs `command` with the backend's own shell tool, once, accepts any result (also a refusal),
+    /// and ends its turn as completed.
     RunsCommand {
-        /// The whole text for the shell.
+        /// The complete text for the shell.
         command: String,
     },
-    /// Makes all of `calls` in one message, so that they run at the same time
-    /// if the backend can do that; takes whatever comes back, and ends its
-    /// turn as completed.
+    /// Makes all of `calls` in one message, so that they run at the same time if the backend
+    /// supports it. Accepts any result, and ends its turn as completed.
     UsesTools {
-        /// The calls, each of one of our tools.
+        /// The calls, each of a tool of the suite.
         calls: Vec<ProbeCall>,
     },
-    /// Says something, then neither says nor does anything until it is stopped.
+    /// Sends a text, then does nothing until it is stopped.
     Hangs,
-    /// Breaks in the middle of its turn: its program dies, or its service
-    /// fails for good.
+    /// Fails in the middle of its turn: its program dies, or its service fails permanently.
     Fails,
-    /// Finds that the quota of its subscription is spent.
+    /// Finds that the quota of its subscription is exhausted.
     ///
-    /// Asked for only if the backend says that it can tell when it comes back.
+    /// Only requested if the backend claims to report when the quota resets.
     HitsQuota {
-        /// When the quota comes back.
+        /// The reset time of the quota.
         resets_at: Timestamp,
     },
 }
 
-/// A call of one of our tools.
+/// A call of a tool of the suite.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProbeCall {
     /// The tool, by its name in the session's [`Toolbox`].
     pub tool: String,
-    /// What it is called with.
+    /// The input of the call.
     pub input: Value,
 }
 
@@ -93,18 +91,18 @@ impl ProbeCall {
         }
     }
 
-    /// Returns the name under which agents call the tool, for example `mcp__autonoe__probe`.
+    /// Returns the name that agents use for the tool, for example `mcp__autonoe__probe`.
     pub fn qualified_name(&self) -> String {
         Toolbox::qualified_name(&self.tool)
     }
 }
 
 /// Asserts that `agents`, which have an invalid option, refuse to be probed and to create a client,
-/// both with an error that begins with the `call` that set the option.
+/// both with an error that starts with the `call` that set the option.
 ///
 /// # Panics
 ///
-/// They accept the option, or the error is another one.
+/// If they accept the option, or return another error.
 pub async fn assert_option_refused(agents: &dyn AgentClientFactory, call: &str) {
     let key = SessionKey {
         run: RunId::new("run"),

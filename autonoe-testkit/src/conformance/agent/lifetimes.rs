@@ -1,4 +1,4 @@
-//! How sessions go on and how they are ended.
+//! Checks of how sessions progress and how they are stopped.
 
 use std::pin::pin;
 
@@ -6,24 +6,26 @@ use autonoe_core::{AgentClient, StreamEvent};
 use futures::{StreamExt, future};
 use tokio_util::sync::CancellationToken;
 
+use super::fixture::Subject;
+use super::fixture::{
+    Fixture, GateMode, Session, dispose, is_gate_call, is_tool_start, prompt, read, read_until,
+};
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
-use super::record::Happening;
+use super::record::RecordEntry;
 use super::sessions::says;
-use super::stand::Subject;
-use super::stand::{GateIs, Session, Stand, dispose, is_asked, is_ran, prompt, read, read_until};
 use crate::conformance::checks::{Finding, Flaw, within};
 
-/// Looks at the call in the stream, looks away, and waits for the tool to run all the same.
+/// Reads the call from the stream, stops polling, and waits until the tool has run nevertheless.
 pub(super) async fn progress_without_polling(
     subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Stand::of(subject, scenario).await?;
+    let mut stand = Fixture::new(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     {
         let mut stream = client.query(prompt());
         let is_call = |event: &StreamEvent| matches!(event, StreamEvent::ToolInvocation { .. });
@@ -31,12 +33,12 @@ pub(super) async fn progress_without_polling(
         match scenario {
             Scenario::UsesTools { .. } => {
                 record
-                    .wait_for(limit, "the tool, with nobody polling,", is_ran)
+                    .wait_for(limit, "the tool, with nobody polling,", is_tool_start)
                     .await?;
             }
             _ => {
                 record
-                    .wait_for(limit, "the gate, with nobody polling,", is_asked)
+                    .wait_for(limit, "the gate, with nobody polling,", is_gate_call)
                     .await?;
             }
         }
@@ -46,31 +48,31 @@ pub(super) async fn progress_without_polling(
     Ok(())
 }
 
-/// Looks away while the gate thinks, and waits for the tool to run all the same.
+/// Stops polling while the gate decides, and waits until the tool has run nevertheless.
 pub(super) async fn progress_behind_a_slow_gate(
     subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Stand::of(subject, scenario).await?;
+    let mut stand = Fixture::new(subject, scenario).await?;
     let limit = stand.limit;
     let answers = CancellationToken::new();
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::OpenAfter(answers.clone()))?;
+    } = stand.session(GateMode::OpenAfter(answers.clone()))?;
     {
         let mut stream = client.query(prompt());
         {
-            let asked = pin!(record.wait_for(limit, "the gate", is_asked));
+            let asked = pin!(record.wait_for(limit, "the gate", is_gate_call));
             let polled = pin!(read_until(&mut stream, &record, limit, "an end", |_| false));
             match future::select(asked, polled).await {
                 future::Either::Left((asked, _)) => asked?,
-                // That the gate is not asked is told by another check.
+                // Another check reports that the gate was not called.
                 future::Either::Right(_) => return Ok(()),
             }
         }
         answers.cancel();
         record
-            .wait_for(limit, "the tool, with nobody polling,", is_ran)
+            .wait_for(limit, "the tool, with nobody polling,", is_tool_start)
             .await?;
     }
     let _ = dispose(client, limit).await;
@@ -78,15 +80,15 @@ pub(super) async fn progress_behind_a_slow_gate(
 }
 
 pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
-    let client = stand.session(GateIs::Open)?.client;
+    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
+    let client = stand.session(GateMode::Open)?.client;
     dispose(client, stand.limit).await
 }
 
-/// Sessions that were stopped in the middle: a dropped client, a dropped disposal, and a dropped
-/// stream with a disposal after it.
+/// Sessions that were stopped in the middle: by dropping the client, by dropping the disposal, and
+/// by dropping the stream before a disposal.
 pub(super) struct StoppedSessions {
-    /// Whether each of them started, whatever the one before left.
+    /// Whether each of them started, whatever the previous one left behind.
     pub(super) starts: Finding,
     /// The disposal after the dropped stream.
     pub(super) disposal: Finding,
@@ -96,7 +98,7 @@ pub(super) struct StoppedSessions {
 
 /// Stops three sessions in the middle, each in another way, and looks for their processes.
 pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessions> {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
+    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let mut stopped = StoppedSessions {
         starts: Ok(()),
@@ -121,73 +123,73 @@ pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessi
         }
         stopped
             .processes
-            .push(subject.look_for_survivors(way).await);
+            .push(subject.check_leftover_processes(way).await);
     }
     Ok(stopped)
 }
 
-/// Returns the client of a session that hangs in its turn.
-async fn hanging(stand: &mut Stand<'_>) -> Finding<Box<dyn AgentClient>> {
+/// Returns the client of a session that hangs during its turn.
+async fn hanging(stand: &mut Fixture<'_>) -> Finding<Box<dyn AgentClient>> {
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     let mut stream = client.query(prompt());
     read_until(&mut stream, &record, limit, "a first sign", |_| true).await?;
     drop(stream);
     Ok(client)
 }
 
-/// Drops the stream while our tool runs.
+/// Drops the stream while the tool of the suite runs.
 pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
     let scenario = Scenario::UsesTools {
         calls: vec![probe_tool::waits()],
     };
-    let mut stand = Stand::of(subject, &scenario).await?;
+    let mut stand = Fixture::new(subject, &scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     {
         let mut stream = client.query(prompt());
         let reading = async {
             while let Some(item) = stream.next().await {
-                record.note_item(item);
+                record.push_item(item);
             }
             Err(Flaw::Failed(
                 "the turn ended while the tool was running".into(),
             ))
         };
-        let running = record.wait_for(limit, "the tool", is_ran);
+        let running = record.wait_for(limit, "the tool", is_tool_start);
         let either = future::select(Box::pin(reading), Box::pin(running)).await;
         either.factor_first().0?;
     }
-    let is_over = |happening: &Happening| matches!(happening, Happening::Over);
+    let is_over = |happening: &RecordEntry| matches!(happening, RecordEntry::ToolEnded);
     let ended = record.wait_for(limit, "the end of the tool", is_over).await;
     let _ = dispose(client, limit).await;
     ended
 }
 
-/// Lets two sessions of one factory take turns.
+/// Runs two sessions of one factory concurrently.
 pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
-    let mut stand = Stand::of(subject, scenario).await?;
+    let mut stand = Fixture::new(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         client: mut one,
         record: first,
         key: one_key,
         ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     let Session {
         client: mut other,
         record: second,
         key: other_key,
         ..
-    } = stand.session(GateIs::Open)?;
+    } = stand.session(GateMode::Open)?;
     {
         let (mut left, mut right) = (one.query(prompt()), other.query(prompt()));
         let any = |_: &StreamEvent| true;
-        // The first is in the middle of its turn while the second goes from its start to its end.
+        // The first is in the middle of its turn while the second runs from start to end.
         read_until(
             &mut left,
             &first,
@@ -213,9 +215,9 @@ pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> 
         let mut ended = false;
         for happening in record.all() {
             let session = match &happening {
-                Happening::Asked(call) => &call.session,
-                Happening::Ran { session, .. } => session,
-                Happening::Saw(StreamEvent::End { .. }) => {
+                RecordEntry::GateCalled(call) => &call.session,
+                RecordEntry::ToolStarted { session, .. } => session,
+                RecordEntry::Streamed(StreamEvent::End { .. }) => {
                     ended = true;
                     continue;
                 }

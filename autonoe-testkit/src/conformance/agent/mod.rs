@@ -1,23 +1,23 @@
-//! The conformance suite of backends.
+//! Conformance suite for backends.
 
 mod calls;
 mod control;
+mod fixture;
 mod harness;
+mod leftover_processes;
 mod lifetimes;
+mod observer_events;
 mod played;
 mod probe_tool;
 mod record;
+mod session_checks;
 mod sessions;
-mod stand;
 mod suite;
-mod survey;
-mod survivors;
-mod told;
 mod turns;
 mod unclaimed;
 
+use self::fixture::Subject;
 use self::sessions::Sessions;
-use self::stand::Subject;
 use super::checks::Checks;
 use super::report::Conformance;
 
@@ -25,18 +25,16 @@ pub use harness::{AgentHarness, ProbeCall, Scenario, assert_option_refused};
 
 /// Checks an [`AgentClient`](autonoe_core::AgentClient) and its factory against their contracts.
 ///
-/// What a backend says that it cannot do is not asked of it: those checks are
-/// skipped and listed in the report. But each field of a
-/// [`SessionSpec`](autonoe_core::SessionSpec) that it does not claim in its
-/// [`Capabilities`](autonoe_core::Capabilities) is set once, and the backend
-/// must refuse the session with
-/// [`AgentErrorKind::Unclaimed`](autonoe_core::AgentErrorKind::Unclaimed), as
+/// Capabilities that a backend does not claim are not required: those checks are skipped and listed
+/// in the report. But each field of a [`SessionSpec`](autonoe_core::SessionSpec) that it does not
+/// claim in its [`Capabilities`](autonoe_core::Capabilities) is set once, and the backend must
+/// refuse the session with
+/// [`AgentErrorKind::Unclaimed`](autonoe_core::agent::AgentErrorKind::Unclaimed), as
 /// [`SessionSpec::refuse_unclaimed`] does.
 ///
-/// After each session the suite looks for processes that are left, on Linux:
-/// those with a variable of [`SessionSpec::environment`] in their environment,
-/// and those that work in [`AgentHarness::project`] if that is not the folder
-/// of all temporary files.
+/// After each session the suite looks for remaining processes, on Linux: those with a variable of
+/// [`SessionSpec::environment`] in their environment, and those that work in
+/// [`AgentHarness::project`], unless that is the folder of all temporary files.
 ///
 /// [`SessionSpec::environment`]: autonoe_core::SessionSpec::environment
 /// [`SessionSpec::refuse_unclaimed`]: autonoe_core::SessionSpec::refuse_unclaimed
@@ -47,9 +45,10 @@ pub use harness::{AgentHarness, ProbeCall, Scenario, assert_option_refused};
 /// use async_trait::async_trait;
 /// use autonoe_core::AgentClientFactory;
 /// use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
+/// # use autonoe_core::agent::{NoControl, Prompt, SessionControl, SessionOutcome};
+/// # use autonoe_core::time::AgentSessionId;
 /// # use autonoe_core::{
-/// #     AgentClient, AgentError, AgentSessionId, Capabilities, MessageStream, NoControl, Prompt,
-/// #     SessionControl, SessionOutcome, SessionSpec, StreamEvent,
+/// #     AgentClient, AgentError, Capabilities, MessageStream, SessionSpec, StreamEvent,
 /// # };
 /// # use futures::{StreamExt, stream};
 /// # struct Parrot(String);
@@ -111,17 +110,17 @@ pub use harness::{AgentHarness, ProbeCall, Scenario, assert_option_refused};
 pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
     let subject = Subject::new(harness);
     let sessions = Sessions::play(&subject).await;
-    let mut checks = Checks::of("agent client");
+    let mut checks = Checks::new("agent client");
     suite::probe(&mut checks, harness).await;
     suite::turns(&mut checks, &sessions);
     suite::gate(&mut checks, &sessions);
     suite::own_tools(&mut checks, &sessions);
-    suite::told(&mut checks, &sessions);
+    suite::observer_events(&mut checks, &sessions);
     suite::unclaimed(&mut checks, &subject, &sessions).await;
     suite::outer_sandbox(&mut checks, &subject, &sessions).await;
     suite::lifetimes(&mut checks, &subject, &sessions).await;
     suite::control(&mut checks, &subject).await;
-    // After all others: it reports what every session left.
+    // Runs after all others, because it reports the processes of every session.
     suite::processes(&mut checks, &subject, &sessions);
     checks.finish()
 }

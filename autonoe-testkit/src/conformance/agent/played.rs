@@ -1,19 +1,23 @@
-//! Sessions that were played from beginning to end.
+//! Sessions played from start to end, with everything they recorded.
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 
-use autonoe_core::{Events, SessionKey, SessionOutcome, StreamEvent, ToolStatus};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::SessionOutcome;
+use autonoe_core::event::Events;
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::ToolStatus;
 use futures::FutureExt;
 use serde_json::Value;
 
+use super::fixture::Subject;
+use super::fixture::{Fixture, GateMode, Session, dispose, prompt, read};
 use super::harness::Scenario;
-use super::record::Happening;
-use super::stand::Subject;
-use super::stand::{GateIs, Session, Stand, dispose, prompt, read};
+use super::record::RecordEntry;
 use crate::conformance::checks::{Finding, Flaw, panicked};
 
-/// A session that was played: what its turn came to, and all that happened.
+/// A played session: the result of its turn, and everything that happened.
 pub(super) struct Played {
     pub(super) label: &'static str,
     pub(super) key: SessionKey,
@@ -21,10 +25,10 @@ pub(super) struct Played {
     pub(super) events: Events,
     pub(super) turn: Finding,
     pub(super) disposal: Finding,
-    pub(super) log: Vec<Happening>,
+    pub(super) log: Vec<RecordEntry>,
 }
 
-/// A call as the stream shows it.
+/// A call in the stream.
 #[derive(Debug)]
 pub(super) struct Invocation<'a> {
     pub(super) at: usize,
@@ -33,7 +37,7 @@ pub(super) struct Invocation<'a> {
     pub(super) input: &'a Value,
 }
 
-/// An answer as the stream shows it.
+/// A response in the stream.
 #[derive(Debug)]
 pub(super) struct Response<'a> {
     pub(super) at: usize,
@@ -44,16 +48,16 @@ pub(super) struct Response<'a> {
 
 /// Plays one session of `scenario`.
 ///
-/// A turn that hangs or panics is a finding of its own: the session is still
-/// there, with what happened until then.
+/// A turn that hangs or panics is a separate finding: the session is still returned, with
+/// everything that happened until then.
 pub(super) async fn play(
     subject: &Subject<'_>,
     label: &'static str,
     scenario: &Scenario,
-    gate: GateIs,
+    gate: GateMode,
 ) -> Finding<Played> {
     let playing = AssertUnwindSafe(async {
-        let mut stand = Stand::of(subject, scenario).await?;
+        let mut stand = Fixture::new(subject, scenario).await?;
         let limit = stand.limit;
         let Session {
             mut client,
@@ -85,22 +89,22 @@ pub(super) async fn play(
         })
     });
     let played = playing.catch_unwind().await;
-    // The check of processes reports what it found.
-    let _ = subject.look_for_survivors(label).await;
+    // The process check reports the result.
+    let _ = subject.check_leftover_processes(label).await;
     played.unwrap_or_else(|panic| Err(panicked(panic)))
 }
 
 impl Played {
-    /// Returns the items of the stream, an error as its text.
+    /// Returns the items of the stream, errors as text.
     pub(super) fn items(&self) -> impl Iterator<Item = Result<&StreamEvent, &str>> {
         self.log.iter().filter_map(|happening| match happening {
-            Happening::Saw(event) => Some(Ok(event)),
-            Happening::Failed(error) => Some(Err(error.as_str())),
+            RecordEntry::Streamed(event) => Some(Ok(event)),
+            RecordEntry::Failed(error) => Some(Err(error.as_str())),
             _ => None,
         })
     }
 
-    /// Returns how the turn ended, if the stream said so.
+    /// Returns the outcome of the turn, if the stream reported one.
     pub(super) fn outcome(&self) -> Option<&SessionOutcome> {
         self.items().find_map(|item| match item {
             Ok(StreamEvent::End { outcome, .. }) => Some(outcome),
@@ -111,7 +115,7 @@ impl Played {
     pub(super) fn invocations(&self) -> Vec<Invocation<'_>> {
         let log = self.log.iter().enumerate();
         log.filter_map(|(at, happening)| match happening {
-            Happening::Saw(StreamEvent::ToolInvocation {
+            RecordEntry::Streamed(StreamEvent::ToolInvocation {
                 call_id,
                 name,
                 input,
@@ -130,7 +134,7 @@ impl Played {
     pub(super) fn responses(&self) -> Vec<Response<'_>> {
         let log = self.log.iter().enumerate();
         log.filter_map(|(at, happening)| match happening {
-            Happening::Saw(StreamEvent::ToolResponse {
+            RecordEntry::Streamed(StreamEvent::ToolResponse {
                 call_id,
                 output,
                 status,
@@ -146,9 +150,9 @@ impl Played {
         .collect()
     }
 
-    /// Returns the answer to the call with this id.
+    /// Returns the response to the call with this id.
     ///
-    /// That there is none is told by another check; here it cannot be seen what it says.
+    /// Another check reports a missing response; without it, this check is untestable.
     pub(super) fn response_to(&self, id: &str) -> Finding<Response<'_>> {
         self.responses()
             .into_iter()
@@ -158,12 +162,12 @@ impl Played {
             })
     }
 
-    /// Returns the inputs with which our tool ran, in order.
+    /// Returns the inputs of the probe tool's calls, in order.
     pub(super) fn runs(&self) -> Vec<(&SessionKey, &Value)> {
         self.log
             .iter()
             .filter_map(|happening| match happening {
-                Happening::Ran { session, input } => Some((session, input)),
+                RecordEntry::ToolStarted { session, input } => Some((session, input)),
                 _ => None,
             })
             .collect()

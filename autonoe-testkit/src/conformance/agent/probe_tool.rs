@@ -1,20 +1,21 @@
-//! A tool of ours that says how it was called.
+//! Tool that records how it was called.
 
 use async_trait::async_trait;
-use autonoe_core::{Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+use autonoe_core::tool::{ToolDefinition, ToolErrorCode};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use futures::future;
 use serde_json::{Value, json};
 
 use super::harness::ProbeCall;
-use super::record::{Happening, Record};
+use super::record::{Record, RecordEntry};
 
 /// The name of the tool in the toolbox.
 const NAME: &str = "conformance_probe";
 
-/// What the tool says when it is to fail.
+/// The error of a call that is meant to fail.
 pub(super) const FAILURE: &str = "the probe fails as it was asked to";
 
-/// A tool that writes down each call; its input says what it then does.
+/// A tool that records each call; its input determines what it does.
 pub(super) struct ProbeTool {
     definition: ToolDefinition,
     record: Record,
@@ -36,13 +37,13 @@ impl ProbeTool {
     }
 }
 
-/// A call that is answered with [`answer`] of `number`.
+/// A call that returns [`answer`] of `number`.
 pub(super) fn answers(number: u32) -> ProbeCall {
     ProbeCall::new(NAME, json!({"number": number, "does": "answer"}))
 }
 
-/// A call with an input that is easily damaged on its way.
-pub(super) fn carries() -> ProbeCall {
+/// A call with an input that is easily corrupted in transport.
+pub(super) fn with_fragile_input() -> ProbeCall {
     let load = json!({
         "text": "a\nb\t\"c\" \\ 'd' $e `f` \u{1F980} e\u{301} <g> &amp; %s {0}",
         "long": "x".repeat(20_000),
@@ -58,12 +59,12 @@ pub(super) fn fails() -> ProbeCall {
     ProbeCall::new(NAME, json!({"number": 1, "does": "fail"}))
 }
 
-/// A call that does not come to an end by itself.
+/// A call that never ends by itself.
 pub(super) fn waits() -> ProbeCall {
     ProbeCall::new(NAME, json!({"number": 1, "does": "wait"}))
 }
 
-/// What the tool says to a call that it answers.
+/// Returns the output of a successful call.
 pub(super) fn answer(number: &Value) -> String {
     format!("the probe has seen number {number}.")
 }
@@ -76,14 +77,14 @@ impl Tool for ProbeTool {
 
     async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let session = context.session.clone();
-        self.record.note(Happening::Ran {
+        self.record.push(RecordEntry::ToolStarted {
             session,
             input: input.clone(),
         });
         let _over = OverOnDrop(&self.record);
         match input["does"].as_str() {
             Some("answer") => Ok(ToolOutput::new(answer(&input["number"]))),
-            // The toolbox ends it, or whoever drops the call.
+            // The toolbox ends the call, or its caller drops it.
             Some("wait") => future::pending().await,
             _ => Err(ToolError::new(ToolErrorCode::VALIDATION_ERROR, FAILURE)),
         }
@@ -94,6 +95,6 @@ struct OverOnDrop<'a>(&'a Record);
 
 impl Drop for OverOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.note(Happening::Over);
+        self.0.push(RecordEntry::ToolEnded);
     }
 }

@@ -1,12 +1,14 @@
-//! What happened in a session, in the order in which it was seen.
+//! Ordered record of everything that happened in a session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use autonoe_core::event::SpanContext;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::time::SessionKey;
 use autonoe_core::{
-    AgentError, HookDecision, PreToolUseHook, ProjectPaths, RunEvent, RunObserver, SessionKey,
-    SpanContext, StreamEvent, ToolCall,
+    AgentError, HookDecision, PreToolUseHook, RunEvent, RunObserver, StreamEvent, ToolCall,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -14,43 +16,43 @@ use tokio_util::sync::CancellationToken;
 
 use crate::conformance::checks::{Finding, within};
 
-/// Something that happened in a session.
+/// An event of a session, as the suite saw it.
 #[derive(Clone, Debug)]
-pub(super) enum Happening {
-    /// The gate was asked about a call.
-    Asked(ToolCall),
-    /// The probe tool began to run.
-    Ran { session: SessionKey, input: Value },
-    /// The probe tool ended, or was ended.
-    Over,
-    /// The backend told something beside its stream.
-    Told(Told),
-    /// The stream gave an event.
-    Saw(StreamEvent),
-    /// The stream gave an error.
+pub(super) enum RecordEntry {
+    /// The gate was called.
+    GateCalled(ToolCall),
+    /// The probe tool started.
+    ToolStarted { session: SessionKey, input: Value },
+    /// The probe tool ended, or was stopped.
+    ToolEnded,
+    /// The backend emitted an event beside its stream.
+    Emitted(EmittedEvent),
+    /// The stream yielded an event.
+    Streamed(StreamEvent),
+    /// The stream yielded an error.
     Failed(String),
 }
 
-/// What a backend told beside its stream: where, and the event as other programs read it.
+/// An event that a backend emitted beside its stream: its span, and the event as JSON.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct EmittedEvent {
     pub(super) span: SpanContext,
     pub(super) event: Value,
 }
 
 impl RunObserver for Record {
     fn on_event(&self, event: &RunEvent<'_>) {
-        self.note(Happening::Told(Told {
+        self.push(RecordEntry::Emitted(EmittedEvent {
             span: event.span,
             event: serde_json::to_value(event).unwrap_or(Value::Null),
         }));
     }
 }
 
-/// Writes down what happens in a session. Clones write to the same record.
+/// Records what happens in a session. Clones share the record.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    log: Arc<Mutex<Vec<Happening>>>,
+    log: Arc<Mutex<Vec<RecordEntry>>>,
     news: Arc<watch::Sender<()>>,
 }
 
@@ -62,28 +64,28 @@ impl Record {
         }
     }
 
-    pub(super) fn note(&self, happening: Happening) {
+    pub(super) fn push(&self, happening: RecordEntry) {
         self.log().push(happening);
         self.news.send_replace(());
     }
 
-    pub(super) fn note_item(&self, item: Result<StreamEvent, AgentError>) {
-        self.note(match item {
-            Ok(event) => Happening::Saw(event),
-            Err(error) => Happening::Failed(error.to_string()),
+    pub(super) fn push_item(&self, item: Result<StreamEvent, AgentError>) {
+        self.push(match item {
+            Ok(event) => RecordEntry::Streamed(event),
+            Err(error) => RecordEntry::Failed(error.to_string()),
         });
     }
 
-    pub(super) fn all(&self) -> Vec<Happening> {
+    pub(super) fn all(&self) -> Vec<RecordEntry> {
         self.log().clone()
     }
 
-    /// Waits until something happened.
+    /// Waits until a matching entry is recorded.
     pub(super) async fn wait_for(
         &self,
         limit: Duration,
         what: &str,
-        happened: impl Fn(&Happening) -> bool,
+        happened: impl Fn(&RecordEntry) -> bool,
     ) -> Finding {
         let mut news = self.news.subscribe();
         let wait = async {
@@ -96,16 +98,16 @@ impl Record {
         within(limit, what, wait).await
     }
 
-    fn log(&self) -> MutexGuard<'_, Vec<Happening>> {
+    fn log(&self) -> MutexGuard<'_, Vec<RecordEntry>> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A hook that writes down what it is asked, and always answers the same.
+/// A hook that records its calls and always returns the same decision.
 pub(super) struct RecordingHook {
     pub(super) record: Record,
     pub(super) answer: HookDecision,
-    /// Keeps the answer back until it is cancelled.
+    /// Delays the decision until this is cancelled.
     pub(super) answers_after: Option<CancellationToken>,
 }
 
@@ -116,7 +118,7 @@ impl PreToolUseHook for RecordingHook {
     }
 
     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
-        self.record.note(Happening::Asked(call.clone()));
+        self.record.push(RecordEntry::GateCalled(call.clone()));
         if let Some(token) = &self.answers_after {
             token.cancelled().await;
         }

@@ -1,38 +1,39 @@
-//! The sessions that most checks look at.
+//! The sessions that most checks inspect.
 
 use std::panic::AssertUnwindSafe;
 
-use autonoe_core::{Capabilities, HookCoverage, Support};
+use autonoe_core::Capabilities;
+use autonoe_core::agent::{HookCoverage, Support};
 use futures::FutureExt;
 use jiff::Timestamp;
 
+use super::fixture::Subject;
+use super::fixture::{Fixture, GateMode};
 use super::harness::{ProbeCall, Scenario};
+use super::leftover_processes::left_in_background;
 use super::played::{Played, play};
 use super::probe_tool;
-use super::stand::Subject;
-use super::stand::{GateIs, Stand};
-use super::survey::missing;
-use super::survivors::left_in_background;
+use super::session_checks::missing;
 use crate::conformance::checks::Marker;
 use crate::conformance::checks::{Finding, Flaw};
 
-/// What the agent says in the session `says`.
+/// The text of the agent in the session `says`.
 pub(super) const TEXT: &str = "The agent says this: ä, 🦀 and \"quotes\".";
 
-/// What the agent runs in the session `command`.
+/// The command of the agent in the session `command`.
 pub(super) const COMMAND: &str = "echo 'conformance' && true";
 
-/// A session that was played, or why there is none.
+/// A played session, or the reason why there is none.
 pub(super) type Session = Finding<Played>;
 
-/// The sessions that most checks look at.
+/// The sessions that most checks inspect.
 pub(super) struct Sessions {
     pub(super) capabilities: Capabilities,
-    /// Where the denied command would leave a trace.
+    /// The file that the denied command would create.
     pub(super) marker: Marker,
     pub(super) says: Session,
     pub(super) command: Session,
-    /// Its command leaves a process in the background.
+    /// The command of this session leaves a process in the background.
     pub(super) background: Session,
     pub(super) denied_command: Session,
     pub(super) tool: Session,
@@ -44,11 +45,12 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Plays all of them, one after the other.
+    /// Plays all sessions, one after the other.
     pub(super) async fn play(subject: &Subject<'_>) -> Self {
-        // What cannot be probed can do nothing; that it cannot is told by a check.
+        // A backend that cannot be probed has no capabilities; another check reports the failed
+        // probe.
         let first = says();
-        let probing = AssertUnwindSafe(Stand::of(subject, &first)).catch_unwind();
+        let probing = AssertUnwindSafe(Fixture::new(subject, &first)).catch_unwind();
         let capabilities = match probing.await {
             Ok(Ok(stand)) => stand.capabilities,
             _ => Capabilities::new("unknown"),
@@ -66,10 +68,14 @@ impl Sessions {
                 .open(Ok(()), "background", &runs(&left_in_background()))
                 .await,
             denied_command: stage
-                .closed(asks_gate(can), "denied command", &runs(&marker.touch()))
+                .closed(calls_gate(can), "denied command", &runs(&marker.touch()))
                 .await,
             tool: stage
-                .open(takes_tools(can), "tool", &uses([probe_tool::carries()]))
+                .open(
+                    takes_tools(can),
+                    "tool",
+                    &uses([probe_tool::with_fragile_input()]),
+                )
                 .await,
             tools_at_once: stage
                 .open(takes_tools(can), "tools at once", &uses(two_calls()))
@@ -83,19 +89,19 @@ impl Sessions {
                 .await,
             denied_tools: stage
                 .closed(
-                    asks_gate(can).and(takes_tools(can)),
+                    calls_gate(can).and(takes_tools(can)),
                     "denied tools",
                     &uses(two_calls()),
                 )
                 .await,
             breaks: stage.open(Ok(()), "breaks", &Scenario::Fails).await,
-            quota: stage.open(tells_quota(can), "quota", &quota).await,
+            quota: stage.open(reports_quota(can), "quota", &quota).await,
             capabilities,
             marker,
         }
     }
 
-    /// Returns those whose agents ended their turns by themselves.
+    /// Returns the sessions whose agents ended their turns by themselves.
     pub(super) fn completed(&self) -> [&Session; 7] {
         [
             &self.says,
@@ -108,14 +114,14 @@ impl Sessions {
         ]
     }
 
-    /// Returns all of them.
+    /// Returns all sessions.
     pub(super) fn all(&self) -> impl Iterator<Item = &Session> {
         self.completed()
             .into_iter()
             .chain([&self.background, &self.breaks, &self.quota])
     }
 
-    /// Returns those with tool calls, and how many each has.
+    /// Returns the sessions with tool calls, and the number of their calls.
     pub(super) fn calling(&self) -> [(&Session, usize); 6] {
         [
             (&self.command, 1),
@@ -135,12 +141,12 @@ struct Stage<'a> {
 impl Stage<'_> {
     async fn open(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
         possible?;
-        play(self.subject, label, scenario, GateIs::Open).await
+        play(self.subject, label, scenario, GateMode::Open).await
     }
 
     async fn closed(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
         possible?;
-        play(self.subject, label, scenario, GateIs::Closed).await
+        play(self.subject, label, scenario, GateMode::Closed).await
     }
 }
 
@@ -166,26 +172,26 @@ pub(super) fn two_calls() -> [ProbeCall; 2] {
     [probe_tool::answers(1), probe_tool::answers(2)]
 }
 
-pub(super) fn asks_gate(capabilities: &Capabilities) -> Finding {
+pub(super) fn calls_gate(capabilities: &Capabilities) -> Finding {
     if capabilities.hooks == HookCoverage::EveryTool {
         return Ok(());
     }
     Err(Flaw::Untestable(
-        "the backend does not ask the gate about every call".into(),
+        "the backend does not send every call to the gate".into(),
     ))
 }
 
 pub(super) fn takes_tools(capabilities: &Capabilities) -> Finding {
     needs(
         capabilities.in_process_tools,
-        "the backend does not take our tools in-process",
+        "the backend does not accept tools of this process",
     )
 }
 
-fn tells_quota(capabilities: &Capabilities) -> Finding {
+fn reports_quota(capabilities: &Capabilities) -> Finding {
     needs(
         capabilities.quota_reset,
-        "the backend does not tell when a spent quota comes back",
+        "the backend does not report when a spent quota resets",
     )
 }
 
@@ -197,22 +203,21 @@ fn needs(support: Support, otherwise: &str) -> Finding {
     }
 }
 
-/// Lets an agent run a command that writes into the project and beside it: the first shows that
-/// it ran.
-pub(super) async fn an_agent_is_kept_in(subject: &Subject<'_>, claimed: Support) -> Finding {
+/// Has an agent run a command that writes into the project and next to it: the file in the project
+/// shows that it ran.
+pub(super) async fn agent_is_confined(subject: &Subject<'_>, claimed: Support) -> Finding {
     if !claimed.is_yes() {
-        let why = "the backend makes no outer sandbox";
+        let why = "the backend creates no outer sandbox";
         return Err(Flaw::Untestable(why.to_owned()));
     }
     let project = subject.harness.project();
     let beside = project.parent().filter(|folder| folder.parent().is_some());
-    let beside = beside.ok_or_else(|| {
-        Flaw::Untestable("the project is in no folder that could be written to".to_owned())
-    })?;
+    let beside = beside
+        .ok_or_else(|| Flaw::Untestable("the project is not in a writable folder".to_owned()))?;
     let (inside, outside) = (Marker::in_dir(&project), Marker::in_dir(beside));
     let scenario = runs(&format!("{}; {}", inside.touch(), outside.touch()));
 
-    let session = play(subject, "enclosed", &scenario, GateIs::OpenInWalls).await;
+    let session = play(subject, "enclosed", &scenario, GateMode::OpenInSandbox).await;
 
     outside.is_absent()?;
     let Ok(played) = &session else {

@@ -1,18 +1,18 @@
-//! The checks of the suite, by name.
+//! The named checks of the suite.
 
 use std::panic::AssertUnwindSafe;
 
-use autonoe_core::ToolStatus;
+use autonoe_core::tool::ToolStatus;
 use futures::FutureExt;
 
+use super::fixture::Subject;
 use super::harness::AgentHarness;
 use super::played::Played;
+use super::session_checks::{missing, over, pairs};
 use super::sessions::{
-    COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
+    COMMAND, Session, Sessions, TEXT, calls_gate, runs, says, takes_tools, two_calls, uses,
 };
-use super::stand::Subject;
-use super::survey::{missing, over, pairs};
-use super::{calls, control, lifetimes, probe_tool, sessions, told, turns, unclaimed};
+use super::{calls, control, lifetimes, observer_events, probe_tool, sessions, turns, unclaimed};
 use crate::conformance::checks::{Checks, Finding, Flaw, panicked};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
@@ -25,19 +25,15 @@ pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
 }
 
 pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
-    checks.each(
-        "every turn comes to an end",
-        sessions.all(),
-        |session| match session {
-            Ok(Played {
-                label,
-                turn: Err(Flaw::Failed(what)),
-                ..
-            }) => Err(Flaw::Failed(format!("{label}: {what}"))),
-            Err(Flaw::Failed(what)) => Err(Flaw::Failed(what.clone())),
-            _ => Ok(()),
-        },
-    );
+    checks.each("every turn ends", sessions.all(), |session| match session {
+        Ok(Played {
+            label,
+            turn: Err(Flaw::Failed(what)),
+            ..
+        }) => Err(Flaw::Failed(format!("{label}: {what}"))),
+        Err(Flaw::Failed(what)) => Err(Flaw::Failed(what.clone())),
+        _ => Ok(()),
+    });
     over(
         checks,
         "a turn starts with Started, once",
@@ -65,13 +61,13 @@ pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
     );
     over(
         checks,
-        "an agent that breaks does not complete",
+        "an agent that fails does not complete",
         [&sessions.breaks],
         turns::is_no_success,
     );
     over(
         checks,
-        "a spent quota is told with its reset",
+        "a spent quota is reported with its reset",
         [&sessions.quota],
         turns::hits_quota,
     );
@@ -87,28 +83,28 @@ pub(super) fn gate(checks: &mut Checks, sessions: &Sessions) {
     );
     pairs(
         checks,
-        "the gate is asked once about every call, before its answer",
+        "the gate decides once about every call, before its answer",
         &with_calls,
         |it, count| {
-            asks_gate(&sessions.capabilities)?;
-            calls::are_asked_once(it, count)
+            calls_gate(&sessions.capabilities)?;
+            calls::are_gated_once(it, count)
         },
     );
     pairs(
         checks,
-        "the gate is told name, input, session, directory and mode",
+        "the gate receives name, input, session, directory and mode",
         &with_calls,
         |it, _| {
-            asks_gate(&sessions.capabilities)?;
+            calls_gate(&sessions.capabilities)?;
             calls::are_described(it)
         },
     );
     over(
         checks,
-        "a shell command is put to the gate as one",
+        "a shell command reaches the gate as one",
         [&sessions.command],
         |it| {
-            asks_gate(&sessions.capabilities)?;
+            calls_gate(&sessions.capabilities)?;
             calls::is_a_shell_command(it, COMMAND)
         },
     );
@@ -148,13 +144,13 @@ pub(super) fn gate(checks: &mut Checks, sessions: &Sessions) {
 pub(super) fn own_tools(checks: &mut Checks, sessions: &Sessions) {
     over(
         checks,
-        "our tool runs once and gets its input whole",
+        "our tool runs once and receives its whole input",
         [&sessions.tool],
-        |it| calls::run_once_with_their_input(it, &[probe_tool::carries()]),
+        |it| calls::run_once_with_their_input(it, &[probe_tool::with_fragile_input()]),
     );
     over(
         checks,
-        "what our tool says reaches the agent",
+        "the output of our tool reaches the agent",
         [&sessions.tool],
         calls::outputs_arrive,
     );
@@ -176,48 +172,48 @@ pub(super) fn own_tools(checks: &mut Checks, sessions: &Sessions) {
     );
 }
 
-pub(super) fn told(checks: &mut Checks, sessions: &Sessions) {
+pub(super) fn observer_events(checks: &mut Checks, sessions: &Sessions) {
     let claimed = &sessions.capabilities.events;
     let completed = sessions.completed();
     over(
         checks,
-        "observers are told what the backend claims, and no more",
+        "observers receive the events that the backend claims, and no others",
         completed,
-        |it| told::is_what_is_claimed(it, claimed),
+        |it| observer_events::matches_claims(it, claimed),
     );
     over(
         checks,
-        "the pieces of a model's answer make the answer",
+        "the parts of a model's answer add up to the answer",
         [&sessions.says],
-        |it| told::pieces_make_the_answer(it, claimed, TEXT),
+        |it| observer_events::pieces_make_the_answer(it, claimed, TEXT),
     );
     over(
         checks,
-        "each call of a model has a place of its own and one end",
+        "each model call has its own span and one end",
         sessions.all(),
-        told::calls_have_one_end_at_their_place,
+        observer_events::calls_have_one_end_at_their_place,
     );
     over(
         checks,
-        "what the calls of models used is what the session used",
+        "the usage of the model calls is the usage of the session",
         completed,
-        |it| told::usage_adds_up(it, claimed),
+        |it| observer_events::usage_adds_up(it, claimed),
     );
     over(
         checks,
-        "tokens are told where the backend claims it",
+        "tokens are reported where the backend claims it",
         completed,
-        |it| told::has_tokens(it, sessions.capabilities.tokens),
+        |it| observer_events::has_tokens(it, sessions.capabilities.tokens),
     );
     over(
         checks,
         "progress that is shown is hidden",
         sessions.all(),
-        told::notes_are_hidden,
+        observer_events::notes_are_hidden,
     );
 }
 
-/// Asks for each field that the backend does not claim.
+/// Requests each session option that the backend does not claim.
 pub(super) async fn unclaimed(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     for field in unclaimed::fields(&sessions.capabilities) {
         let name = field.field.name();
@@ -232,7 +228,7 @@ pub(super) async fn unclaimed(checks: &mut Checks, subject: &Subject<'_>, sessio
     }
 }
 
-/// Makes a check, and looks for processes that its sessions left.
+/// Runs a check, and looks for processes that its sessions left.
 async fn run(
     checks: &mut Checks,
     subject: &Subject<'_>,
@@ -240,16 +236,16 @@ async fn run(
     finding: impl Future<Output = Finding>,
 ) {
     checks.run(check, finding).await;
-    // The check of processes reports what it found.
-    let _ = subject.look_for_survivors(check).await;
+    // The process check reports the result.
+    let _ = subject.check_leftover_processes(check).await;
 }
 
-/// Reports the processes that any session left. It comes after all other checks.
+/// Reports the processes that any session left. Runs after all other checks.
 pub(super) fn processes(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     let name = "no process outlives its session";
     let findings = subject.process_findings();
     if findings.is_empty() {
-        checks.look(name, || Err(missing(&sessions.says)));
+        checks.run_sync(name, || Err(missing(&sessions.says)));
         return;
     }
     checks.each(name, findings, |finding| finding);
@@ -261,7 +257,7 @@ pub(super) async fn outer_sandbox(checks: &mut Checks, subject: &Subject<'_>, se
         checks,
         subject,
         "an agent in the outer sandbox writes to its project alone",
-        sessions::an_agent_is_kept_in(subject, claimed),
+        sessions::agent_is_confined(subject, claimed),
     )
     .await;
 }
@@ -275,9 +271,9 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     run(
         checks,
         subject,
-        "gate and tools go on when nobody polls the stream",
+        "gate and tools continue when the stream is not polled",
         async {
-            takes_tools(&sessions.capabilities).or(asks_gate(&sessions.capabilities))?;
+            takes_tools(&sessions.capabilities).or(calls_gate(&sessions.capabilities))?;
             progress.await
         },
     )
@@ -287,9 +283,9 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     run(
         checks,
         subject,
-        "a tool runs although nobody polls while the gate thinks",
+        "a tool runs although the stream is not polled during the decision",
         async {
-            takes_tools(&sessions.capabilities).and(asks_gate(&sessions.capabilities))?;
+            takes_tools(&sessions.capabilities).and(calls_gate(&sessions.capabilities))?;
             progress.await
         },
     )
@@ -302,16 +298,16 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
         Ok(_) => Ok(()),
         Err(_) => Err(missing(session)),
     };
-    checks.look("dispose returns after a finished turn", || {
+    checks.run_sync("dispose returns after a finished turn", || {
         disposal(&sessions.says)
     });
-    checks.look("dispose returns after an error", || {
+    checks.run_sync("dispose returns after an error", || {
         disposal(&sessions.breaks)
     });
     let stopped = AssertUnwindSafe(lifetimes::stop_sessions(subject)).catch_unwind();
     let stopped = stopped.await.unwrap_or_else(|panic| Err(panicked(panic)));
     let stopped = stopped.as_ref().map_err(Flaw::clone);
-    checks.look(
+    checks.run_sync(
         "dispose returns after a stream dropped in the middle",
         || stopped.clone()?.disposal.clone(),
     );
@@ -319,20 +315,21 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     run(
         checks,
         subject,
-        "dispose returns when nothing was asked",
+        "dispose returns when no prompt was sent",
         unused,
     )
     .await;
-    checks.look("a client dropped in the middle is in nobody's way", || {
-        stopped.clone()?.starts.clone()
-    });
+    checks.run_sync(
+        "a client dropped in the middle has no effect on others",
+        || stopped.clone()?.starts.clone(),
+    );
     let no_process = "no process outlives a session that is stopped";
     match stopped.map(|stopped| &stopped.processes) {
         Ok(found) if !found.is_empty() => checks.each(no_process, found, Clone::clone),
-        Ok(_) => checks.look(no_process, || {
+        Ok(_) => checks.run_sync(no_process, || {
             Err(Flaw::Untestable("no session started".into()))
         }),
-        Err(flaw) => checks.look(no_process, || Err(flaw)),
+        Err(flaw) => checks.run_sync(no_process, || Err(flaw)),
     }
     run(
         checks,
@@ -368,7 +365,7 @@ pub(super) async fn control(checks: &mut Checks, subject: &Subject<'_>) {
     run(
         checks,
         subject,
-        "a word in between is delivered or refused",
+        "a steering message is delivered or refused",
         control::steers(subject),
     )
     .await;

@@ -1,6 +1,7 @@
-//! What the stream of every turn must look like.
+//! Checks of the event stream of a turn.
 
-use autonoe_core::{SessionOutcome, StreamEvent};
+use autonoe_core::StreamEvent;
+use autonoe_core::agent::SessionOutcome;
 
 use super::played::Played;
 use crate::conformance::checks::{Finding, Flaw};
@@ -45,7 +46,7 @@ pub(super) fn completes(played: &Played) -> Finding {
 }
 
 pub(super) fn says(played: &Played, expected: &str) -> Finding {
-    let said: String = played
+    let text: String = played
         .items()
         .filter_map(|item| match item {
             Ok(StreamEvent::Text { text, .. }) => Some(text.as_str()),
@@ -53,8 +54,8 @@ pub(super) fn says(played: &Played, expected: &str) -> Finding {
         })
         .collect();
     ensure!(
-        said.contains(expected),
-        "the agent said {expected:?}, the stream {said:?}"
+        text.contains(expected),
+        "the agent said {expected:?}, the stream {text:?}"
     );
     Ok(())
 }
@@ -63,20 +64,20 @@ pub(super) fn is_no_success(played: &Played) -> Finding {
     let outcome = played.outcome();
     ensure!(
         outcome != Some(&SessionOutcome::Completed),
-        "an agent that broke ended as {outcome:?}"
+        "an agent that failed ended as {outcome:?}"
     );
     Ok(())
 }
 
 pub(super) fn hits_quota(played: &Played) -> Finding {
     let outcome = played.outcome();
-    let told = matches!(
+    let reports_reset = matches!(
         outcome,
         Some(SessionOutcome::QuotaExceeded {
             resets_at: Some(_),
             ..
         })
     );
-    ensure!(told, "an agent without quota ended as {outcome:?}");
+    ensure!(reports_reset, "an agent without quota ended as {outcome:?}");
     Ok(())
 }

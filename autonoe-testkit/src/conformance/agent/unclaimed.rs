@@ -1,19 +1,19 @@
-//! Fields of a session that a backend does not claim.
+//! Checks of session options that a backend does not claim to support.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, AgentSessionId, Capabilities, McpServer, OuterSandbox, Sandbox,
-    SessionField, SessionSpec, ThinkingBudget,
-};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, Sandbox, SessionField, ThinkingBudget};
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::McpServer;
+use autonoe_core::{AgentError, Capabilities, SessionSpec};
 use futures::StreamExt;
 
+use super::fixture::Subject;
+use super::fixture::{Fixture, GateMode, Session, dispose, prompt};
 use super::sessions::says;
-use super::stand::Subject;
-use super::stand::{GateIs, Session, Stand, dispose, prompt};
 use crate::conformance::checks::{Finding, Flaw, within};
 
-/// A field of a session that a backend must claim before it accepts it.
+/// A session option that a backend must claim before it accepts it.
 pub(super) struct Field {
     pub(super) field: SessionField,
     set: fn(&mut SessionSpec),
@@ -66,19 +66,19 @@ const FIELDS: [Field; 9] = [
     },
 ];
 
-/// Returns the fields that are not claimed.
+/// Returns the unclaimed options.
 pub(super) fn fields(capabilities: &Capabilities) -> impl Iterator<Item = &'static Field> {
     FIELDS
         .iter()
         .filter(|field| capabilities.require([field.field]).is_err())
 }
 
-/// Asks for a session with `field`, which must fail when it is created or as its first event.
+/// Creates a session with `field`, which must fail on creation or with its first event.
 pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding {
     let name = field.field.name();
-    let mut stand = Stand::of(subject, &says()).await?;
+    let mut stand = Fixture::new(subject, &says()).await?;
     let limit = stand.limit;
-    let Session { mut client, .. } = match stand.create(GateIs::Open, field.set) {
+    let Session { mut client, .. } = match stand.create(GateMode::Open, field.set) {
         Ok(session) => session,
         Err(error) => return is_refusal(field.field, &error),
     };
@@ -96,7 +96,7 @@ pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding 
     }
 }
 
-/// Checks that the error is the refusal of `field`, and not something else that went wrong.
+/// Checks that the error refuses `field` and has no other cause.
 fn is_refusal(field: SessionField, error: &AgentError) -> Finding {
     let (name, expected) = (field.name(), AgentErrorKind::Unclaimed(field));
     ensure!(

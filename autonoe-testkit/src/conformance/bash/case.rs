@@ -1,16 +1,16 @@
-//! A policy's own table.
+//! Suite for a policy's own table of commands.
 
 use std::sync::Arc;
 
-use autonoe_core::{BashSecurity, Verdict};
+use autonoe_core::gate::policy::{BashSecurity, Verdict};
 
-use super::ask::{Answer, ask};
 use super::flaw_of;
+use super::judge_thread::{Answer, start_judging};
 use super::texts::Text;
 use crate::conformance::checks::{Checks, Flaw};
 use crate::conformance::report::Conformance;
 
-/// A command and what a policy must say to it.
+/// A command and the verdict that a policy must return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BashCase {
     command: String,
@@ -24,7 +24,7 @@ enum Expected {
 }
 
 impl BashCase {
-    /// The policy must allow `command`.
+    /// Expects the policy to allow `command`.
     pub fn allowed(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -32,7 +32,7 @@ impl BashCase {
         }
     }
 
-    /// The policy must deny `command`.
+    /// Expects the policy to deny `command`.
     pub fn denied(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -41,10 +41,10 @@ impl BashCase {
     }
 }
 
-/// Checks a policy against a table of its own, one check for each case.
+/// Checks a policy against its own table, one check per case.
 ///
 /// ```
-/// use autonoe_core::DenyAll;
+/// use autonoe_core::gate::policy::DenyAll;
 /// use autonoe_testkit::conformance::{BashCase, bash_security_cases};
 ///
 /// bash_security_cases(DenyAll, &[BashCase::denied("rm -rf /")]).assert();
@@ -54,18 +54,20 @@ pub fn bash_security_cases(
     cases: &[BashCase],
 ) -> Conformance {
     let security: Arc<dyn BashSecurity> = Arc::new(security);
-    let mut checks = Checks::of("bash security cases");
+    let mut checks = Checks::new("bash security cases");
     for BashCase { command, expected } in cases {
         let text = Text {
             label: format!("{command:?}"),
             text: command.clone(),
         };
-        let answer = ask(&security, std::slice::from_ref(&text)).answers().pop();
+        let answer = start_judging(&security, std::slice::from_ref(&text))
+            .answers()
+            .pop();
         let name = match expected {
             Expected::Allowed => format!("{command:?} is allowed"),
             Expected::Denied => format!("{command:?} is denied"),
         };
-        checks.look(&name, || match (answer, expected) {
+        checks.run_sync(&name, || match (answer, expected) {
             (Some(Answer::Verdict(Verdict::Allow)), Expected::Allowed) => Ok(()),
             (Some(Answer::Verdict(Verdict::Deny(denial))), Expected::Denied) => {
                 flaw_of(&denial, &text)

@@ -1,6 +1,9 @@
-//! The public corpus of commands, with the verdicts that the rules give.
+//! Suite for the public corpus of commands with their expected verdicts.
 
-use autonoe_core::{BashSecurity, Destructive, Mode, Policy, PolicyConfig, Profile, Verdict};
+use autonoe_core::Mode;
+use autonoe_core::gate::policy::{
+    BashSecurity, Destructive, Policy, PolicyConfig, Profile, Verdict,
+};
 use autonoe_security::corpus;
 use autonoe_security::{AllowCommands, PolicyScope};
 use serde::Deserialize;
@@ -10,20 +13,20 @@ use crate::conformance::report::Conformance;
 
 /// Checks an implementation of the project's Bash policy against the whole corpus.
 ///
-/// `make` gets the policy of each case and returns the judge for it. One check
-/// is made for each file of the corpus; a failed one names the cases.
+/// `make` receives the policy of each case and returns the judge for it. There is one check per
+/// file of the corpus; a failed check names the cases.
 ///
 /// ```
-/// use autonoe_core::BashValidator;
+/// use autonoe_core::gate::policy::BashValidator;
 /// use autonoe_testkit::conformance;
 ///
 /// conformance::bash_security(BashValidator::new).assert();
 /// ```
 pub fn bash_security<J: BashSecurity>(make: impl Fn(Policy) -> J) -> Conformance {
-    let mut checks = Checks::of("bash security");
+    let mut checks = Checks::new("bash security");
     for file in corpus::files() {
         let name = format!("every case of {} gets its verdict", file.name);
-        checks.look(&name, || {
+        checks.run_sync(&name, || {
             let mut wrong = Vec::new();
             for line in file.text.lines() {
                 let case: Case = serde_json::from_str(line)
@@ -35,32 +38,33 @@ pub fn bash_security<J: BashSecurity>(make: impl Fn(Policy) -> J) -> Conformance
                         "{} {:?}: {}",
                         case.id,
                         case.command,
-                        said(&verdict)
+                        describe_verdict(&verdict)
                     ));
                 }
             }
-            match wrong.is_empty() {
-                true => Ok(()),
-                false => Err(Flaw::Failed(wrong.join("\n"))),
+            if wrong.is_empty() {
+                Ok(())
+            } else {
+                Err(Flaw::Failed(wrong.join("\n")))
             }
         });
     }
     checks.finish()
 }
 
-fn said(verdict: &Verdict) -> String {
+fn describe_verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Allow => "it is allowed".to_owned(),
         Verdict::Deny(denial) => format!("it is denied: {denial}"),
     }
 }
 
-/// A command, the policy it is judged by, and the verdict.
+/// A command, the policy that applies to it, and the expected verdict.
 #[derive(Clone, Debug, Deserialize)]
 struct Case {
-    /// Names the case.
+    /// The id of the case.
     id: String,
-    /// The verdict.
+    /// The expected verdict.
     expect: Expected,
     /// The command.
     command: String,
@@ -74,9 +78,9 @@ struct Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Expected {
-    /// It is allowed.
+    /// The command is allowed.
     Allow,
-    /// It is denied.
+    /// The command is denied.
     Deny,
 }
 
@@ -88,7 +92,7 @@ enum Profiles {
 }
 
 impl Case {
-    /// Returns the policy of the case; the project is in `/srv/project`.
+    /// Returns the policy of the case for the project `/srv/project`.
     fn policy(&self) -> Policy {
         let scope = PolicyScope {
             mode: self.mode,
@@ -100,9 +104,10 @@ impl Case {
                 Profiles::Several(profiles) => profiles.iter().copied().collect(),
             }),
             allow_commands: AllowCommands::List(self.allow_commands.iter().cloned().collect()),
-            destructive: match self.allow_destructive {
-                true => Destructive::Allowed,
-                false => Destructive::Forbidden,
+            destructive: if self.allow_destructive {
+                Destructive::Allowed
+            } else {
+                Destructive::Forbidden
             },
             ..PolicyConfig::default()
         };

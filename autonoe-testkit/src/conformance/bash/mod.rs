@@ -1,16 +1,16 @@
-//! What every judge of Bash commands must do.
+//! Conformance suites for judges of Bash commands.
 
-mod ask;
 mod case;
 mod corpus;
+mod judge_thread;
 mod stricter;
 mod texts;
 
 use std::sync::Arc;
 
-use autonoe_core::{BashSecurity, Denial, Verdict};
+use autonoe_core::gate::policy::{BashSecurity, Denial, Verdict};
 
-use self::ask::{Answer, LIMIT, ask};
+use self::judge_thread::{Answer, LIMIT, start_judging};
 use self::texts::Text;
 use super::checks::{Checks, Finding, Flaw};
 use super::report::Conformance;
@@ -19,18 +19,17 @@ pub use case::{BashCase, bash_security_cases};
 pub use corpus::bash_security;
 pub use stricter::bash_stricter;
 
-/// Checks a [`BashSecurity`] against its contract: with texts that it may not expect.
+/// Checks a [`BashSecurity`] against its contract, with unexpected texts.
 ///
-/// What a policy allows and denies is its own affair, apart from one thing:
-/// what is no Bash cannot be understood, so it is denied. For the rest there
-/// is [`bash_security_cases`], and for one that follows the project's rules
-/// [`bash_security`].
+/// A policy is free to choose what it allows and denies, with one exception: a text that is not
+/// valid Bash cannot be understood and must be denied. Use [`bash_security_cases`] for a policy's
+/// own verdicts, and [`bash_security`] for a judge that follows the project's rules.
 ///
-/// Every question is asked on a thread with a deadline in real time. A judge
-/// that runs out of stack ends the whole test program: no text may do that.
+/// Every text is judged on a thread with a deadline in real time. A judge that overflows its stack
+/// ends the whole test program: no text may cause that.
 ///
 /// ```
-/// use autonoe_core::{Denial, Layer, Verdict};
+/// use autonoe_core::gate::policy::{Denial, Layer, Verdict};
 /// use autonoe_testkit::conformance;
 ///
 /// let only_ls = |command: &str| match command {
@@ -45,9 +44,9 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     let not_bash = texts::not_bash();
     let mut texts = texts::hostile();
     texts.extend_from_slice(&not_bash);
-    let mut checks = Checks::of("bash security");
+    let mut checks = Checks::new("bash security");
 
-    let first = ask(&security, &texts).answers();
+    let first = start_judging(&security, &texts).answers();
     let answers = || texts.iter().zip(&first);
     checks.each(
         "no text makes it panic",
@@ -66,7 +65,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         Ok(())
     });
     checks.each(
-        "what is no Bash is denied",
+        "invalid Bash is denied",
         answers().skip(texts.len() - not_bash.len()),
         |(text, answer)| {
             ensure!(
@@ -86,12 +85,12 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         },
     );
 
-    // A judge that gives no answers is not asked again.
+    // A judge that gave no answer is not called again.
     let answering = !first.contains(&Answer::TooLate);
-    // In another order: what was asked before must not matter.
+    // In another order: the result must not depend on earlier calls.
     let backwards: Vec<Text> = texts.iter().rev().cloned().collect();
     let again = if answering {
-        ask(&security, &backwards).answers()
+        start_judging(&security, &backwards).answers()
     } else {
         Vec::new()
     };
@@ -101,11 +100,14 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
         same,
     );
     let threads: Vec<_> = if answering {
-        (0..4).map(|_| ask(&security, &texts)).collect()
+        (0..4).map(|_| start_judging(&security, &texts)).collect()
     } else {
         Vec::new()
     };
-    let at_once: Vec<_> = threads.into_iter().map(ask::Asking::answers).collect();
+    let at_once: Vec<_> = threads
+        .into_iter()
+        .map(judge_thread::PendingVerdicts::answers)
+        .collect();
     let pairs = at_once
         .iter()
         .flat_map(|answers_of_one| answers().zip(answers_of_one));
@@ -113,7 +115,7 @@ pub fn bash_contract(security: impl BashSecurity + 'static) -> Conformance {
     checks.finish()
 }
 
-/// Tells what is wrong with a denial of `text`.
+/// Checks the denial of `text`.
 fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
     ensure!(!denial.rule.trim().is_empty(), "{label}: the rule is blank");
     ensure!(
@@ -123,7 +125,7 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
     let instead = denial.instead.as_deref();
     ensure!(
         !instead.is_some_and(|instead| instead.trim().is_empty()),
-        "{label}: what to do instead is there, but blank"
+        "{label}: the alternative is blank"
     );
     let remedy = denial.remedy.as_deref();
     ensure!(
@@ -141,7 +143,7 @@ fn flaw_of(denial: &Denial, Text { label, text }: &Text) -> Finding {
 }
 
 fn same(((text, first), again): ((&Text, &Answer), &Answer)) -> Finding {
-    // That it panics is told by another check.
+    // Another check reports panics.
     let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
     ensure!(
         !comparable || first == again,

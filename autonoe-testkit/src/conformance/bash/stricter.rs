@@ -1,25 +1,27 @@
-//! A judge around another one, which must not allow more.
+//! Suite for a judge that wraps another one and must not allow more.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use autonoe_core::{BashSecurity, Verdict};
+use autonoe_core::gate::policy::{BashSecurity, Verdict};
 use autonoe_security::corpus;
 use serde::Deserialize;
 
-use super::ask::{Answer, LIMIT, ask};
 use super::flaw_of;
+use super::judge_thread::{Answer, LIMIT, start_judging};
 use super::texts::{Text, hostile, not_bash};
 use crate::conformance::checks::{Checks, Flaw};
 use crate::conformance::report::Conformance;
 
 /// Checks that `wrapped`, a judge around `base`, never allows what `base` denies.
 ///
-/// Both are asked about every command of the public corpus, about some of them inside other
-/// commands, and about hostile texts. A custom rule that is added with [`BashSecurity::and`] passes.
+/// Both judge every command of the public corpus, some of them nested in other commands, and
+/// hostile texts. A custom rule that is added with [`BashSecurity::and`] passes.
 ///
 /// ```no_run
-/// use autonoe_core::{BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict};
+/// use autonoe_core::gate::policy::{
+///     BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict,
+/// };
 /// use autonoe_testkit::conformance;
 ///
 /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
@@ -29,7 +31,7 @@ use crate::conformance::report::Conformance;
 /// };
 ///
 /// conformance::bash_stricter(policy.clone(), policy.and(short)).assert();
-/// # Ok::<(), autonoe_core::PolicyError>(())
+/// # Ok::<(), autonoe_core::gate::policy::PolicyError>(())
 /// ```
 pub fn bash_stricter(
     base: impl BashSecurity + 'static,
@@ -37,13 +39,16 @@ pub fn bash_stricter(
 ) -> Conformance {
     let base: Arc<dyn BashSecurity> = Arc::new(base);
     let wrapped: Arc<dyn BashSecurity> = Arc::new(wrapped);
-    let mut checks = Checks::of("stricter bash security");
+    let mut checks = Checks::new("stricter bash security");
     for (name, texts) in [
         ("the corpus", of_corpus()),
         ("commands inside other commands", nested()),
         ("hostile texts", [hostile(), not_bash()].concat()),
     ] {
-        let (base, judged) = (ask(&base, &texts), ask(&wrapped, &texts));
+        let (base, judged) = (
+            start_judging(&base, &texts),
+            start_judging(&wrapped, &texts),
+        );
         let (base, judged) = (base.answers(), judged.answers());
         let answers = || texts.iter().zip(&judged);
         checks.each(
@@ -98,7 +103,7 @@ fn of_corpus() -> Vec<Text> {
     commands().into_iter().map(labelled).collect()
 }
 
-/// Returns some commands of the corpus, each inside another one.
+/// Returns some commands of the corpus, each nested in another one.
 fn nested() -> Vec<Text> {
     let quoted = |command: &str| format!("'{}'", command.replace('\'', "'\\''"));
     // Not a multiple of the number of forms, so that each form gets commands of all kinds.

@@ -1,6 +1,6 @@
-//! Texts to judge.
+//! Hostile and malformed command texts.
 
-/// A text, and what to call it: some are too long to show.
+/// A text with a label, because some texts are too long to print.
 #[derive(Clone)]
 pub(super) struct Text {
     pub(super) label: String,
@@ -22,7 +22,7 @@ fn long(label: &str, text: String) -> Text {
     }
 }
 
-/// Texts that a judge may not expect.
+/// Returns texts that a judge may not expect.
 pub(super) fn hostile() -> Vec<Text> {
     let mut texts: Vec<Text> = [
         "",
@@ -157,10 +157,10 @@ pub(super) fn hostile() -> Vec<Text> {
     texts
 }
 
-/// Texts that are no Bash: `bash -n` refuses each of them.
+/// Returns texts that are not valid Bash: `bash -n` rejects each of them.
 pub(super) fn not_bash() -> Vec<Text> {
     let mut texts = Vec::new();
-    // Whatever command a policy allows, it stands in front of a broken end.
+    // Whatever command a policy allows, a syntax error follows it.
     for command in ["ls", "echo a", "git status"] {
         for end in [
             "'never closed",

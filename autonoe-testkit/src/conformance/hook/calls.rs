@@ -1,26 +1,27 @@
-//! Tool calls of every kind, and odd ones.
+//! Sample tool calls of every kind, including unusual ones.
 
 use std::path::PathBuf;
 
-use autonoe_core::{Mode, RunId, SessionKey, ToolCall, ToolKind};
+use autonoe_core::time::SessionKey;
+use autonoe_core::{Mode, RunId, ToolCall, ToolKind};
 use serde_json::{Value, json};
 
 use crate::conformance::checks::Marker;
 
-/// A call to ask a hook about.
-pub(super) struct Asked {
+/// A call to pass to a hook.
+pub(super) struct SampleCall {
     pub(super) label: String,
     pub(super) call: ToolCall,
 }
 
-/// Makes all calls. Those that would leave a trace would leave it at `marker`.
-pub(super) fn all(marker: &Marker) -> Vec<Asked> {
+/// Returns all calls. Those with side effects would create the file at `marker`.
+pub(super) fn all(marker: &Marker) -> Vec<SampleCall> {
     let mut all = Vec::new();
     for (what, call) in plain().into_iter().chain(traces(marker)) {
         for mode in [Mode::Run, Mode::Sync] {
             for cwd in ["/srv/project", "/", "relative", ""] {
                 let call = call.clone().in_mode(mode).in_dir(cwd);
-                all.push(Asked {
+                all.push(SampleCall {
                     label: format!("{what} ({mode}, in {cwd:?})"),
                     call,
                 });
@@ -28,9 +29,9 @@ pub(super) fn all(marker: &Marker) -> Vec<Asked> {
         }
     }
     for (what, call) in odd() {
-        all.push(Asked { label: what, call });
+        all.push(SampleCall { label: what, call });
     }
-    // Ids are unique within a session, and a hook may count on it.
+    // Ids are unique within a session, and a hook may rely on it.
     for (number, asked) in all.iter_mut().enumerate() {
         asked.call.id = format!("call-{number}");
     }
@@ -44,7 +45,7 @@ fn labelled(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Vec<(Stri
         .collect()
 }
 
-/// Calls as agents make them every day.
+/// Everyday calls of agents.
 fn plain() -> Vec<(String, ToolCall)> {
     labelled([
         ("Bash", json!({"command": "ls -la"})),
@@ -86,7 +87,7 @@ fn plain() -> Vec<(String, ToolCall)> {
     ])
 }
 
-/// Calls that would leave a trace if a hook carried them out.
+/// Calls that would create a file if a hook executed them.
 fn traces(marker: &Marker) -> Vec<(String, ToolCall)> {
     let path = marker.path().to_string_lossy();
     vec![
@@ -101,7 +102,7 @@ fn traces(marker: &Marker) -> Vec<(String, ToolCall)> {
     ]
 }
 
-/// Calls that no agent should make, and that some agent will.
+/// Calls that no agent should make, and that some agent will make.
 fn odd() -> Vec<(String, ToolCall)> {
     let mut odd = labelled([
         ("", json!(null)),
@@ -197,7 +198,7 @@ fn odd() -> Vec<(String, ToolCall)> {
         ),
     ];
     for (what, kind) in of_kind {
-        // The vendor's name says nothing about the kind.
+        // The vendor's name is unrelated to the kind.
         odd.push((
             what.to_owned(),
             ToolCall::new("vendor_tool", json!({})).with_kind(kind),
@@ -219,7 +220,7 @@ fn odd() -> Vec<(String, ToolCall)> {
     odd
 }
 
-/// As deep as JSON comes in: parsers refuse what is deeper.
+/// The deepest possible JSON: parsers reject deeper values.
 fn deep() -> Value {
     (0..126).fold(json!(".autonoe"), |inner, depth| {
         if depth % 2 == 0 {

@@ -1,23 +1,24 @@
-//! What every hook must do.
+//! Conformance suites for hooks.
 
 mod calls;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use autonoe_core::{Gate, HookDecision, PreToolUseHook, ProjectPaths};
+use autonoe_core::gate::{Gate, ProjectPaths};
+use autonoe_core::{HookDecision, PreToolUseHook};
 use futures::FutureExt;
 use tokio::task::JoinSet;
 
-use self::calls::Asked;
+use self::calls::SampleCall;
 use super::checks::{Checks, Finding, Flaw, Marker, panic_text};
 use super::report::Conformance;
 
-/// Checks a [`PreToolUseHook`] against its contract: with calls of every kind and odd ones.
+/// Checks a [`PreToolUseHook`] against its contract, with calls of every kind and unusual ones.
 ///
-/// It cannot see whether a hook decides *well*: that is for its own tests. Of
-/// a hook that does not want a call nothing is asked about it, as in a
-/// [`Gate`]. A hook that blocks its thread blocks the suite, too.
+/// The suite cannot verify that a hook decides *well*: that needs its own tests. As in a [`Gate`],
+/// a hook is only called for calls that it matches. A hook that blocks its thread blocks the suite
+/// too.
 ///
 /// ```
 /// use autonoe_core::{HookDecision, ToolKind, hook_fn};
@@ -37,9 +38,9 @@ pub async fn pre_tool_use_hook(hook: impl PreToolUseHook + 'static) -> Conforman
     suite(Arc::new(hook), Memory::MayHave).await
 }
 
-/// Checks the same, and that the hook always says the same to the same call.
+/// Checks the same, and that the hook always decides the same for the same call.
 ///
-/// For a hook that is meant to have no memory, such as a guard.
+/// For a hook without state, such as a guard.
 pub async fn stateless_pre_tool_use_hook(hook: impl PreToolUseHook + 'static) -> Conformance {
     suite(Arc::new(hook), Memory::HasNone).await
 }
@@ -54,15 +55,15 @@ enum Memory {
 async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     let marker = Marker::in_dir(&std::env::temp_dir());
     let calls = Arc::new(calls::all(&marker));
-    let mut checks = Checks::of("pre tool use hook");
-    checks.look("the name is not blank and always the same", || name(&*hook));
+    let mut checks = Checks::new("pre tool use hook");
+    checks.run_sync("the name is not blank and always the same", || name(&*hook));
 
-    let first = ask_all(&hook, &calls).await;
-    let again = ask_all(&hook, &calls).await;
-    // A hook that gives no answers gives none at the same time either.
+    let first = check_all(&hook, &calls).await;
+    let again = check_all(&hook, &calls).await;
+    // A hook that gives no answers does not give any concurrently either.
     let answering = !first.contains(&Answer::TooLate);
     let at_once = if answering {
-        ask_at_once(&hook, &calls).await
+        check_concurrently(&hook, &calls).await
     } else {
         Vec::new()
     };
@@ -74,7 +75,7 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
     let answers = || calls.iter().zip(&first).chain(together());
     checks.each("no call makes it panic", answers(), no_panic);
     checks.each("every call is answered in time", answers(), in_time);
-    checks.each("a block says why", answers(), says_why);
+    checks.each("a block says why", answers(), has_reason);
     if memory == Memory::HasNone {
         checks.each(
             "the same call gets the same answer",
@@ -86,18 +87,18 @@ async fn suite(hook: Arc<dyn PreToolUseHook>, memory: Memory) -> Conformance {
             .map(|(place, answer)| ((&calls[*place], &first[*place]), answer));
         checks.each("calls at the same time get the same answers", pairs, same);
     }
-    checks.look("no call is carried out", || marker.is_absent());
+    checks.run_sync("no call is carried out", || marker.is_absent());
     checks.finish()
 }
 
-fn no_panic((asked, answer): (&Asked, &Answer)) -> Finding {
+fn no_panic((asked, answer): (&SampleCall, &Answer)) -> Finding {
     match answer {
         Answer::Panicked(text) => Err(Flaw::Failed(format!("{}: {text}", asked.label))),
         _ => Ok(()),
     }
 }
 
-fn in_time((asked, answer): (&Asked, &Answer)) -> Finding {
+fn in_time((asked, answer): (&SampleCall, &Answer)) -> Finding {
     let limit = Gate::DEFAULT_TIME_LIMIT;
     ensure!(
         *answer != Answer::TooLate,
@@ -107,7 +108,7 @@ fn in_time((asked, answer): (&Asked, &Answer)) -> Finding {
     Ok(())
 }
 
-fn says_why((asked, answer): (&Asked, &Answer)) -> Finding {
+fn has_reason((asked, answer): (&SampleCall, &Answer)) -> Finding {
     match answer {
         Answer::Decided(HookDecision::Block { reason, .. }) if reason.trim().is_empty() => Err(
             Flaw::Failed(format!("{}: the reason is blank", asked.label)),
@@ -124,21 +125,21 @@ fn name(hook: &dyn PreToolUseHook) -> Finding {
     Ok(())
 }
 
-/// What a hook said to a call.
+/// The answer of a hook.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    /// It does not want to see it.
+    /// The hook does not match the call.
     NotMine,
     Decided(HookDecision),
     Panicked(String),
     TooLate,
 }
 
-/// Asks about one call after the other, up to the first that gets no answer.
-async fn ask_all(hook: &Arc<dyn PreToolUseHook>, calls: &[Asked]) -> Vec<Answer> {
+/// Checks one call after the other, up to the first without an answer.
+async fn check_all(hook: &Arc<dyn PreToolUseHook>, calls: &[SampleCall]) -> Vec<Answer> {
     let mut answers = Vec::new();
     for asked in calls {
-        answers.push(ask(&**hook, asked).await);
+        answers.push(check_call(&**hook, asked).await);
         if answers.last() == Some(&Answer::TooLate) {
             break;
         }
@@ -146,14 +147,14 @@ async fn ask_all(hook: &Arc<dyn PreToolUseHook>, calls: &[Asked]) -> Vec<Answer>
     answers
 }
 
-async fn ask(hook: &dyn PreToolUseHook, Asked { call, .. }: &Asked) -> Answer {
+async fn check_call(hook: &dyn PreToolUseHook, SampleCall { call, .. }: &SampleCall) -> Answer {
     match catch_unwind(AssertUnwindSafe(|| hook.matches(call))) {
         Ok(true) => {}
         Ok(false) => return Answer::NotMine,
         Err(panic) => return Answer::Panicked(panic_text(panic)),
     }
     let project_paths = ProjectPaths::new("/srv/project");
-    // A panic may come before the first wait, where the future is made.
+    // A panic may occur before the first wait, when the future is created.
     let check = AssertUnwindSafe(async { hook.check(call, &project_paths).await }).catch_unwind();
     match tokio::time::timeout(Gate::DEFAULT_TIME_LIMIT, check).await {
         Ok(Ok(decision)) => Answer::Decided(decision),
@@ -162,21 +163,21 @@ async fn ask(hook: &dyn PreToolUseHook, Asked { call, .. }: &Asked) -> Answer {
     }
 }
 
-/// Asks about all calls at once, from tasks of their own, each call twice.
-async fn ask_at_once(
+/// Checks all calls concurrently from separate tasks, each call twice.
+async fn check_concurrently(
     hook: &Arc<dyn PreToolUseHook>,
-    calls: &Arc<Vec<Asked>>,
+    calls: &Arc<Vec<SampleCall>>,
 ) -> Vec<(usize, Answer)> {
     let mut tasks = JoinSet::new();
     for place in (0..calls.len()).chain((0..calls.len()).rev()) {
         let (hook, calls) = (hook.clone(), calls.clone());
-        tasks.spawn(async move { (place, ask(&*hook, &calls[place]).await) });
+        tasks.spawn(async move { (place, check_call(&*hook, &calls[place]).await) });
     }
     tasks.join_all().await
 }
 
-fn same(((asked, first), again): ((&Asked, &Answer), &Answer)) -> Finding {
-    // That it panics is told by another check.
+fn same(((asked, first), again): ((&SampleCall, &Answer), &Answer)) -> Finding {
+    // Another check reports panics.
     let comparable = !matches!((first, again), (Answer::Panicked(_), Answer::Panicked(_)));
     ensure!(
         !comparable || first == again,

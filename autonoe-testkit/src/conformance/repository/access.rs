@@ -1,29 +1,27 @@
-//! Loads and saves that say what went wrong.
+//! Checks that failed loads and saves return a useful error.
 
-use autonoe_core::{
-    DeliverableRepository, Epoch, Fence, LedgerState, RepositoryErrorKind, Revision, Snapshot,
-};
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{Fence, LedgerState, RepositoryErrorKind, Revision, Snapshot};
+use autonoe_core::time::Epoch;
 
 use crate::conformance::checks::{Finding, Flaw};
 
-/// Loads, and takes an error as a failure.
+/// Loads the ledger; an error fails the check.
 pub(super) async fn load(repository: &dyn DeliverableRepository) -> Finding<Option<Snapshot>> {
-    repository.load().await.map_err(|error| {
-        Flaw::Failed(format!(
-            "it could not be loaded ({}): {error}",
-            error.code()
-        ))
-    })
+    repository
+        .load()
+        .await
+        .map_err(|error| Flaw::Failed(format!("cannot load it ({}): {error}", error.code())))
 }
 
-/// Loads what must be there.
+/// Loads a ledger that must exist.
 pub(super) async fn loaded(repository: &dyn DeliverableRepository) -> Finding<Snapshot> {
     load(repository)
         .await?
-        .ok_or_else(|| Flaw::Failed("what was saved loads as nothing".into()))
+        .ok_or_else(|| Flaw::Failed("nothing is loaded after a save".into()))
 }
 
-/// Saves what must be accepted.
+/// Saves a ledger that must be accepted.
 pub(super) async fn save(
     repository: &dyn DeliverableRepository,
     state: &LedgerState,
@@ -40,7 +38,7 @@ pub(super) async fn save(
         .map_err(|error| Flaw::Failed(format!("{fence:?} was refused ({}): {error}", error.code())))
 }
 
-/// Saves what must be refused as `kind`, and looks that nothing has changed.
+/// Saves a ledger that must be refused as `kind`, and checks that nothing has changed.
 pub(super) async fn refused(
     repository: &dyn DeliverableRepository,
     state: &LedgerState,

@@ -1,13 +1,12 @@
-//! Many at the same time.
+//! Checks of concurrent access.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableRepository, Epoch, Fence, LedgerState,
-    RepositoryErrorKind, Revision,
-};
+use autonoe_core::ledger::{DeliverableId, Fence, LedgerState, RepositoryErrorKind, Revision};
+use autonoe_core::time::Epoch;
+use autonoe_core::{Deliverable, DeliverableRepository};
 use jiff::civil::date;
 use tokio::task::{JoinSet, yield_now};
 
@@ -18,10 +17,11 @@ use crate::conformance::checks::{Finding, Flaw};
 const WRITERS: usize = 16;
 const CHANGES: usize = 4;
 
-/// Each refusal means that another's change went in, so nobody can be refused more often.
+/// Each refusal means that another writer's change was saved, so no writer can be refused more
+/// often.
 const TRIES: usize = WRITERS * CHANGES;
 
-/// Lets writers read, change and write at the same time, each through one of `handles`.
+/// Has writers read, change and write concurrently, each through one of `handles`.
 pub(super) async fn no_update_is_lost(handles: Vec<Repository>) -> Finding {
     let mut writers = JoinSet::new();
     for (writer, handle) in (0..WRITERS).zip(handles.iter().cycle()) {
@@ -64,7 +64,7 @@ async fn add(repository: &dyn DeliverableRepository, name: &str) -> Finding {
             .ledger
             .create([deliverable], today)
             .map_err(|error| format!("a change was seen before it was saved: {error}"))?;
-        // Gives the others the time to save in between.
+        // Gives the others time to save in between.
         yield_now().await;
         match repository
             .save(
@@ -91,7 +91,8 @@ fn id(text: &str) -> Finding<DeliverableId> {
     DeliverableId::new(text).map_err(|error| Flaw::Untestable(error.to_string()))
 }
 
-/// Lets readers load while a writer saves: each sees a whole version, and never an older one again.
+/// Has readers load while a writer saves: each sees complete versions, and never an older one
+/// again.
 pub(super) async fn readers_see_old_or_new(repository: Repository) -> Finding {
     const VERSIONS: usize = 40;
     let first = save(&*repository, &sample::version(0)?, None, 1).await?;

@@ -1,7 +1,8 @@
-//! Who may write.
+//! Checks of write access and fencing.
 
-use autonoe_core::RepositoryErrorKind::{Conflict, Fenced};
-use autonoe_core::{Epoch, Revision, SavedLedger};
+use autonoe_core::ledger::RepositoryErrorKind::{Conflict, Fenced};
+use autonoe_core::ledger::{Revision, SavedLedger};
+use autonoe_core::time::Epoch;
 
 use super::access::{load, loaded, refused, save};
 use super::{Repository, sample};
@@ -79,7 +80,7 @@ pub(super) async fn a_lower_epoch_is_refused(repository: Repository) -> Finding 
         Fenced,
     )
     .await?;
-    // Two things are wrong with these; it is the takeover that the writer must learn of.
+    // Two things are wrong with these; the error must report the takeover.
     refused(
         &*repository,
         &sample::with(&["C"])?,
@@ -128,7 +129,7 @@ pub(super) async fn a_refusal_leaves_the_epoch(repository: Repository) -> Findin
 }
 
 /// Saves twice, and loads as a run that knows of both saves and as one that did not wait for the
-/// second one.
+/// second.
 pub(super) async fn own_saves_are_not_foreign(repository: Repository) -> Finding {
     let first = save(&*repository, &sample::with(&["A"])?, None, 1).await?;
     let before = loaded(&*repository).await?;
@@ -142,10 +143,13 @@ pub(super) async fn own_saves_are_not_foreign(repository: Repository) -> Finding
     for saved in [unconfirmed, SavedLedger::new(after)] {
         let owned = repository.load_owned(&saved).await.map_err(|error| {
             let code = error.code();
-            Flaw::Failed(format!("it could not be loaded ({code}): {error}"))
+            Flaw::Failed(format!("cannot load it ({code}): {error}"))
         })?;
         let foreign = owned.foreign;
-        ensure!(foreign.is_none(), "its own save is foreign: {foreign:?}");
+        ensure!(
+            foreign.is_none(),
+            "its own save is reported as foreign: {foreign:?}"
+        );
         let found = owned.snapshot.map(|snapshot| snapshot.state);
         ensure!(
             found.as_ref() == Some(&second),

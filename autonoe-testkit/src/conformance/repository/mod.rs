@@ -1,11 +1,11 @@
-//! What every place for the ledger must do.
+//! Conformance suites for ledger repositories.
 
 mod access;
 mod concurrency;
 mod fencing;
 mod reopened;
+mod round_trip;
 mod sample;
-mod saving;
 mod unreadable;
 
 use std::sync::Arc;
@@ -21,19 +21,18 @@ use super::report::Conformance;
 pub use reopened::reopened_repository;
 pub use unreadable::corrupt_repository;
 
-/// How long one check may take.
+/// The time limit of one check.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Checks a [`DeliverableRepository`] against its contract.
 ///
-/// Each call of `make` gives a fresh repository in which nothing was saved.
-/// What it owes across a crash is for [`reopened_repository`], what it owes
-/// about unreadable content for [`corrupt_repository`].
+/// Each call of `make` returns a fresh repository without a saved ledger. [`reopened_repository`]
+/// checks guarantees across a crash, and [`corrupt_repository`] checks unreadable content.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use autonoe_core::MemoryRepository;
+/// use autonoe_core::ledger::MemoryRepository;
 /// use autonoe_testkit::conformance;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -44,7 +43,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 pub async fn deliverable_repository(
     make: impl AsyncFn() -> Arc<dyn DeliverableRepository>,
 ) -> Conformance {
-    let mut checks = Checks::of("deliverable repository");
+    let mut checks = Checks::new("deliverable repository");
     for (name, check) in CHECKS {
         checks
             .run(name, limited(async { check(make().await).await }))
@@ -58,41 +57,41 @@ type Repository = Arc<dyn DeliverableRepository>;
 type Check = fn(Repository) -> BoxFuture<'static, Finding>;
 
 const CHECKS: &[(&str, Check)] = &[
-    ("a new repository loads as nothing", |it| {
-        saving::loads_as_nothing(it).boxed()
+    ("a new repository loads nothing", |it| {
+        round_trip::loads_as_nothing(it).boxed()
     }),
-    ("deliverables come back as they were", |it| {
-        saving::comes_back(it, sample::every_status()).boxed()
+    ("deliverables are loaded as they were saved", |it| {
+        round_trip::round_trips(it, sample::every_status()).boxed()
     }),
-    ("fields that this version does not know come back", |it| {
-        saving::comes_back(it, sample::unknown_fields()).boxed()
+    ("fields that this version does not know are kept", |it| {
+        round_trip::round_trips(it, sample::unknown_fields()).boxed()
     }),
-    ("verification progress comes back", |it| {
-        saving::verification_comes_back(it).boxed()
+    ("verification progress is kept", |it| {
+        round_trip::verification_comes_back(it).boxed()
     }),
     ("a snapshot names its revision and its epoch", |it| {
-        saving::revision_and_epoch_come_back(it).boxed()
+        round_trip::revision_and_epoch_come_back(it).boxed()
     }),
     ("a later save replaces an earlier one", |it| {
-        saving::a_later_save_replaces(it).boxed()
+        round_trip::a_later_save_replaces(it).boxed()
     }),
-    ("each save gives a new revision", |it| {
-        saving::revisions_are_new(it).boxed()
+    ("each save returns a new revision", |it| {
+        round_trip::revisions_are_new(it).boxed()
     }),
-    ("a first save is refused when something is saved", |it| {
+    ("a first save is refused if there is saved data", |it| {
         fencing::a_first_save_is_the_first(it).boxed()
     }),
     ("a stale base is refused and changes nothing", |it| {
         fencing::a_stale_base_is_refused(it).boxed()
     }),
-    ("a base is refused when nothing is saved", |it| {
+    ("a base is refused if there is no saved data", |it| {
         fencing::a_base_needs_something(it).boxed()
     }),
     ("a lower epoch is refused and changes nothing", |it| {
         fencing::a_lower_epoch_is_refused(it).boxed()
     }),
     (
-        "the same and a higher epoch may write, and a higher one stays",
+        "the same and a higher epoch may write, and a higher one is kept",
         |it| fencing::a_higher_epoch_takes_over(it).boxed(),
     ),
     ("a refused save does not raise the epoch", |it| {
@@ -109,7 +108,7 @@ const CHECKS: &[(&str, Check)] = &[
     }),
 ];
 
-/// Ends a check that takes too long.
+/// Fails a check that takes too long.
 async fn limited(check: impl Future<Output = Finding>) -> Finding {
     within(LIMIT, "it", check).await?
 }

@@ -1,27 +1,26 @@
-//! What outlives the process that saved it.
+//! Checks that a saved ledger survives reopening the repository.
 
 use std::sync::Arc;
 
 use autonoe_core::DeliverableRepository;
-use autonoe_core::RepositoryErrorKind::{Conflict, Fenced};
+use autonoe_core::ledger::RepositoryErrorKind::{Conflict, Fenced};
 
 use super::access::{load, loaded, refused, save};
 use super::{concurrency, limited, sample};
 use crate::conformance::checks::{Checks, Finding};
 use crate::conformance::report::Conformance;
 
-/// Checks that several handles of a [`DeliverableRepository`] are of one mind.
+/// Checks that several handles of a [`DeliverableRepository`] are consistent.
 ///
-/// For repositories that outlive a process: a file, a database. `open(place)`
-/// opens the ledger at a place, as another process would: every call with the
-/// same number opens the same ledger again, and a number that was not used
-/// before is a ledger in which nothing was saved.
+/// For repositories that outlive a process: a file, a database. `open(place)` opens the ledger at a
+/// place, as another process would: every call with the same number opens the same ledger again,
+/// and an unused number is an empty ledger.
 ///
 /// ```
 /// use std::collections::HashMap;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use autonoe_core::MemoryRepository;
+/// use autonoe_core::ledger::MemoryRepository;
 /// use autonoe_testkit::conformance;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -35,10 +34,10 @@ use crate::conformance::report::Conformance;
 pub async fn reopened_repository(
     open: impl AsyncFn(usize) -> Arc<dyn DeliverableRepository>,
 ) -> Conformance {
-    let mut checks = Checks::of("reopened repository");
+    let mut checks = Checks::new("reopened repository");
     checks
         .run(
-            "what one handle saved another loads",
+            "one handle loads the saves of another",
             limited(is_shared(&open)),
         )
         .await;

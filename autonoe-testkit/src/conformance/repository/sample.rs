@@ -1,12 +1,12 @@
-//! Ledgers to save.
+//! Sample ledgers.
 
-use autonoe_core::LedgerState;
+use autonoe_core::ledger::LedgerState;
 use serde_json::{Value, json};
 
 use crate::conformance::checks::{Finding, Flaw};
 
 fn state(ledger: &Value, verification: &Value) -> Finding<LedgerState> {
-    // Only reading can make fields that this version does not know.
+    // Only deserialization can produce fields that this version does not know.
     serde_json::from_value(json!({"ledger": ledger, "verification": verification}))
         .map_err(|error| Flaw::Untestable(format!("the suite's own ledger is wrong: {error}")))
 }
@@ -57,12 +57,12 @@ pub(super) fn unknown_fields() -> Finding<LedgerState> {
     state(&ledger, &nothing_verified())
 }
 
-/// A ledger of which a sync has verified one of two.
+/// A ledger with one of two deliverables verified by a sync.
 pub(super) fn half_verified() -> Finding<LedgerState> {
     state(&two(), &json!({"verified": ["DL-002"], "finished": false}))
 }
 
-/// A ledger that a sync has verified to the end.
+/// A ledger that a sync has verified completely.
 pub(super) fn all_verified() -> Finding<LedgerState> {
     state(
         &two(),
@@ -77,7 +77,7 @@ fn two() -> Value {
     ]})
 }
 
-/// A ledger all parts of which say `version`, so that a mixture of two shows.
+/// A ledger in which every part contains `version`, so that a mixture of two versions is visible.
 pub(super) fn version(version: usize) -> Finding<LedgerState> {
     let ids: Vec<String> = (0..40).map(|n| format!("DL-{version}-{n}")).collect();
     let deliverables: Vec<Value> = ids

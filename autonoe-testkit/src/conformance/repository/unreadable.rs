@@ -1,26 +1,28 @@
-//! What cannot be read.
+//! Checks of unreadable ledgers.
 
 use std::sync::Arc;
 
-use autonoe_core::{DeliverableRepository, Epoch, Fence, RepositoryErrorKind};
+use autonoe_core::DeliverableRepository;
+use autonoe_core::ledger::{Fence, RepositoryErrorKind};
+use autonoe_core::time::Epoch;
 
 use super::{limited, sample};
 use crate::conformance::checks::{Checks, Finding};
 use crate::conformance::report::Conformance;
 
-/// Checks that a [`DeliverableRepository`] keeps what it cannot read, and says so.
+/// Checks that a [`DeliverableRepository`] preserves unreadable content and reports it.
 ///
-/// Each call of `make` gives a repository whose stored content is no ledger:
-/// cut off, not JSON, both flags of a deliverable set.
+/// Each call of `make` returns a repository whose stored content is not a ledger: truncated, not
+/// JSON, both flags of a deliverable set.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use async_trait::async_trait;
-/// use autonoe_core::{
-///     DeliverableRepository, Fence, LedgerState, RepositoryError, RepositoryErrorKind, Revision,
-///     Snapshot,
+/// use autonoe_core::ledger::{
+///     Fence, LedgerState, RepositoryError, RepositoryErrorKind, Revision, Snapshot,
 /// };
+/// use autonoe_core::DeliverableRepository;
 /// use autonoe_testkit::conformance;
 ///
 /// struct Garbage;
@@ -44,17 +46,17 @@ use crate::conformance::report::Conformance;
 pub async fn corrupt_repository(
     make: impl AsyncFn() -> Arc<dyn DeliverableRepository>,
 ) -> Conformance {
-    let mut checks = Checks::of("corrupt repository");
+    let mut checks = Checks::new("corrupt repository");
     checks
         .run(
-            "what cannot be read is an error and never nothing",
+            "unreadable data is an error and never nothing",
             limited(async { is_corrupt(&*make().await).await }),
         )
         .await;
     checks
         .run(
-            "a save does not replace what cannot be read",
-            limited(async { is_kept(&*make().await).await }),
+            "a save does not replace unreadable data",
+            limited(async { is_preserved(&*make().await).await }),
         )
         .await;
     checks.finish()
@@ -72,7 +74,7 @@ async fn is_corrupt(repository: &dyn DeliverableRepository) -> Finding {
     Ok(())
 }
 
-async fn is_kept(repository: &dyn DeliverableRepository) -> Finding {
+async fn is_preserved(repository: &dyn DeliverableRepository) -> Finding {
     let fence = Fence {
         base: None,
         epoch: Epoch(u64::MAX),

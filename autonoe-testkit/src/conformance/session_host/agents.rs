@@ -1,47 +1,53 @@
-//! The agents with which session hosts are tried.
+//! Agents used by the session host checks.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use autonoe_core::agent::{
+    HookCoverage, NoControl, Prompt, SessionControl, SessionOutcome, Support,
+};
+use autonoe_core::event::InstructionName;
+use autonoe_core::gate::GateDecision;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, CostUsd,
-    GateDecision, HookCoverage, InstructionName, MessageStream, NoControl, Prompt, SessionControl,
-    SessionOutcome, SessionSpec, StreamEvent, Support, ToolContext, ToolStatus, Toolbox,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, MessageStream, SessionSpec,
+    StreamEvent, ToolContext,
 };
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::ground::{BEGUN, GONE, Signs, TOLD, TRIED};
+use super::fixture::{ENDED, EventFolder, RECEIVED, STARTED, TRIED};
 
-/// What a session of the suite is told to do. It stands in its prompt.
+/// Actions of the suite's sessions, passed in the prompt.
 pub(super) mod does {
     /// Ends at once.
     pub(in super::super) const GIVE: &str = "[conformance: give]";
     /// Ends once it is released.
     pub(in super::super) const HOLD: &str = "[conformance: hold]";
-    /// Plans a deliverable, once it is released.
+    /// Plans a deliverable once it is released.
     pub(in super::super) const PLAN: &str = "[conformance: plan]";
 }
 
-/// What persons tell an agent of the suite.
+/// A steering message of the operator.
 pub(super) const MESSAGE: &str = "[conformance: the tests come first]";
 
-/// The agents with which [`session_host`](super::session_host) tries a host.
+/// The agents that [`session_host`](super::session_host) uses.
 ///
-/// What they do stands in their prompts. What becomes of them they write down in a folder, so that
-/// they may be in another process than the suite.
+/// Their prompts contain their actions. They record their lifecycle in a folder, so that they may
+/// run in another process than the suite.
 #[derive(Clone, Debug)]
 pub struct HostedAgents {
-    signs: Signs,
+    signs: EventFolder,
 }
 
 impl HostedAgents {
-    /// Makes agents that write down what becomes of them in the folder
-    /// [`HostGround::signs`](super::HostGround::signs).
+    /// Creates agents that record their lifecycle in the folder
+    /// `HostProject::signs`.
     pub fn at(signs: &Path) -> Self {
         Self {
-            signs: Signs::in_folder(signs),
+            signs: EventFolder::in_folder(signs),
         }
     }
 }
@@ -53,14 +59,14 @@ impl AgentClientFactory for HostedAgents {
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
-            // A project has a browser by default. These agents do not use it.
+            // A project has a browser by default, which these agents do not use.
             .with_mcp_servers(Support::Yes)
             .with_in_process_tools(Support::Yes))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         Ok(Box::new(HostedAgent {
-            life: Life(self.signs.clone()),
+            life: EndMarker(self.signs.clone()),
             spec,
         }))
     }
@@ -68,15 +74,15 @@ impl AgentClientFactory for HostedAgents {
 
 struct HostedAgent {
     spec: SessionSpec,
-    life: Life,
+    life: EndMarker,
 }
 
-/// Writes down that an agent is gone.
-struct Life(Signs);
+/// Records on drop that an agent has ended.
+struct EndMarker(EventFolder);
 
-impl Drop for Life {
+impl Drop for EndMarker {
     fn drop(&mut self) {
-        self.0.note(GONE);
+        self.0.record(ENDED);
     }
 }
 
@@ -103,26 +109,26 @@ impl AgentClient for HostedAgent {
     }
 }
 
-async fn work(spec: &SessionSpec, signs: &Signs, prompt: String) -> Vec<StreamEvent> {
+async fn work(spec: &SessionSpec, signs: &EventFolder, prompt: String) -> Vec<StreamEvent> {
     if prompt.contains(MESSAGE) {
-        signs.note(TOLD);
+        signs.record(RECEIVED);
     }
-    signs.note(BEGUN);
+    signs.record(STARTED);
     if prompt.contains(does::GIVE) {
         return Vec::new();
     }
-    signs.until_released().await;
+    signs.wait_for_release().await;
     match spec.instruction {
         InstructionName::Initializer => {
             let planned = plan(spec).await;
-            signs.note(TRIED);
+            signs.record(TRIED);
             planned
         }
         _ => Vec::new(),
     }
 }
 
-/// Writes a deliverable to the ledger, as far as it may.
+/// Tries to write a deliverable to the ledger.
 async fn plan(spec: &SessionSpec) -> Vec<StreamEvent> {
     let (id, tool) = ("call-1", "create");
     let name = Toolbox::qualified_name(tool);

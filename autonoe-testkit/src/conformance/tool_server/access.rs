@@ -1,20 +1,26 @@
-//! Only who was told of a server reaches it.
+//! Checks that a server is reachable only on this machine and only with its secret.
 
 use std::collections::BTreeMap;
 
-use autonoe_core::McpServer;
+use autonoe_core::tool::McpServer;
 use serde_json::json;
 
 use super::tools::toolbox;
-use super::{CallAnswer, LIMIT, Stand, call};
+use super::{CallAnswer, Fixture, LIMIT, call};
 use crate::conformance::checks::{Checks, Finding, Flaw, within};
 
-pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
+pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
     checks
-        .run("it is on this machine only", on_this_machine(stand))
+        .run(
+            "it is reachable from this machine only",
+            on_this_machine(stand),
+        )
         .await;
     checks
-        .run("nobody gets in without the secret", without_secret(stand))
+        .run(
+            "no client gets access without the secret",
+            without_secret(stand),
+        )
         .await;
     checks
         .run("the secret of one session opens no other", mixed_up(stand))
@@ -30,33 +36,36 @@ pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
         .await;
 }
 
-async fn on_this_machine(stand: &Stand) -> Finding {
+async fn on_this_machine(stand: &Fixture) -> Finding {
     let served = stand.serve(1, toolbox("one").0).await?;
     let McpServer::Remote { url, .. } = &served.server else {
-        return Err(Flaw::Untestable("it is named by a command".into()));
+        return Err(Flaw::Untestable("it is configured as a command".into()));
     };
     let ours = ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"];
     ensure!(
         ours.iter().any(|ours| url.starts_with(ours)),
-        "its address is not of this machine alone"
+        "its address is reachable from other machines"
     );
     Ok(())
 }
 
-async fn without_secret(stand: &Stand) -> Finding {
+async fn without_secret(stand: &Fixture) -> Finding {
     let (tools, watch) = toolbox("one");
     let served = stand.serve(1, tools).await?;
     let wrong = wrong_secrets(&served.server);
-    ensure!(!wrong.is_empty(), "there is no secret in how it is named");
+    ensure!(!wrong.is_empty(), "its configuration contains no secret");
     for (how, server) in wrong {
-        ensure!(!gets_in(stand, &server).await?, "one gets in with {how}");
+        ensure!(
+            !gets_in(stand, &server).await?,
+            "a client gets access with {how}"
+        );
     }
     ensure!(watch.called() == 0, "a tool was called");
-    // The right one still opens.
+    // The right secret still works.
     stand.reach(&served).await.map(|_| ())
 }
 
-async fn mixed_up(stand: &Stand) -> Finding {
+async fn mixed_up(stand: &Fixture) -> Finding {
     let (one, one_watch) = toolbox("one");
     let (two, two_watch) = toolbox("two");
     let (one, two) = (stand.serve(1, one).await?, stand.serve(2, two).await?);
@@ -64,7 +73,8 @@ async fn mixed_up(stand: &Stand) -> Finding {
     let Some(mixed) = mixed else {
         return Err(Flaw::Untestable("its secrets are in its addresses".into()));
     };
-    // Some servers know a session by its secret alone. Then it is the session of the secret.
+    // Some servers identify a session by its secret alone. Then the session of the secret is
+    // served.
     if let Ok(client) = within(LIMIT, "connecting", stand.harness.connect(&mixed)).await? {
         let answer = client.call("echo", json!({"text": "x"})).await;
         ensure!(
@@ -78,12 +88,12 @@ async fn mixed_up(stand: &Stand) -> Finding {
     );
     ensure!(
         two_watch.called() <= 1,
-        "a tool was called more often than asked"
+        "a tool was called more often than requested"
     );
     Ok(())
 }
 
-async fn own_tools(stand: &Stand) -> Finding {
+async fn own_tools(stand: &Fixture) -> Finding {
     let mut clients = Vec::new();
     let mut all = Vec::new();
     for number in 1..=8 {
@@ -110,7 +120,7 @@ async fn own_tools(stand: &Stand) -> Finding {
     Ok(())
 }
 
-async fn two_secrets(stand: &Stand) -> Finding {
+async fn two_secrets(stand: &Fixture) -> Finding {
     let first = stand.serve(1, toolbox("one").0).await?;
     let second = stand.serve(1, toolbox("one").0).await?;
     let are_told_apart = match secrets(&first.server) {
@@ -121,8 +131,8 @@ async fn two_secrets(stand: &Stand) -> Finding {
     Ok(())
 }
 
-/// Tells whether a stranger gets anything.
-async fn gets_in(stand: &Stand, server: &McpServer) -> Finding<bool> {
+/// Returns whether a client with the wrong secret gets access.
+async fn gets_in(stand: &Fixture, server: &McpServer) -> Finding<bool> {
     let connected = within(LIMIT, "connecting", stand.harness.connect(server)).await?;
     let Ok(client) = connected else {
         return Ok(false);
@@ -132,7 +142,7 @@ async fn gets_in(stand: &Stand, server: &McpServer) -> Finding<bool> {
     Ok(listed.is_ok() || called.is_ok())
 }
 
-/// Names the server as those would who do not know its secret.
+/// Returns descriptions of the server with a missing or wrong secret.
 fn wrong_secrets(server: &McpServer) -> Vec<(String, McpServer)> {
     let known = secrets(server);
     if known.is_empty() {
@@ -159,7 +169,7 @@ fn wrong_secrets(server: &McpServer) -> Vec<(String, McpServer)> {
     std::iter::once(none).chain(wrong).collect()
 }
 
-/// Returns what is told apart from the address: headers or variables.
+/// Returns the parts of the description besides the address: headers or variables.
 fn secrets(server: &McpServer) -> BTreeMap<String, String> {
     match server {
         McpServer::Remote { headers, .. } => headers.clone(),

@@ -1,4 +1,4 @@
-//! Every call is answered through the toolbox.
+//! Checks that the toolbox answers every call.
 
 use std::sync::Arc;
 
@@ -6,12 +6,15 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use super::tools::{Watch, toolbox};
-use super::{CallAnswer, LIMIT, Stand, ToolsClient, call, key};
+use super::{CallAnswer, Fixture, LIMIT, ToolsClient, call, key};
 use crate::conformance::checks::{Checks, Finding, Flaw, within};
 
-pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
+pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
     checks
-        .run("every tool is told with its name and schema", listed(stand))
+        .run(
+            "every tool is listed with its name and schema",
+            listed(stand),
+        )
         .await;
     checks
         .run("a call is answered by its tool", answered(stand))
@@ -19,9 +22,11 @@ pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
     checks
         .run("arguments that do not fit reach no tool", unfitting(stand))
         .await;
-    checks.run("why a tool failed is told", failed(stand)).await;
     checks
-        .run("a tool that is not there is not called", unknown(stand))
+        .run("the reason of a failed tool is reported", failed(stand))
+        .await;
+    checks
+        .run("an unknown tool is not called", unknown(stand))
         .await;
     checks
         .run("a tool knows its session", knows_session(stand))
@@ -33,7 +38,7 @@ pub(super) async fn check(stand: &Stand, checks: &mut Checks) {
 
 /// Runs a check with one client of one toolbox.
 async fn with_client(
-    stand: &Stand,
+    stand: &Fixture,
     check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> Finding,
 ) -> Finding {
     let (tools, watch) = toolbox("one");
@@ -44,10 +49,11 @@ async fn with_client(
     found
 }
 
-async fn listed(stand: &Stand) -> Finding {
+async fn listed(stand: &Fixture) -> Finding {
     with_client(stand, async |client, _| {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
-        let listed = listed.map_err(|why| Flaw::Failed(format!("no tools are told: {why}")))?;
+        let listed =
+            listed.map_err(|why| Flaw::Failed(format!("the tools are not listed: {why}")))?;
         let mut names: Vec<_> = listed
             .iter()
             .filter_map(|tool| tool["name"].as_str())
@@ -55,7 +61,7 @@ async fn listed(stand: &Stand) -> Finding {
         names.sort_unstable();
         ensure!(
             names == ["echo", "fail", "meet", "session", "wait"],
-            "the tools are told as {names:?}"
+            "the listed tools are {names:?}"
         );
         let echo = listed.iter().find(|tool| tool["name"] == json!("echo"));
         let schema = echo
@@ -64,21 +70,21 @@ async fn listed(stand: &Stand) -> Finding {
         ensure!(
             schema["properties"]["text"]["type"] == json!("string")
                 && schema["required"] == json!(["text"]),
-            "the schema of a tool is told as {schema}"
+            "the listed schema of a tool is {schema}"
         );
         Ok(())
     })
     .await
 }
 
-async fn answered(stand: &Stand) -> Finding {
+async fn answered(stand: &Fixture) -> Finding {
     with_client(stand, async |client, watch| {
         let answer = call(&client, "echo", json!({"text": "hällo\n", "times": 2})).await?;
         ensure!(
             answer == CallAnswer::Done("one: hällo\n 2".into()),
             "the answer is {answer:?}"
         );
-        // What models send as texts is taken for what it is, by the toolbox.
+        // The toolbox converts values that models send as strings.
         let answer = call(&client, "echo", json!({"text": "x", "times": "3"})).await?;
         ensure!(
             answer == CallAnswer::Done("one: x 3".into()),
@@ -90,7 +96,7 @@ async fn answered(stand: &Stand) -> Finding {
     .await
 }
 
-async fn unfitting(stand: &Stand) -> Finding {
+async fn unfitting(stand: &Fixture) -> Finding {
     with_client(stand, async |client, watch| {
         for input in [
             json!({}),
@@ -110,18 +116,21 @@ async fn unfitting(stand: &Stand) -> Finding {
     .await
 }
 
-async fn failed(stand: &Stand) -> Finding {
+async fn failed(stand: &Fixture) -> Finding {
     with_client(stand, async |client, _| {
         let answer = call(&client, "fail", json!({})).await?;
-        let told = matches!(&answer, CallAnswer::Refused(why)
+        let reports_error = matches!(&answer, CallAnswer::Refused(why)
             if why.contains("OUT_OF_PAPER") && why.contains("there is no paper left"));
-        ensure!(told, "a tool that failed was answered by {answer:?}");
+        ensure!(
+            reports_error,
+            "a tool that failed was answered by {answer:?}"
+        );
         Ok(())
     })
     .await
 }
 
-async fn unknown(stand: &Stand) -> Finding {
+async fn unknown(stand: &Fixture) -> Finding {
     with_client(stand, async |client, watch| {
         for name in ["", "ech", "ECHO", "../echo"] {
             let answer = call(&client, name, json!({"text": "x"})).await?;
@@ -136,7 +145,7 @@ async fn unknown(stand: &Stand) -> Finding {
     .await
 }
 
-async fn knows_session(stand: &Stand) -> Finding {
+async fn knows_session(stand: &Fixture) -> Finding {
     with_client(stand, async |client, _| {
         let answer = call(&client, "session", json!({})).await?;
         ensure!(
@@ -148,7 +157,7 @@ async fn knows_session(stand: &Stand) -> Finding {
     .await
 }
 
-async fn together(stand: &Stand) -> Finding {
+async fn together(stand: &Fixture) -> Finding {
     with_client(stand, async |client, _| {
         let calls = (0..2).map(|_| call(&client, "meet", json!({})));
         for answer in join_all(calls).await {

@@ -1,48 +1,48 @@
-//! How a suite reaches the tools that are served.
+//! Access of the suite to the served tools.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{McpServer, ToolServer};
+use autonoe_core::tool::{McpServer, ToolServer};
 use serde_json::Value;
 
-/// A server of tools, and how an agent reaches what it serves.
+/// A tool server, and the client of an agent for it.
 #[async_trait]
 pub trait ToolServerHarness: Send + Sync {
-    /// Returns the server under test: always the same.
+    /// Returns the server under test, always the same one.
     fn server(&self) -> Arc<dyn ToolServer>;
 
-    /// Reaches the server that `at` names, as an agent would.
+    /// Connects to the server that `at` describes, as an agent would.
     ///
     /// # Errors
     ///
-    /// It is not there, or does not let us in; said for people.
+    /// A human-readable reason if the server is unreachable or denies access.
     async fn connect(&self, at: &McpServer) -> Result<Arc<dyn ToolsClient>, String>;
 }
 
 /// A client of one served toolbox.
 #[async_trait]
 pub trait ToolsClient: Send + Sync {
-    /// Returns the tools, as the server tells them: objects with `name` and `inputSchema`.
+    /// Returns the tools as the server lists them: objects with `name` and `inputSchema`.
     ///
     /// # Errors
     ///
-    /// There is no answer.
+    /// If there is no answer.
     async fn tools(&self) -> Result<Vec<Value>, String>;
 
     /// Calls a tool.
     ///
     /// # Errors
     ///
-    /// There is no answer.
+    /// If there is no answer.
     async fn call(&self, tool: &str, input: Value) -> Result<CallAnswer, String>;
 }
 
-/// What a server answered to a call.
+/// The answer of a server to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallAnswer {
-    /// The tool did what it was asked, and gave this text.
+    /// The tool succeeded with this text.
     Done(String),
-    /// It did not, for this reason.
+    /// The call failed for this reason.
     Refused(String),
 }

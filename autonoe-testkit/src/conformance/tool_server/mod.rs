@@ -1,28 +1,30 @@
-//! What every server of tools must do.
+//! Conformance suite for tool servers.
 
 mod access;
 mod answers;
-mod endings;
 mod harness;
+mod shutdown;
 mod tools;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{RunId, ServedTools, SessionKey, Toolbox};
+use autonoe_core::RunId;
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{ServedTools, Toolbox};
 
 pub use self::harness::{CallAnswer, ToolServerHarness, ToolsClient};
 use super::checks::{Checks, Finding, Flaw, within};
 use super::report::Conformance;
 
-/// How long a server may take for anything that is asked of it.
+/// The time limit of every request to a server.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Checks a [`ToolServer`](autonoe_core::ToolServer) against its contract.
+/// Checks a [`ToolServer`](autonoe_core::tool::ToolServer) against its contract.
 ///
-/// The suite serves tools of its own and reaches them as an agent would, through the client that
-/// the harness makes. A server that is named by a command is asked less: where it listens cannot
-/// be seen.
+/// The suite serves its own tools and calls them as an agent would, through the client that the
+/// harness creates. Fewer checks apply to a server that is described by a command, because its
+/// address cannot be observed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -34,37 +36,37 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// }
 /// ```
 pub async fn tool_server(harness: Arc<dyn ToolServerHarness>) -> Conformance {
-    let mut checks = Checks::of("tool server");
-    let stand = Stand { harness };
+    let mut checks = Checks::new("tool server");
+    let stand = Fixture { harness };
     answers::check(&stand, &mut checks).await;
     access::check(&stand, &mut checks).await;
-    endings::check(&stand, &mut checks).await;
+    shutdown::check(&stand, &mut checks).await;
     checks.finish()
 }
 
-/// What the checks share.
-struct Stand {
+/// Fixture shared by the checks.
+struct Fixture {
     harness: Arc<dyn ToolServerHarness>,
 }
 
-impl Stand {
-    /// Serves tools for the session of this number.
+impl Fixture {
+    /// Serves tools for the session with this number.
     async fn serve(&self, number: u32, tools: Toolbox) -> Finding<ServedTools> {
         let server = self.harness.server();
         let key = key(number);
         let served = within(LIMIT, "serving", server.serve(&key, tools)).await?;
-        served.map_err(|error| Flaw::Failed(format!("it does not serve: {error}")))
+        served.map_err(|error| Flaw::Failed(format!("it does not start: {error}")))
     }
 
-    /// Reaches served tools, which must work.
+    /// Connects to served tools, which must work.
     async fn reach(&self, served: &ServedTools) -> Finding<Arc<dyn ToolsClient>> {
         let connecting = self.harness.connect(&served.server);
         let client = within(LIMIT, "connecting", connecting).await?;
-        client.map_err(|why| Flaw::Failed(format!("its tools cannot be reached: {why}")))
+        client.map_err(|why| Flaw::Failed(format!("cannot reach its tools: {why}")))
     }
 }
 
-/// Calls a tool, which must get an answer.
+/// Calls a tool, which must return an answer.
 async fn call(
     client: &Arc<dyn ToolsClient>,
     tool: &str,

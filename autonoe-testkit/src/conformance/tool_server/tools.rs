@@ -1,23 +1,22 @@
-//! The tools that the suite serves.
+//! Tools that the suite serves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{
-    Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox,
-};
+use autonoe_core::tool::{ToolDefinition, ToolErrorCode, Toolbox};
+use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Value, json};
 use tokio::sync::{Barrier, Notify};
 
-/// What the tools of one toolbox know of their calls.
+/// Observations of the calls of one toolbox.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// How often any of them was called.
+    /// How often any of the tools was called.
     called: AtomicUsize,
-    /// A call that waits has begun.
+    /// Signals that a waiting call has started.
     pub(super) waiting: Notify,
-    /// A call that waited is over.
+    /// Signals that a waiting call has ended.
     pub(super) over: Notify,
     together: Barrier,
 }
@@ -28,7 +27,7 @@ impl Watch {
     }
 }
 
-/// Makes a toolbox whose answers begin with `mark`.
+/// Creates a toolbox whose answers start with `mark`.
 pub(super) fn toolbox(mark: &str) -> (Toolbox, Arc<Watch>) {
     let watch = Arc::new(Watch {
         called: AtomicUsize::new(0),
@@ -127,7 +126,7 @@ impl Tool for Probe {
     }
 }
 
-/// Tells that a call is over, however it ends.
+/// Signals on drop that a call has ended, however it ends.
 struct Over(Arc<Watch>);
 
 impl Drop for Over {

@@ -1,14 +1,14 @@
-//! A message as JSON: whole, and as the events of a stream.
+//! Messages as JSON: complete, and as the events of a stream.
 
 use serde_json::{Value, json};
 
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
-use crate::model_server::pieces::{Block, Content, ToolInput};
+use crate::model_server::streamed_body::{Block, Content, ToolInput};
 use crate::model_server::{Message, Prompt, Usage};
 
-/// Returns the whole message, or says why it cannot be told in one piece.
+/// Returns the complete message, or the reason why it cannot be sent as one document.
 pub(super) fn whole(message: &Message, request: &Prompt, ids: Ids) -> Result<Value, String> {
     let blocks = message.blocks.iter().enumerate();
     let content: Result<Vec<Value>, String> = blocks
@@ -21,20 +21,20 @@ pub(super) fn whole(message: &Message, request: &Prompt, ids: Ids) -> Result<Val
     Ok(whole)
 }
 
-/// Returns the events of the message, or says why there are none.
+/// Returns the events of the message, or the reason why there are none.
 pub(super) fn stream(message: &Message, request: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
     let start = frame(message, request, ids);
     let mut events = vec![event("message_start", json!({"message": start}))];
     for (index, block) in message.blocks.iter().enumerate() {
         let (start, deltas) = streamed_block(block, index, ids, message.piece)?;
         let start = json!({"index": index, "content_block": start});
-        events.push(event("content_block_start", start).of(index, Stage::Frame));
+        events.push(event("content_block_start", start).in_block(index, Stage::Frame));
         events.extend(deltas.into_iter().map(|delta| {
             let delta = json!({"index": index, "delta": delta});
-            event("content_block_delta", delta).of(index, Stage::Piece)
+            event("content_block_delta", delta).in_block(index, Stage::Piece)
         }));
         let stop = json!({"index": index});
-        events.push(event("content_block_stop", stop).of(index, Stage::Frame));
+        events.push(event("content_block_stop", stop).in_block(index, Stage::Frame));
     }
     let stop = json!({"stop_reason": message.stop_reason().as_str(), "stop_sequence": null});
     let end = json!({"delta": stop, "usage": usage(message.usage)});
@@ -48,7 +48,7 @@ fn event(name: &'static str, mut data: Value) -> Event {
     Event::named(name, &data)
 }
 
-/// Returns the usage as it is told when a message begins.
+/// Returns the usage at the start of a message.
 fn usage_at_start(used: Usage) -> Value {
     usage(Usage {
         output: 1,
@@ -57,7 +57,7 @@ fn usage_at_start(used: Usage) -> Value {
     })
 }
 
-/// Returns the usage as it is told when a message ends.
+/// Returns the usage at the end of a message.
 fn usage(used: Usage) -> Value {
     let mut usage = json!({
         "input_tokens": used.input,
@@ -72,10 +72,10 @@ fn usage(used: Usage) -> Value {
     usage
 }
 
-/// Returns the message as it is told when it begins.
+/// Returns the message as it is at the start of a stream.
 fn frame(message: &Message, request: &Prompt, ids: Ids) -> Value {
     json!({
-        "id": ids.of("msg"),
+        "id": ids.answer_id("msg"),
         "type": "message",
         "role": "assistant",
         "model": message.model.as_ref().unwrap_or(&request.model),
@@ -97,7 +97,7 @@ fn whole_block(block: &Block, index: usize, ids: Ids) -> Result<Value, String> {
             let input = match input {
                 ToolInput::Json(input) => input.clone(),
                 ToolInput::Text(text) => serde_json::from_str(text).map_err(|error| {
-                    format!("no stream is asked for, and the input of {name} is no JSON: {error}")
+                    format!("no stream is requested, and the input of {name} is not JSON: {error}")
                 })?,
             };
             json!({"type": "tool_use", "id": tool_id(id, index, ids), "name": name, "input": input})
@@ -106,7 +106,7 @@ fn whole_block(block: &Block, index: usize, ids: Ids) -> Result<Value, String> {
     })
 }
 
-/// Returns how a block begins, and what is added to it piece by piece.
+/// Returns the start of a block, and the deltas that follow.
 fn streamed_block(
     block: &Block,
     index: usize,
@@ -144,17 +144,17 @@ fn streamed_block(
     })
 }
 
-/// Returns what a block is signed with, if it can have a signature.
+/// Returns the signature of a block, or an error if it cannot have one.
 fn signature(block: &Block) -> Result<&str, String> {
     match (&block.content, &block.signature) {
         (Content::Thinking(_), Some(signature)) => Ok(signature),
         (_, None) => Ok(SIGNATURE),
-        (_, Some(_)) => Err("the Messages API signs nothing but what was thought".to_owned()),
+        (_, Some(_)) => Err("the Messages API signs thinking only".to_owned()),
     }
 }
 
 fn tool_id(id: &Option<String>, index: usize, ids: Ids) -> String {
-    id.clone().unwrap_or_else(|| ids.of_block("toolu", index))
+    id.clone().unwrap_or_else(|| ids.block_id("toolu", index))
 }
 
 #[cfg(test)]
@@ -162,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model_server::Place;
+    use crate::model_server::FaultPosition;
     use crate::model_server::anthropic::read;
     use crate::model_server::event::events_before;
 
@@ -185,15 +185,15 @@ mod tests {
         // 0 start, 1 block, 2-4 pieces, 5 stop, 6 block, 7 piece, 8 stop, 9 delta, 10 stop.
         assert_eq!(events[5].name, Some("content_block_stop"));
         for (place, before) in [
-            (Place::AfterEvents(0), Some(0)),
-            (Place::AfterEvents(11), Some(11)),
-            (Place::AfterEvents(12), None),
-            (Place::InBlock(0), Some(3)),
-            (Place::AfterBlock(0), Some(6)),
-            (Place::InBlock(1), Some(8)),
-            (Place::AfterBlock(1), Some(9)),
-            (Place::InBlock(2), None),
-            (Place::AfterBlock(2), None),
+            (FaultPosition::AfterEvents(0), Some(0)),
+            (FaultPosition::AfterEvents(11), Some(11)),
+            (FaultPosition::AfterEvents(12), None),
+            (FaultPosition::InBlock(0), Some(3)),
+            (FaultPosition::AfterBlock(0), Some(6)),
+            (FaultPosition::InBlock(1), Some(8)),
+            (FaultPosition::AfterBlock(1), Some(9)),
+            (FaultPosition::InBlock(2), None),
+            (FaultPosition::AfterBlock(2), None),
         ] {
             assert_eq!(events_before(place, &events), before, "{place:?}");
         }
@@ -203,7 +203,7 @@ mod tests {
     fn an_empty_block_can_be_broken_before_its_end() {
         let events = streamed(&Message::new().says(""));
 
-        assert_eq!(events_before(Place::InBlock(0), &events), Some(2));
+        assert_eq!(events_before(FaultPosition::InBlock(0), &events), Some(2));
         assert_eq!(events[2].name, Some("content_block_stop"));
     }
 

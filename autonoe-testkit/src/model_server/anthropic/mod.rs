@@ -1,8 +1,8 @@
-//! The Messages API of Anthropic, from a script.
+//! Scripted server of the Anthropic Messages API.
 //!
-//! An [`AnthropicServer`] plays a [`Script`] of [`Turn`]s. A turn is a [`Message`] of the
-//! model, a [`Refusal`] with an HTTP status, a closed connection or silence. [`RateLimits`] tell
-//! about a subscription, which no other vendor does in this way.
+//! An [`AnthropicServer`] plays a [`Script`] of [`Turn`]s. A turn is a [`Message`] of the model, a
+//! [`Refusal`] with an HTTP status, a closed connection or silence. [`RateLimits`] describes the
+//! limits of a subscription, which no other vendor reports in this way.
 
 mod events;
 mod rate_limits;
@@ -11,7 +11,7 @@ mod refusal;
 mod server;
 
 pub use super::{
-    MainRequests, Message, OfferedTool, Place, Prompt as MessagesRequest, PromptBlock,
+    FaultPosition, MainRequests, Message, OfferedTool, Prompt as MessagesRequest, PromptBlock,
     PromptMessage, Refusal, Request, Script, StopReason, StreamFault, Thinking, ToolResult, Turn,
     Usage,
 };

@@ -1,4 +1,4 @@
-//! The limits of a subscription, as headers tell them.
+//! Subscription limits in response headers.
 
 use hyper::HeaderMap;
 use jiff::Timestamp;
@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use crate::model_server::headers::scripted_header;
 use crate::model_server::{Message, Refusal};
 
-/// What all headers about the limits of a subscription begin with.
+/// Prefix of all headers about the limits of a subscription.
 const PREFIX: &str = "anthropic-ratelimit-unified";
 
-/// The limits of a subscription, as the headers of an answer tell them.
+/// The limits of a subscription, as the headers of a response report them.
 ///
-/// A program that uses an API key does not look at them.
+/// A program that uses an API key ignores them.
 ///
 /// ```
 /// use autonoe_testkit::model_server::anthropic::{
@@ -33,33 +33,33 @@ pub struct RateLimits {
     figures: Vec<Figure>,
 }
 
-/// Which limit it is that counts.
+/// The limit that applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Claim {
-    /// The limit of five hours: `five_hour`.
+    /// The five-hour limit: `five_hour`.
     FiveHour,
-    /// The limit of a week: `seven_day`.
+    /// The weekly limit: `seven_day`.
     SevenDay,
-    /// The limit of a week for Opus: `seven_day_opus`.
+    /// The weekly limit for Opus: `seven_day_opus`.
     SevenDayOpus,
-    /// The limit of a week for Sonnet: `seven_day_sonnet`.
+    /// The weekly limit for Sonnet: `seven_day_sonnet`.
     SevenDaySonnet,
-    /// What is paid beyond the subscription: `overage`.
+    /// Paid usage beyond the subscription: `overage`.
     Overage,
-    /// Any other word.
+    /// Any other value.
     Other(String),
 }
 
-/// A limit about which headers tell figures.
+/// A limit for which headers report utilization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitWindow {
-    /// The limit of five hours.
+    /// The five-hour limit.
     FiveHour,
-    /// The limit of a week.
+    /// The weekly limit.
     SevenDay,
-    /// What is paid beyond the subscription.
+    /// Paid usage beyond the subscription.
     Overage,
 }
 
@@ -73,12 +73,12 @@ struct Figure {
 }
 
 impl RateLimits {
-    /// All is well; nothing is said about a single limit.
+    /// Reports that requests are allowed, without details of a single limit.
     pub const fn allowed() -> Self {
         Self::with_status("allowed", None, None)
     }
 
-    /// One limit is used to `utilization` (1 is all of it), which is beyond nine tenths of it.
+    /// Reports a limit with this `utilization` (1 is all of it), which exceeds nine tenths.
     pub fn warning(window: LimitWindow, utilization: f64, resets_at: Timestamp) -> Self {
         let figure = Figure {
             window,
@@ -93,24 +93,24 @@ impl RateLimits {
         }
     }
 
-    /// One limit is spent until `resets_at`.
+    /// Reports a limit that is exhausted until `resets_at`.
     pub const fn rejected(claim: Claim, resets_at: Timestamp) -> Self {
         Self::with_status("rejected", Some(claim), Some(resets_at))
     }
 
-    /// Requests are rejected, and no limit of the subscription is to blame.
+    /// Reports rejected requests without naming a limit of the subscription.
     pub const fn rejected_without_claim(resets_at: Timestamp) -> Self {
         Self::with_status("rejected", None, Some(resets_at))
     }
 
-    /// Does not tell when the limit is reset.
+    /// Omits the reset time.
     #[must_use]
     pub fn without_reset(mut self) -> Self {
         self.resets_at = None;
         self
     }
 
-    /// Tells how far one more limit is used.
+    /// Adds the utilization of another limit.
     #[must_use]
     pub fn with_window(
         mut self,
@@ -180,7 +180,7 @@ impl RateLimits {
 }
 
 impl Message {
-    /// Tells how much of a subscription is used, as Anthropic tells it.
+    /// Adds Anthropic's headers with the usage of a subscription.
     #[must_use]
     pub fn with_rate_limits(mut self, limits: &RateLimits) -> Self {
         self.headers.extend(limits.headers());
@@ -189,7 +189,7 @@ impl Message {
 }
 
 impl Refusal {
-    /// 429: a limit of the subscription is spent, as the headers of Anthropic tell.
+    /// 429: a limit of the subscription is exhausted, as reported in Anthropic's headers.
     pub fn quota(limits: &RateLimits) -> Self {
         let mut refusal = Self::rate_limited();
         refusal.headers.extend(limits.headers());
@@ -198,7 +198,7 @@ impl Refusal {
 }
 
 impl Claim {
-    /// Returns the word of the API.
+    /// Returns the value used by the API.
     pub fn as_str(&self) -> &str {
         match self {
             Self::FiveHour => "five_hour",
@@ -212,7 +212,7 @@ impl Claim {
 }
 
 impl LimitWindow {
-    /// Returns the word in the names of its headers.
+    /// Returns the name of the window in its headers.
     fn as_str(self) -> &'static str {
         match self {
             Self::FiveHour => "5h",

@@ -1,11 +1,11 @@
-//! JSON into the types of a request.
+//! Parses JSON of the Messages API into the types of a request.
 
 use serde_json::Value;
 
 use crate::model_server::json::{self, items, some_text, text, texts};
 use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
 
-/// Reads the body of a request, or says what is wrong with it.
+/// Parses the body of a request; the error describes what is wrong with it.
 pub(super) fn prompt(body: &[u8]) -> Result<Prompt, String> {
     let raw = json::body(body)?;
     let model = json::model(&raw)?;
@@ -145,12 +145,12 @@ mod tests {
     #[test]
     fn what_is_no_such_request_is_refused_with_the_reason() {
         for (body, reason) in [
-            ("{", "the body of the request is no JSON: "),
+            ("{", "the body of the request is not JSON: "),
             (r#"{"messages": []}"#, "the request names no model"),
             (r#"{"model": "m"}"#, "the request has no messages"),
         ] {
-            let said = prompt(body.as_bytes()).unwrap_err();
-            assert!(said.starts_with(reason), "{body}: {said}");
+            let error = prompt(body.as_bytes()).unwrap_err();
+            assert!(error.starts_with(reason), "{body}: {error}");
         }
     }
 

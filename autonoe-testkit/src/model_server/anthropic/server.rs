@@ -1,4 +1,4 @@
-//! A server of the Messages API.
+//! [`AnthropicServer`]: a server of the Messages API.
 
 use std::ops::Deref;
 
@@ -10,15 +10,15 @@ use super::{events, read, refusal};
 use crate::model_server::api::Head;
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{Asked, Refused, Vendor, Wire};
+use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
 use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
 
 /// A server of the Messages API that plays a [`Script`], on a free port of the loopback address.
 ///
-/// Give its [`url`](ModelServer::url) to Claude Code as `ANTHROPIC_BASE_URL`, with any
-/// `ANTHROPIC_API_KEY`, or any `CLAUDE_CODE_OAUTH_TOKEN` where the limits of a
-/// subscription matter. It answers on a thread of its own, with and without a stream, and
-/// it is gone when it is dropped. What it can do beside that stands with [`ModelServer`].
+/// Pass its [`url`](ModelServer::url) to Claude Code as `ANTHROPIC_BASE_URL`, with any
+/// `ANTHROPIC_API_KEY`, or any `CLAUDE_CODE_OAUTH_TOKEN` where the limits of a subscription matter.
+/// It answers on its own thread, with and without a stream, and stops when it is dropped. See
+/// [`ModelServer`] for its other features.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let server = AnthropicServer::start([Turn::text("Good morning.")]);
 ///
-/// // In the place of a program that speaks to a model.
+/// // In place of a program that calls a model.
 /// let body = r#"{"model": "claude-x", "messages": [{"role": "user", "content": "Hello."}],
 ///                "tools": [{"name": "Bash"}]}"#;
 /// let mut client = TcpStream::connect(server.address()).await?;
@@ -59,14 +59,15 @@ impl AnthropicServer {
     ///
     /// # Panics
     ///
-    /// The system has no port or no thread to give: a test cannot go on then.
+    /// If the system cannot provide a port or a thread, because the test cannot continue then.
     pub fn start(script: impl Into<Script>) -> Self {
         Self(ModelServer::start(Anthropic, script.into()))
     }
 
-    /// Does not fail the test on drop: for programs that are meant to be interrupted.
+    /// Does not fail the test on drop, for programs that are meant to be interrupted.
     ///
-    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
+    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still report
+    /// problems.
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.0.ignore_on_drop();
@@ -82,35 +83,37 @@ impl Deref for AnthropicServer {
     }
 }
 
-/// Anthropic, with its one API.
+/// Anthropic with its single API.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anthropic;
 
 impl Vendor for Anthropic {
-    fn asked(&self, head: Head<'_>, body: &Bytes) -> Asked {
-        let read = |asked: fn(Box<Prompt>, &Bytes) -> Asked| match read::prompt(body) {
+    fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest {
+        let read = |asked: fn(Box<Prompt>, &Bytes) -> ClassifiedRequest| match read::prompt(body) {
             Ok(prompt) => asked(Box::new(prompt), body),
-            Err(reason) => Asked::Unreadable(reason),
+            Err(reason) => ClassifiedRequest::Unreadable(reason),
         };
         match (head.method, head.path) {
-            ("POST", "/v1/messages") => read(|prompt, _| Asked::Message(&Anthropic, prompt)),
+            ("POST", "/v1/messages") => {
+                read(|prompt, _| ClassifiedRequest::Message(&Anthropic, prompt))
+            }
             ("POST", "/v1/messages/count_tokens") => read(|prompt, body| {
-                // About four bytes of JSON make a token.
+                // A token is about four bytes of JSON.
                 let tokens = (body.len() / 4).max(1);
-                Asked::Count(prompt, json!({"input_tokens": tokens}))
+                ClassifiedRequest::Count(prompt, json!({"input_tokens": tokens}))
             }),
-            // Where programs look whether anybody is there.
-            ("GET" | "HEAD", "/" | "/api/hello") => Asked::Fixed(json!({})),
-            _ => Asked::Nothing,
+            // Paths that programs use to check that the server is reachable.
+            ("GET" | "HEAD", "/" | "/api/hello") => ClassifiedRequest::Fixed(json!({})),
+            _ => ClassifiedRequest::Nothing,
         }
     }
 
-    fn refuse(&self, refusal: &Refusal, ids: Ids) -> Refused {
-        refusal::refuse(refusal, &ids.of("req"))
+    fn refuse(&self, refusal: &Refusal, ids: Ids) -> EncodedRefusal {
+        refusal::refuse(refusal, &ids.answer_id("req"))
     }
 
     fn request_id(&self, ids: Ids) -> Option<(HeaderName, String)> {
-        Some((HeaderName::from_static("request-id"), ids.of("req")))
+        Some((HeaderName::from_static("request-id"), ids.answer_id("req")))
     }
 }
 

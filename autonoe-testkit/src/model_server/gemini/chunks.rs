@@ -1,14 +1,14 @@
-//! A message of Gemini: whole, and as the chunks of a stream.
+//! Gemini messages: complete, and as the chunks of a stream.
 
 use serde_json::{Value, json};
 
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
-use crate::model_server::pieces::{Block, Content, ToolInput};
+use crate::model_server::streamed_body::{Block, Content, ToolInput};
 use crate::model_server::{Message, Prompt, StopReason, Usage};
 
-/// Returns the whole message, or says why it cannot be told.
+/// Returns the complete message, or the reason why it cannot be encoded.
 pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
     let parts = parts(message, None)?.concat();
     let mut whole = frame(&parts, message, prompt, ids);
@@ -17,14 +17,14 @@ pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Valu
     Ok(whole)
 }
 
-/// Returns the chunks of the message, or says why there are none.
+/// Returns the chunks of the message, or the reason why there are none.
 pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
     let mut events = Vec::new();
     for (index, parts) in parts(message, Some(message.piece))?.iter().enumerate() {
         events.extend(parts.iter().map(|part| {
             let mut chunk = frame(std::slice::from_ref(part), message, prompt, ids);
             chunk["usageMetadata"] = usage_so_far(message.usage);
-            Event::data(&chunk).of(index, Stage::Piece)
+            Event::data(&chunk).in_block(index, Stage::Piece)
         }));
     }
     let mut last = frame(&[json!({"text": ""})], message, prompt, ids);
@@ -38,11 +38,11 @@ fn frame(parts: &[Value], message: &Message, prompt: &Prompt, ids: Ids) -> Value
     json!({
         "candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
         "modelVersion": message.model.as_ref().unwrap_or(&prompt.model),
-        "responseId": ids.of("resp"),
+        "responseId": ids.answer_id("resp"),
     })
 }
 
-/// Returns why the model stopped, or says that it cannot stop so.
+/// Returns the finish reason, or an error if Gemini has no equivalent.
 fn finish_reason(stop: &StopReason) -> Result<&str, String> {
     Ok(match stop {
         StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => "STOP",
@@ -53,13 +53,13 @@ fn finish_reason(stop: &StopReason) -> Result<&str, String> {
     })
 }
 
-/// Returns the usage as it is told before the end.
+/// Returns the usage before the end.
 fn usage_so_far(used: Usage) -> Value {
     let input = used.whole_input();
     json!({"promptTokenCount": input, "totalTokenCount": input})
 }
 
-/// Returns the usage as it is told at the end. Thoughts are counted beside what is said.
+/// Returns the usage at the end. Reasoning tokens are counted separately from the output.
 fn usage(used: Usage) -> Value {
     json!({
         "promptTokenCount": used.whole_input(),
@@ -70,7 +70,7 @@ fn usage(used: Usage) -> Value {
     })
 }
 
-/// Returns the parts of each block: a text comes in pieces of so many characters, or as one.
+/// Returns the parts of each block: texts in pieces of this many characters, or whole.
 pub(super) fn parts(message: &Message, piece: Option<usize>) -> Result<Vec<Vec<Value>>, String> {
     let calls = |block: &Block| matches!(block.content, Content::ToolUse { .. });
     let first_call = message.blocks.iter().position(calls);
@@ -82,7 +82,7 @@ pub(super) fn parts(message: &Message, piece: Option<usize>) -> Result<Vec<Vec<V
                 None if first_call == Some(index) => Some(SIGNATURE),
                 signature => signature.as_deref(),
             };
-            // What signs a text comes when all of it is known.
+            // The signature of a text follows when the text is complete.
             if let (Some(signature), Some(last)) = (signature, parts.last_mut()) {
                 last["thoughtSignature"] = signature.into();
             }
@@ -93,7 +93,7 @@ pub(super) fn parts(message: &Message, piece: Option<usize>) -> Result<Vec<Vec<V
 
 fn of_block(block: &Block, piece: Option<usize>) -> Result<Vec<Value>, String> {
     let in_pieces = |text: &str| match piece {
-        // A part has something in it, and be it an empty text.
+        // A part is never missing, even if its text is empty.
         Some(characters) if !text.is_empty() => in_pieces(text, characters),
         _ => vec![text.to_owned()],
     };

@@ -1,10 +1,9 @@
-//! The Gemini API of Google, from a script.
+//! Scripted server of the Google Gemini API.
 //!
-//! A [`GeminiServer`] plays a [`Script`](super::Script) to whoever asks for
-//! `/v1beta/models/<model>:generateContent` or, as a stream,
-//! `:streamGenerateContent?alt=sse`.
+//! A [`GeminiServer`] plays a [`Script`](super::Script) to clients that request
+//! `/v1beta/models/<model>:generateContent` or, as a stream, `:streamGenerateContent?alt=sse`.
 //!
-//! What a message becomes:
+//! Mapping of a message:
 //!
 //! | in the script | Gemini |
 //! | --- | --- |
@@ -21,7 +20,7 @@
 //! | `StreamFault::Error` | an `error` of this `status` in the stream |
 //! | `Refusal::retry_after` | `RetryInfo` in the details of the error |
 //!
-//! A prompt that is blocked has no candidates, and no message is like that: tell it with
+//! A blocked prompt has no candidates, and no message can express that: script it with
 //! [`Turn::raw`](super::Turn::raw).
 
 mod chunks;

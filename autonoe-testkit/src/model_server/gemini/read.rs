@@ -1,35 +1,35 @@
-//! JSON of the Gemini API into the types of a prompt.
+//! Parses JSON of the Gemini API into the types of a prompt.
 
 use serde_json::Value;
 
 use crate::model_server::json::{self, items, some_text, text, texts};
 use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, Thinking, ToolResult};
 
-/// How an answer is to come, which the path says.
+/// The delivery of an answer, which the path selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answered {
     Whole,
     Stream,
 }
 
-/// Reads the body of a request to `model`, or says what is wrong with it.
+/// Parses the body of a request to `model`; the error describes what is wrong with it.
 pub(super) fn prompt(body: &[u8], model: &str, answered: Answered) -> Result<Prompt, String> {
     let raw = json::body(body)?;
-    // Tokens are counted of contents, or of a whole request in an envelope.
-    let told = match &raw["generateContentRequest"] {
+    // Token counts refer to contents, or to a complete request in an envelope.
+    let request = match &raw["generateContentRequest"] {
         Value::Null => &raw,
         request => request,
     };
-    let contents = told["contents"].as_array();
+    let contents = request["contents"].as_array();
     let contents = contents.ok_or("the request has no contents")?;
-    let settings = &told["generationConfig"];
+    let settings = &request["generationConfig"];
     let thinking = &settings["thinkingConfig"];
     Ok(Prompt {
         model: model.to_owned(),
         max_tokens: settings["maxOutputTokens"].as_u64(),
         stream: answered == Answered::Stream,
-        system: texts(&told["systemInstruction"]["parts"]),
-        tools: items(&told["tools"]).flat_map(tools).collect(),
+        system: texts(&request["systemInstruction"]["parts"]),
+        tools: items(&request["tools"]).flat_map(tools).collect(),
         messages: contents.iter().map(message).collect(),
         thinking: (!thinking.is_null()).then(|| how_long(thinking)),
         effort: some_text(&thinking["thinkingLevel"]),
@@ -37,7 +37,7 @@ pub(super) fn prompt(body: &[u8], model: &str, answered: Answered) -> Result<Pro
     })
 }
 
-/// Reads the functions of an entry, or the tool of the vendor that it switches on.
+/// Parses the functions of an entry, or the vendor's tool that it enables.
 fn tools(raw: &Value) -> Vec<OfferedTool> {
     if let Some(functions) = raw["functionDeclarations"].as_array() {
         return functions.iter().map(function).collect();
@@ -66,7 +66,7 @@ fn function(raw: &Value) -> OfferedTool {
 }
 
 fn message(raw: &Value) -> PromptMessage {
-    // A single message may leave out who says it.
+    // A single message may omit its role.
     let role = some_text(&raw["role"]).unwrap_or_else(|| "user".to_owned());
     PromptMessage {
         role,
@@ -99,11 +99,11 @@ fn part(raw: &Value) -> PromptBlock {
     }
 }
 
-/// Reads what came of a call: an object that says `output` or `error`, by custom.
+/// Parses the result of a call: by convention an object with `output` or `error`.
 fn tool_result(raw: &Value) -> ToolResult {
     let response = &raw["response"];
     let error = &response["error"];
-    let told = match (error, &response["output"]) {
+    let result = match (error, &response["output"]) {
         (Value::Null, Value::Null) => response,
         (Value::Null, output) => output,
         (error, _) => error,
@@ -111,7 +111,7 @@ fn tool_result(raw: &Value) -> ToolResult {
     ToolResult {
         tool_use_id: text(&raw["id"]),
         name: some_text(&raw["name"]),
-        text: some_text(told).unwrap_or_else(|| told.to_string()),
+        text: some_text(result).unwrap_or_else(|| result.to_string()),
         is_error: !error.is_null(),
         content: response.clone(),
     }
@@ -191,7 +191,7 @@ mod tests {
         };
         assert_eq!(read.messages[1].content[3], second);
         let results = read.tool_results();
-        let told = results.iter().map(|result| {
+        let fields = results.iter().map(|result| {
             let name = result.name.as_deref().unwrap();
             (
                 result.tool_use_id.as_str(),
@@ -201,7 +201,7 @@ mod tests {
             )
         });
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            fields.collect::<Vec<_>>(),
             [
                 ("", "shell", "a", false),
                 ("c2", "read", "no such file", true),
@@ -245,11 +245,11 @@ mod tests {
     #[test]
     fn what_is_no_such_request_is_refused_with_the_reason() {
         for (body, reason) in [
-            ("{", "the body of the request is no JSON: "),
+            ("{", "the body of the request is not JSON: "),
             ("{}", "the request has no contents"),
         ] {
-            let said = prompt(body.as_bytes(), "m", Answered::Whole).unwrap_err();
-            assert!(said.starts_with(reason), "{body}: {said}");
+            let error = prompt(body.as_bytes(), "m", Answered::Whole).unwrap_err();
+            assert!(error.starts_with(reason), "{body}: {error}");
         }
     }
 }

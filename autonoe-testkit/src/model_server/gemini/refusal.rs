@@ -1,15 +1,15 @@
-//! Refusals in the words of Google.
+//! Error responses in Google's format.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::model_server::Refusal;
-use crate::model_server::refusal::{Cause, Words};
-use crate::model_server::vendor::Refused;
+use crate::model_server::refusal::{Cause, ErrorBody};
+use crate::model_server::vendor::EncodedRefusal;
 
-/// Puts a refusal into the JSON of an error.
-pub(super) fn refuse(refusal: &Refusal) -> Refused {
-    let words = refusal.words(words);
+/// Encodes a refusal as the JSON of an error.
+pub(super) fn refuse(refusal: &Refusal) -> EncodedRefusal {
+    let words = refusal.error_body(words);
     let mut error = json!({
         "code": words.status.as_u16(),
         "message": words.message,
@@ -25,9 +25,9 @@ pub(super) fn refuse(refusal: &Refusal) -> Refused {
             details => *details = json!([wait]),
         }
     }
-    Refused {
+    EncodedRefusal {
         status: words.status,
-        // It stands in the details.
+        // It is in the details of the error.
         retry_after: None,
         body: json!({"error": error}).to_string().into(),
     }
@@ -49,47 +49,47 @@ pub(super) fn error(status: &str, message: &str) -> Value {
     json!({"error": {"code": code, "message": message, "status": status}})
 }
 
-fn words(cause: &Cause) -> Words {
+fn words(cause: &Cause) -> ErrorBody {
     match cause {
-        Cause::RateLimited => Words::new(
+        Cause::RateLimited => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,
             "RESOURCE_EXHAUSTED",
             "Resource has been exhausted (e.g. check quota).",
         ),
-        Cause::QuotaSpent => Words::new(
+        Cause::QuotaSpent => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,
             "RESOURCE_EXHAUSTED",
             "You exceeded your current quota, please check your plan and billing details.",
         )
         .with("details", json!([quota_of_a_day()])),
-        Cause::Unauthorized => Words::new(
+        Cause::Unauthorized => ErrorBody::new(
             StatusCode::UNAUTHORIZED,
             "UNAUTHENTICATED",
             "Request had invalid authentication credentials.",
         ),
-        Cause::InvalidKey => Words::new(
+        Cause::InvalidKey => ErrorBody::new(
             StatusCode::BAD_REQUEST,
             "INVALID_ARGUMENT",
             "API key not valid. Please pass a valid API key.",
         )
         .with("details", json!([error_info("API_KEY_INVALID")])),
-        Cause::Forbidden => Words::new(
+        Cause::Forbidden => ErrorBody::new(
             StatusCode::FORBIDDEN,
             "PERMISSION_DENIED",
             "The caller does not have permission",
         ),
-        Cause::CreditExhausted => Words::new(
+        Cause::CreditExhausted => ErrorBody::new(
             StatusCode::TOO_MANY_REQUESTS,
             "RESOURCE_EXHAUSTED",
             "Your prepayment credits are depleted.",
         ),
-        Cause::PaymentRequired => Words::new(
+        Cause::PaymentRequired => ErrorBody::new(
             StatusCode::FORBIDDEN,
             "PERMISSION_DENIED",
             "This API method requires billing to be enabled.",
         )
         .with("details", json!([error_info("BILLING_DISABLED")])),
-        Cause::ModelNotFound(model) => Words::new(
+        Cause::ModelNotFound(model) => ErrorBody::new(
             StatusCode::NOT_FOUND,
             "NOT_FOUND",
             format!(
@@ -97,24 +97,24 @@ fn words(cause: &Cause) -> Words {
                  or is not supported for generateContent."
             ),
         ),
-        Cause::ContextTooLong => Words::new(
+        Cause::ContextTooLong => ErrorBody::new(
             StatusCode::BAD_REQUEST,
             "INVALID_ARGUMENT",
             "The input token count (1100000) exceeds the maximum number of tokens allowed \
              (1048576).",
         ),
-        Cause::ServerError => Words::new(
+        Cause::ServerError => ErrorBody::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "INTERNAL",
             "An internal error has occurred.",
         ),
-        Cause::Overloaded => Words::new(
+        Cause::Overloaded => ErrorBody::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "UNAVAILABLE",
             "The model is overloaded. Please try again later.",
         ),
-        Cause::NoAnswer => Words::new(StatusCode::IM_A_TEAPOT, "UNKNOWN", ""),
-        Cause::NoSuchPath => Words::new(StatusCode::NOT_FOUND, "NOT_FOUND", ""),
+        Cause::NoAnswer => ErrorBody::new(StatusCode::IM_A_TEAPOT, "UNKNOWN", ""),
+        Cause::NoSuchPath => ErrorBody::new(StatusCode::NOT_FOUND, "NOT_FOUND", ""),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server of the Gemini API.
+//! [`GeminiServer`]: a server of the Gemini API.
 
 use std::ops::Deref;
 
@@ -11,14 +11,14 @@ use super::{chunks, refusal};
 use crate::model_server::api::Head;
 use crate::model_server::event::Event;
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{Asked, Refused, Vendor, Wire};
+use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
 use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
 
 /// A server of the Gemini API that plays a [`Script`], on a free port of the loopback address.
 ///
-/// Give its [`url`](ModelServer::url) to Gemini CLI as `GOOGLE_GEMINI_BASE_URL`, with any
-/// `GEMINI_API_KEY`. It answers on a thread of its own, with and without a stream, and it is
-/// gone when it is dropped. What it can do beside that stands with [`ModelServer`].
+/// Pass its [`url`](ModelServer::url) to Gemini CLI as `GOOGLE_GEMINI_BASE_URL`, with any
+/// `GEMINI_API_KEY`. It answers on its own thread, with and without a stream, and stops when it is
+/// dropped. See [`ModelServer`] for its other features.
 ///
 /// ```
 /// use autonoe_testkit::model_server::gemini::GeminiServer;
@@ -30,7 +30,7 @@ use crate::model_server::{Message, ModelServer, Prompt, Refusal, Script};
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let server = GeminiServer::start([Turn::text("Good morning.")]);
 ///
-/// // In the place of a program that speaks to a model.
+/// // In place of a program that calls a model.
 /// let body = json!({
 ///     "contents": [{"role": "user", "parts": [{"text": "Hello."}]}],
 ///     "tools": [{"functionDeclarations": [{"name": "shell"}]}],
@@ -61,14 +61,15 @@ impl GeminiServer {
     ///
     /// # Panics
     ///
-    /// The system has no port or no thread to give: a test cannot go on then.
+    /// If the system cannot provide a port or a thread, because the test cannot continue then.
     pub fn start(script: impl Into<Script>) -> Self {
         Self(ModelServer::start(Gemini, script.into()))
     }
 
-    /// Does not fail the test on drop: for programs that are meant to be interrupted.
+    /// Does not fail the test on drop, for programs that are meant to be interrupted.
     ///
-    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
+    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still report
+    /// problems.
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.0.ignore_on_drop();
@@ -84,36 +85,38 @@ impl Deref for GeminiServer {
     }
 }
 
-/// Google, with its one API.
+/// Google with its single API.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gemini;
 
 impl Vendor for Gemini {
-    fn asked(&self, head: Head<'_>, body: &Bytes) -> Asked {
+    fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest {
         let Some((model, method)) = model_and_method(head) else {
-            return Asked::Nothing;
+            return ClassifiedRequest::Nothing;
         };
         let answered = match method {
             "generateContent" | "countTokens" => Answered::Whole,
             "streamGenerateContent" if wants_events(head.query) => Answered::Stream,
-            // It would be one JSON list, which comes piece by piece.
+            // Without SSE it would be a single JSON list, streamed in pieces.
             "streamGenerateContent" => {
-                return Asked::Unreadable("a stream is asked for without alt=sse".to_owned());
+                return ClassifiedRequest::Unreadable(
+                    "a stream is requested without alt=sse".to_owned(),
+                );
             }
-            _ => return Asked::Nothing,
+            _ => return ClassifiedRequest::Nothing,
         };
         match (read::prompt(body, model, answered), method) {
-            (Err(reason), _) => Asked::Unreadable(reason),
+            (Err(reason), _) => ClassifiedRequest::Unreadable(reason),
             (Ok(prompt), "countTokens") => {
-                // About four bytes of JSON make a token.
+                // A token is about four bytes of JSON.
                 let tokens = (body.len() / 4).max(1);
-                Asked::Count(Box::new(prompt), json!({"totalTokens": tokens}))
+                ClassifiedRequest::Count(Box::new(prompt), json!({"totalTokens": tokens}))
             }
-            (Ok(prompt), _) => Asked::Message(&Gemini, Box::new(prompt)),
+            (Ok(prompt), _) => ClassifiedRequest::Message(&Gemini, Box::new(prompt)),
         }
     }
 
-    fn refuse(&self, refusal: &Refusal, _: Ids) -> Refused {
+    fn refuse(&self, refusal: &Refusal, _: Ids) -> EncodedRefusal {
         refusal::refuse(refusal)
     }
 
@@ -144,7 +147,7 @@ impl Wire for Gemini {
     }
 }
 
-/// Returns what a path such as `/v1beta/models/gemini-x:generateContent` names.
+/// Returns the model and method in a path such as `/v1beta/models/gemini-x:generateContent`.
 fn model_and_method(head: Head<'_>) -> Option<(&str, &str)> {
     let path = head.path;
     let versions = ["/v1beta/models/", "/v1/models/"];

@@ -1,16 +1,16 @@
-//! The APIs of OpenAI, from a script: Responses and Chat Completions.
+//! Scripted server of the OpenAI APIs: Responses and Chat Completions.
 //!
-//! An [`OpenAiServer`] plays a [`Script`](super::Script) to whoever asks for
-//! `/v1/responses` or for `/v1/chat/completions`, each in its own shape. The second is also
-//! what many other services speak, at other places; any path with this end is understood.
+//! An [`OpenAiServer`] plays a [`Script`](super::Script) to clients that request `/v1/responses` or
+//! `/v1/chat/completions`, each in its own format. Many other services offer Chat Completions under
+//! other paths; any path with this suffix is accepted.
 //!
-//! What a message becomes:
+//! Mapping of a message:
 //!
 //! | in the script | Responses | Chat Completions |
 //! | --- | --- | --- |
 //! | `says` | an item `message` | `content` |
 //! | `thinks` | an item `reasoning` with a `summary`; `encrypted_content`, if `include` asks for it | `reasoning_content` |
-//! | `uses_tool` | an item `function_call` | `tool_calls`; the pieces of neighbours take turns, told apart by `index` |
+//! | `uses_tool` | an item `function_call` | `tool_calls`; the pieces of adjacent calls are interleaved, distinguished by `index` |
 //! | `with_raw_block` | an output item | fields of the message, or of one `delta` |
 //! | `StopReason::MaxTokens` | `incomplete`, `max_output_tokens` | `length` |
 //! | `StopReason::Refusal` | `incomplete`, `content_filter` | `content_filter` |
@@ -25,5 +25,5 @@ mod server;
 
 pub use server::OpenAiServer;
 
-/// When all answers were made: the same script gives the same bytes.
+/// The creation time of all answers, constant so that a script always produces the same bytes.
 const CREATED: u64 = 1_794_700_800;

@@ -1,4 +1,4 @@
-//! A server of OpenAI's APIs.
+//! [`OpenAiServer`]: a server of OpenAI's APIs.
 
 use std::ops::Deref;
 
@@ -11,15 +11,15 @@ use super::refusal;
 use super::responses::{self, Responses};
 use crate::model_server::api::Head;
 use crate::model_server::ids::Ids;
-use crate::model_server::vendor::{Asked, Refused, Vendor, Wire};
+use crate::model_server::vendor::{ClassifiedRequest, EncodedRefusal, Vendor, Wire};
 use crate::model_server::{ModelServer, Prompt, Refusal, Script};
 
 /// A server of the Responses API and of Chat Completions that plays a [`Script`], on a free
 /// port of the loopback address.
 ///
-/// Give its [`api_url`](Self::api_url) to a program as the base URL, with any key. It answers
-/// on a thread of its own, with and without a stream, and it is gone when it is dropped. What
-/// it can do beside that stands with [`ModelServer`].
+/// Pass its [`api_url`](Self::api_url) to a program as the base URL, with any key. It answers on
+/// its own thread, with and without a stream, and stops when it is dropped. See [`ModelServer`] for
+/// its other features.
 ///
 /// ```
 /// use autonoe_testkit::model_server::openai::OpenAiServer;
@@ -34,7 +34,7 @@ use crate::model_server::{ModelServer, Prompt, Refusal, Script};
 ///     Turn::text("Good morning."),
 /// ]);
 ///
-/// // In the place of a program that speaks to a model.
+/// // In place of a program that calls a model.
 /// for (path, prompt) in [
 ///     ("/v1/responses", json!({"instructions": "Be brief.", "input": "Hello."})),
 ///     ("/v1/chat/completions", json!({"messages": [{"role": "user", "content": "Hello."}]})),
@@ -69,21 +69,22 @@ impl OpenAiServer {
     ///
     /// # Panics
     ///
-    /// The system has no port or no thread to give: a test cannot go on then.
+    /// If the system cannot provide a port or a thread, because the test cannot continue then.
     pub fn start(script: impl Into<Script>) -> Self {
         Self(ModelServer::start(OpenAi, script.into()))
     }
 
-    /// Does not fail the test on drop: for programs that are meant to be interrupted.
+    /// Does not fail the test on drop, for programs that are meant to be interrupted.
     ///
-    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still tell.
+    /// [`problems`](ModelServer::problems) and [`verify`](ModelServer::verify) still report
+    /// problems.
     #[must_use]
     pub fn unverified(mut self) -> Self {
         self.0.ignore_on_drop();
         self
     }
 
-    /// Returns where programs look for the API, such as `http://127.0.0.1:40123/v1`.
+    /// Returns the base URL of the API, such as `http://127.0.0.1:40123/v1`.
     pub fn api_url(&self) -> String {
         format!("{}/v1", self.url())
     }
@@ -97,39 +98,42 @@ impl Deref for OpenAiServer {
     }
 }
 
-/// OpenAI, with its two APIs.
+/// OpenAI with its two APIs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenAi;
 
 impl Vendor for OpenAi {
-    fn asked(&self, head: Head<'_>, body: &Bytes) -> Asked {
+    fn classify(&self, head: Head<'_>, body: &Bytes) -> ClassifiedRequest {
         match (head.method, head.path) {
             ("POST", "/v1/responses") => message(&Responses, responses::prompt(body)),
-            // Other services have it at other places.
+            // Other services have it under other paths.
             ("POST", path) if path.ends_with("/chat/completions") => {
                 message(&Chat, chat::prompt(body))
             }
-            // Where programs look which models there are.
+            // The path that programs use to list the models.
             ("GET", "/v1/models") => {
                 let model = json!({"id": "scripted", "object": "model", "owned_by": "scripted"});
-                Asked::Fixed(json!({"object": "list", "data": [model], "models": []}))
+                ClassifiedRequest::Fixed(json!({"object": "list", "data": [model], "models": []}))
             }
-            _ => Asked::Nothing,
+            _ => ClassifiedRequest::Nothing,
         }
     }
 
-    fn refuse(&self, refusal: &Refusal, _: Ids) -> Refused {
+    fn refuse(&self, refusal: &Refusal, _: Ids) -> EncodedRefusal {
         refusal::refuse(refusal)
     }
 
     fn request_id(&self, ids: Ids) -> Option<(HeaderName, String)> {
-        Some((HeaderName::from_static("x-request-id"), ids.of("req")))
+        Some((
+            HeaderName::from_static("x-request-id"),
+            ids.answer_id("req"),
+        ))
     }
 }
 
-fn message(wire: &'static dyn Wire, prompt: Result<Prompt, String>) -> Asked {
+fn message(wire: &'static dyn Wire, prompt: Result<Prompt, String>) -> ClassifiedRequest {
     match prompt {
-        Ok(prompt) => Asked::Message(wire, Box::new(prompt)),
-        Err(reason) => Asked::Unreadable(reason),
+        Ok(prompt) => ClassifiedRequest::Message(wire, Box::new(prompt)),
+        Err(reason) => ClassifiedRequest::Unreadable(reason),
     }
 }

@@ -8,11 +8,11 @@ use serde_json::Value;
 pub struct OfferedTool {
     /// Its name for the model, such as `mcp__autonoe__list`.
     pub name: String,
-    /// What the model is told about it.
+    /// The description for the model.
     pub description: String,
     /// The JSON Schema of its input; null for tools of the vendor that have none.
     pub input_schema: Value,
-    /// The whole of it.
+    /// The complete JSON.
     pub raw: Value,
 }
 
@@ -20,11 +20,11 @@ pub struct OfferedTool {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// `user`, `assistant` or `system`, or as the vendor says: `developer`, `tool`, `model`.
+    /// `user`, `assistant` or `system`, or the vendor's own term: `developer`, `tool`, `model`.
     pub role: String,
-    /// Its parts; a plain string is one text.
+    /// The parts; a plain string is one text.
     pub content: Vec<PromptBlock>,
-    /// The whole of it.
+    /// The complete JSON.
     pub raw: Value,
 }
 
@@ -34,66 +34,66 @@ pub struct PromptMessage {
 pub enum PromptBlock {
     /// Text.
     Text(String),
-    /// Text of the model that has a signature. Only Gemini signs what is said.
+    /// Text of the model with a signature. Only Gemini signs texts.
     SignedText {
-        /// What was said.
+        /// The text.
         text: String,
-        /// What the vendor signed it with.
+        /// The vendor's signature.
         signature: String,
     },
-    /// What the model thought before.
+    /// Earlier reasoning of the model.
     Thinking {
-        /// What can be read of it.
+        /// The readable part.
         text: String,
-        /// What the vendor signed or encrypted it with, if that came back.
+        /// The vendor's signature or encrypted content, if the client sent it back.
         signature: Option<String>,
     },
-    /// A tool that the model called before.
+    /// An earlier tool call of the model.
     ToolUse {
-        /// The id of the call; empty where the vendor has none.
+        /// The id of the call; empty if the vendor has none.
         id: String,
         /// The name of the tool.
         name: String,
-        /// What it was called with; a text, if that is no JSON.
+        /// The input; a string if it is not JSON.
         input: Value,
-        /// What the vendor signed the call with. Only Gemini signs calls.
+        /// The vendor's signature of the call. Only Gemini signs calls.
         signature: Option<String>,
     },
-    /// What came of such a call.
+    /// The result of such a call.
     ToolResult(ToolResult),
-    /// Anything else, as it came.
+    /// Anything else, unchanged.
     Other(Value),
 }
 
-/// What came of a tool that the model called.
+/// The result of a tool call of the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The id of the call; empty where the vendor has none.
+    /// The id of the call; empty if the vendor has none.
     pub tool_use_id: String,
-    /// The name of the tool, where the vendor wants it back.
+    /// The name of the tool, if the vendor requires it.
     pub name: Option<String>,
-    /// What the model gets to read: all texts, one after the other.
+    /// The text for the model: all texts, concatenated.
     pub text: String,
-    /// Whether the tool failed or was refused, as far as the vendor can be told: OpenAI cannot.
+    /// Whether the tool failed or was refused. OpenAI's APIs cannot express this.
     pub is_error: bool,
-    /// The content as it came: a string, blocks, or an object.
+    /// The unchanged content: a string, blocks, or an object.
     pub content: Value,
 }
 
-/// Whether and how long the model is to think.
+/// The reasoning settings of a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Thinking {
-    /// As long as it finds right.
+    /// The model chooses how much to reason.
     Adaptive,
-    /// For so many tokens at most.
+    /// Up to this many tokens.
     Enabled {
-        /// How many.
+        /// The number of tokens.
         budget_tokens: u64,
     },
-    /// Not at all.
+    /// No reasoning.
     Disabled,
-    /// Something else, as it came.
+    /// Another setting, unchanged.
     Other(Value),
 }

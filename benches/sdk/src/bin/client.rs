@@ -1,8 +1,8 @@
 //! Our client of `cargo xtask bench sdk`: `sdk-bench-client FAKE`.
 //!
-//! It uses the backend as any program would that embeds it: a gate with one hook, a toolbox with
-//! one tool, one session, one query. It counts the events that it is handed between the two
-//! marks, how often the hook was asked and how often the tool was called, and prints a line of JSON.
+//! It uses the backend like any program that embeds it: a gate with one hook, a toolbox with one
+//! tool, one session, one query. It counts the events between the two marks, the hook calls and the
+//! tool calls, and prints one line of JSON.
 
 #![allow(clippy::print_stdout, reason = "a program prints its figures")]
 
@@ -13,34 +13,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use autonoe_claude::{ClaudeAgents, ClaudeOptions};
+use autonoe_claude::{ClaudeBackend, ClaudeOptions};
+use autonoe_core::agent::{RateLimitStatus, Sandbox};
+use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+use autonoe_core::time::SessionKey;
+use autonoe_core::tool::{ToolDescription, Toolbox};
 use autonoe_core::{
-    AgentClientFactory, Gate, Grants, HookDecision, ProjectPaths, RateLimitStatus, RunId, Sandbox,
-    SessionKey, SessionSpec, StreamEvent, ToolContext, ToolDescription, ToolError, ToolOutput,
-    Toolbox, TypedTool, hook_fn,
+    AgentClientFactory, HookDecision, RunId, SessionSpec, StreamEvent, ToolContext, ToolError,
+    ToolOutput, TypedTool, hook_fn,
 };
 use futures::StreamExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-// On one thread, as in our examples; the SDKs have no more.
+// On one thread, as in our examples; the SDKs use no more.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let program = std::env::args_os().nth(1).ok_or("which program?")?;
     let counters = Arc::new(Counters::default());
     let mut options = ClaudeOptions::new(program, std::env::vars_os());
-    options.temporary = std::env::temp_dir();
-    let mut client = ClaudeAgents::new(options).create(session(&counters)?)?;
+    options.program.temporary = std::env::temp_dir();
+    let mut client = ClaudeBackend::new(options).create(session(&counters)?)?;
 
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut watch = Watch::default();
     let mut events = client.query("go".into());
     while let Some(event) = events.next().await {
         watch.see(&event?);
     }
     drop(events);
-    let total = begun.elapsed();
+    let total = started.elapsed();
     client.dispose().await?;
 
     let first = watch.first.ok_or("no event came")?;
@@ -54,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "hooks": counters.hooks.load(Ordering::Relaxed),
         "calls": counters.calls.load(Ordering::Relaxed),
         "load_s": 0.0,
-        "first_message_ms": (first - begun).as_secs_f64() * 1e3,
+        "first_message_ms": (first - started).as_secs_f64() * 1e3,
         "total_s": total.as_secs_f64(),
         "peak_rss_mib": peak_rss_mib()?,
         "cpu_s": cpu_seconds()?,
@@ -63,7 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How often we were asked and called.
+/// Counts of hook calls and tool calls.
 #[derive(Debug, Default)]
 struct Counters {
     hooks: AtomicU64,
@@ -74,7 +77,7 @@ struct Counters {
 #[derive(Debug, Default)]
 struct Watch {
     first: Option<Instant>,
-    begun: Option<Instant>,
+    started: Option<Instant>,
     ended: Option<Instant>,
     messages: u64,
 }
@@ -86,20 +89,20 @@ impl Watch {
         }
         if let StreamEvent::RateLimit { limit, .. } = event {
             match limit.status {
-                RateLimitStatus::Allowed => self.begun = Some(Instant::now()),
+                RateLimitStatus::Allowed => self.started = Some(Instant::now()),
                 _ => self.ended = Some(Instant::now()),
             }
-        } else if self.begun.is_some() && self.ended.is_none() {
+        } else if self.started.is_some() && self.ended.is_none() {
             self.messages += 1;
         }
     }
 
     fn seconds(&self) -> Option<f64> {
-        Some((self.ended? - self.begun?).as_secs_f64())
+        Some((self.ended? - self.started?).as_secs_f64())
     }
 }
 
-/// A session in which one hook decides about Bash, and one tool is ours.
+/// A session in which one hook decides about Bash and one tool is provided by this program.
 fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
     let here: PathBuf = std::env::current_dir()?;
     let asked = counters.clone();
@@ -111,7 +114,7 @@ fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
         _ => HookDecision::Pass,
     });
     let tools = Toolbox::new([Echo(counters.clone()).into_tool()]);
-    let grants = tools.granted_in(Grants::none());
+    let grants = Grants::none().with_toolbox(&tools);
     let gate = Gate::new(ProjectPaths::new(&here), grants).with_hook(hook);
     let key = SessionKey {
         run: RunId::new("bench"),
@@ -122,7 +125,7 @@ fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
     Ok(spec)
 }
 
-/// A tool that gives back what it is given.
+/// A tool that returns its input.
 struct Echo(Arc<Counters>);
 
 #[derive(Deserialize, JsonSchema)]
@@ -144,7 +147,7 @@ impl TypedTool for Echo {
     }
 }
 
-/// Returns the most memory that this process had resident.
+/// Returns the peak resident memory of this process.
 fn peak_rss_mib() -> Result<f64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
@@ -153,7 +156,7 @@ fn peak_rss_mib() -> Result<f64, Box<dyn Error>> {
     Ok(kib / 1024.0)
 }
 
-/// Returns how long this process had a processor.
+/// Returns the CPU time of this process.
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     use rustix::time::{ClockId, clock_gettime};
     let spent = clock_gettime(ClockId::ProcessCPUTime);

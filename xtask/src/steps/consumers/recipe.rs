@@ -10,7 +10,7 @@ const HEADING: &str = "\n## Embed it\n";
 /// Where the README expects the checkout, seen from the new crate.
 const CHECKOUT: &str = "../autonoe/";
 
-/// What the section tells a user to do.
+/// The commands, the program and the output of the section.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Recipe {
     /// Commands that make the crate and enter it.
@@ -56,15 +56,13 @@ impl Recipe {
         })
     }
 
-    /// Returns the commands with the program, which lies at `program`, put into the crate in between.
+    /// Returns the commands, which copy the program at `program` into the crate.
     ///
-    /// The lock file of the checkout comes too: versions agree with it, and all of them are there
-    /// without a network.
+    /// The lock file of the checkout is copied too, so that versions agree and need no network.
     pub(super) fn script(&self, checkout: &Path, program: &Path) -> String {
-        let checkout = checkout.display();
-        let replaced = |command: &String| command.replace(CHECKOUT, &format!("'{checkout}'/"));
+        let replaced = |command: &String| replace_checkout(command, checkout);
         let mut lines: Vec<_> = self.setup.iter().map(replaced).collect();
-        lines.push(format!("cp '{checkout}'/Cargo.lock Cargo.lock"));
+        lines.push(format!("cp '{}'/Cargo.lock Cargo.lock", checkout.display()));
         lines.push(format!("cp '{}' src/main.rs", program.display()));
         lines.extend(self.start.iter().map(replaced));
         lines.join("\n")
@@ -83,8 +81,13 @@ impl Recipe {
     }
 }
 
-/// Separates the commands of a block from what they print.
-fn read_console(block: &str) -> (Vec<String>, Vec<String>) {
+/// Replaces `../autonoe`, the place of the checkout in README and tutorials, by its path.
+pub(super) fn replace_checkout(command: &str, checkout: &Path) -> String {
+    command.replace(CHECKOUT, &format!("'{}'/", checkout.display()))
+}
+
+/// Separates the commands of a block from their output.
+pub(super) fn read_console(block: &str) -> (Vec<String>, Vec<String>) {
     let (commands, output): (Vec<_>, Vec<_>) =
         block.lines().partition(|line| line.starts_with("$ "));
     let command = |line: &str| line.trim_start_matches("$ ").to_owned();

@@ -1,77 +1,96 @@
-//! `autonoe flow run`.
+//! `autonoe flow run`: runs a flow, or resumes an interrupted one.
 
 mod limits;
+mod location_check;
 mod outcome;
 mod parameters;
-mod place;
 mod plan;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use autonoe_core::{
-    AgentConfig, EffectiveConfig, Mode, Project, ProjectError, RunControl, RunLock,
+use autonoe_app::text::sanitize_line;
+use autonoe_app::{
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, missing_keys,
+    sandbox_switch, without_keys,
 };
-use autonoe_flow::{
-    FlowErrorKind, FlowRun, FlowRunError, OnBrokenOff, ParameterValues, ValidatedFlow,
-};
+use autonoe_core::project::{AgentConfig, EffectiveConfig, ProjectError, RunLock};
+use autonoe_core::{Mode, Project, RunControl};
+use autonoe_flow::run::OnInterrupted;
+use autonoe_flow::{FlowErrorKind, FlowRun, FlowRunError, ParameterValues, ValidatedFlow};
 
 use self::limits::limits;
-pub(in crate::commands) use self::outcome::{FlowOutcome, why};
-use self::outcome::{code, code_of, shown};
-use self::parameters::values;
-use self::place::out_of_reach;
+use self::location_check::check_location;
+pub(in crate::commands) use self::outcome::FlowOutcome;
+use self::outcome::{failure_exit_code, flow_exit_code, format_outcome};
+use self::parameters::parse_values;
 pub(in crate::commands) use self::plan::FlowPlan;
-use super::findings::examine;
-use super::folders::named;
+use super::findings::load_and_validate;
+use super::folders::find;
 use crate::args::{FlowRunArgs, OutputFormat};
+use crate::cli_env::CliEnv;
 use crate::commands::interrupted_run::InterruptedRun;
-use crate::commands::stage::Stage;
-use crate::compose::{
-    ChosenBackend, ModelsFile, flow_commands, flow_notifiers, missing_keys, sandbox_switch,
-    without_keys,
-};
-use crate::error::{CliError, whole};
-use crate::present::harmless_line;
-use crate::surroundings::Surroundings;
+use crate::commands::notify::{reporting_errors, run_alerts};
+use crate::commands::run_ui::RunUi;
+use crate::error::{CliError, error_chain};
 
 /// Runs a flow until it is complete, or resumes an interrupted one.
-pub(super) fn run(args: &FlowRunArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
+pub(super) fn run(args: &FlowRunArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
-    let flow = valid(args, &project, surroundings)?;
-    out_of_reach(flow.definition(), &project)?;
-    let values = values(flow.definition().agent(), &args.parameters)?;
+    let flow = load_valid(args, &project, surroundings)?;
+    check_location(flow.definition(), &project)?;
+    let values = parse_values(flow.definition().agent(), &args.parameters)?;
     if args.dry_run {
         return dry_run(args, &project, &flow, &values, surroundings);
     }
-    play(args, project, flow, values, surroundings)
+    // Checked before the journal is read, because a run in progress is not an interrupted one.
+    if let Some(held) = RunLock::held(&project)? {
+        return Err(ProjectError::Locked(held).into());
+    }
+    let models = ModelsFile::load(&project)?.unwrap_or_default();
+    let alerts = run_alerts(
+        &args.notify,
+        AlertSource::Flow,
+        &project,
+        &models,
+        surroundings,
+    )?;
+    reporting_errors(alerts.as_ref(), surroundings, || {
+        run_flow(
+            args,
+            project,
+            flow,
+            values,
+            &models,
+            alerts.clone(),
+            surroundings,
+        )
+    })
 }
 
-fn play(
+fn run_flow(
     args: &FlowRunArgs,
     project: Project,
     flow: ValidatedFlow,
     values: ParameterValues,
-    surroundings: &Surroundings,
+    models: &ModelsFile,
+    alerts: Option<Arc<RunAlerts>>,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    // Before the journal: a run in progress is not an interrupted one.
-    if let Some(held) = RunLock::held(&project)? {
-        return Err(ProjectError::Locked(held).into());
-    }
     let agent = args.agent();
     let switch = sandbox_switch(agent.no_sandbox, surroundings);
-    let models = ModelsFile::load(&project)?.unwrap_or_default();
     let registry = flow.definition().registry();
-    let notifiers = flow_notifiers(registry, &project, &models, surroundings)?;
+    let notifiers = flow_notifiers(registry, &project, models, surroundings)?;
     let missing_keys = missing_keys(registry, surroundings);
-    // From here on nobody needs the keys of webhooks.
-    let surroundings = &without_keys(surroundings);
-    let commands = flow_commands(flow.definition(), &project, &models, switch, surroundings)?;
+    // The rest of the command does not need the signing keys of webhooks.
+    let surroundings = &surroundings.with_env(without_keys(surroundings));
+    let commands = flow_commands(flow.definition(), &project, models, switch, surroundings)?;
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
-    let wanted = agent.wanted(surroundings);
-    let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
-    let mut stage = Stage::open(&agent, &args.output, &project, &models, surroundings);
-    stage.warn_of(args.destructive(), &built.warnings);
+    let wanted = agent.requirements(surroundings);
+    let built = backend.build(&project, Mode::Run, wanted, models, surroundings)?;
+    let mut stage = RunUi::open(&agent, &args.output, &project, models, surroundings);
+    stage.notify(alerts.clone());
+    stage.print_warnings(args.destructive(), &built.warnings);
     for finding in flow.warnings() {
         stage.warn(&finding.to_string());
     }
@@ -81,12 +100,12 @@ fn play(
     let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
         (_, Some(recorded)) => stage.warn(&format!(
-            "resuming the interrupted run {} of the flow {name}; limits that are not given now are \
-             those that it was started with",
+            "resuming the interrupted run {} of the flow {name}; limits that you do not pass keep \
+             their original values",
             recorded.run
         )),
         (Some(left), None) => stage.warn(&format!(
-            "{}; a new one of {name} begins",
+            "{}; starting a new run of {name}",
             left.left_warning()
         )),
         (None, None) => {}
@@ -96,9 +115,10 @@ fn play(
     let journal = project.journal_path();
     let mut run = FlowRun::new(project, flow, built.agents)
         .parameters(values)
-        .on_broken_off(match args.anew {
-            true => OnBrokenOff::StartAnew,
-            false => OnBrokenOff::GoOn,
+        .on_interrupted(if args.anew {
+            OnInterrupted::StartNew
+        } else {
+            OnInterrupted::Resume
         })
         .sandbox(switch)
         .destructive(args.destructive())
@@ -114,75 +134,82 @@ fn play(
     if let Some(limits) = limits {
         run = run.limits(limits);
     }
+    if let Some(alerts) = alerts {
+        run = run.observer(alerts);
+    }
 
-    let result = stage.play(&control, run.run(&control))?;
-    let result = result.map_err(|error| not_begun(error, &missing_keys))?;
-    let told = match args.json {
-        true => surroundings.say_json(&FlowOutcome::of(&result)),
-        false => stage.tell(&shown(&result), surroundings),
+    let result = stage.run_interruptible(&control, run.run(&control))?;
+    let result = result.map_err(|error| start_error(error, &missing_keys))?;
+    let printed = if args.json {
+        surroundings.print_json(&FlowOutcome::new(&result))
+    } else {
+        stage.print_result(&format_outcome(&result), surroundings)
     };
-    told.map_err(|error| error.with_hint("the flow is written down: `autonoe log` tells it"))?;
+    printed
+        .map_err(|error| error.with_hint("the flow is recorded: run `autonoe log` to see it"))?;
     stage.print_denials(&journal, &result.run, surroundings);
-    Ok(code(&result).into())
+    Ok(flow_exit_code(&result).into())
 }
 
-/// Says why a flow could not begin.
+/// Converts the error of a flow that could not start.
 ///
-/// `missing_keys` are variables that hold no signing key although the flow needs them.
-fn not_begun(error: FlowRunError, missing_keys: &[String]) -> CliError {
+/// `missing_keys` are the variables of required signing keys that are not set.
+fn start_error(error: FlowRunError, missing_keys: &[String]) -> CliError {
     match error {
         FlowRunError::Project(error) => error.into(),
         FlowRunError::Flow(error) => {
-            let told = CliError::failure(whole(&error)).with_code(code_of(error.kind()));
+            let cli_error =
+                CliError::failure(error_chain(&error)).with_code(failure_exit_code(error.kind()));
             match error.kind() {
                 FlowErrorKind::ConfigurationValidation | FlowErrorKind::Parameter => {
-                    told.with_hint("--anew leaves it as it is and starts anew")
+                    cli_error.with_hint("use --anew to start a new run instead")
                 }
                 FlowErrorKind::DependencyResolution if !missing_keys.is_empty() => {
-                    told.with_hint(format!("set {}", missing_keys.join(", ")))
+                    cli_error.with_hint(format!("set {}", missing_keys.join(", ")))
                 }
-                _ => told,
+                _ => cli_error,
             }
         }
-        error => CliError::failure(whole(&error)),
+        error => CliError::failure(error_chain(&error)),
     }
 }
 
-/// Loads the flow, and tells what is wrong with it.
-fn valid(
+/// Loads and validates the flow. The error lists every finding.
+fn load_valid(
     args: &FlowRunArgs,
     project: &Project,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ValidatedFlow, CliError> {
-    let folder = named(&args.flow, project, surroundings)?;
-    let (examined, definition) = examine(&folder);
+    let folder = find(&args.flow, project, surroundings)?;
+    let (examined, definition) = load_and_validate(&folder);
     let valid = definition.and_then(|definition| definition.validated().ok());
     valid.ok_or_else(|| {
-        let told = examined.shown(&surroundings.working_dir);
-        CliError::failure(format!("the flow cannot be run\n{}", told.trim_end()))
+        let findings = examined.format(&surroundings.working_dir);
+        CliError::failure(format!("the flow cannot be run\n{}", findings.trim_end()))
     })
 }
 
-/// Shows what would be done. No agent is started and nothing is written.
+/// Prints the plan of the flow. Starts no agent and writes nothing.
 fn dry_run(
     args: &FlowRunArgs,
     project: &Project,
     flow: &ValidatedFlow,
     values: &ParameterValues,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let config = AgentConfig::load(project.config_path())?;
     let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
     let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
-    backend.check(args.agent().wanted(surroundings))?;
-    for line in backend.announced.iter().chain(config.warnings()) {
-        surroundings.note(&format!("warning: {}", harmless_line(line)));
+    backend.check(args.agent().requirements(surroundings))?;
+    for line in backend.warnings.iter().chain(config.warnings()) {
+        surroundings.print_note(&format!("warning: {}", sanitize_line(line)));
     }
-    let plan = FlowPlan::of(args, project, flow, values, &config, &backend)?;
-    match args.json || args.output.output == OutputFormat::Json {
-        true => surroundings.say_json(&plan)?,
-        false => surroundings.say(&plan.shown())?,
+    let plan = FlowPlan::new(args, project, flow, values, &config, &backend)?;
+    if args.json || args.output.output == OutputFormat::Json {
+        surroundings.print_json(&plan)?;
+    } else {
+        surroundings.print(&plan.format())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_core::{CostTotal, TokenUsage, format_duration};
-use autonoe_flow::{
-    FlowEnd, FlowErrorKind, FlowFailure, FlowLayer, FlowResult, IterationSummary, StepRecord,
-};
+use autonoe_app::exit_code;
+use autonoe_app::text::{format_flow_end, sanitize_line};
+use autonoe_core::agent::{CostTotal, TokenUsage};
+use autonoe_core::time::format_duration;
+use autonoe_flow::error::FlowLayer;
+use autonoe_flow::machine::{FlowFailure, IterationSummary, StepRecord};
+use autonoe_flow::{FlowEnd, FlowErrorKind, FlowResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::error::whole;
-use crate::exit_code;
-use crate::present::harmless_line;
+use crate::error::error_chain;
 
 /// What `autonoe flow run --json` prints at the end.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -24,7 +25,7 @@ pub(in crate::commands) struct FlowOutcome<'a> {
     flow: &'a str,
     /// Whether it is complete.
     complete: bool,
-    /// Why it is complete, for people; `null` if it is not.
+    /// Why it is complete; `null` if it is not.
     reason: Option<&'a str>,
     /// Why it failed or stopped; `null` if it is complete.
     failure: Option<Failure<'a>>,
@@ -34,26 +35,26 @@ pub(in crate::commands) struct FlowOutcome<'a> {
     iterations: Vec<Iteration<'a>>,
     /// The steps that were visited, by id.
     steps: BTreeMap<&'a str, Step<'a>>,
-    /// How many checks were made.
+    /// Number of checks.
     checks: u64,
-    /// What each condition of a composite found last, by its name.
+    /// The last result of each condition of a composite, by its name.
     states: &'a BTreeMap<String, bool>,
-    /// What its sessions cost.
+    /// The cost of its sessions.
     cost: CostTotal,
-    /// The tokens that they used.
+    /// The tokens that its sessions used.
     tokens: TokenUsage,
-    /// How long it took, waits included, in milliseconds.
+    /// Its duration in milliseconds, including waits.
     elapsed_ms: u64,
 }
 
-/// What went wrong.
+/// A failure.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "FlowFailure")]
 struct Failure<'a> {
     /// A stable name for programs, for example `step_failed`.
     code: &'static str,
-    /// A sentence for people, with its causes.
+    /// The message, with its causes.
     message: String,
     /// The step in which it happened.
     step: Option<&'a str>,
@@ -68,29 +69,29 @@ struct Failure<'a> {
 struct Iteration<'a> {
     /// The step.
     step: &'a str,
-    /// How often the step was visited, with this time.
+    /// Number of visits of the step, including this one.
     visit: u32,
-    /// How often it was tried again in this visit.
+    /// Number of retries in this visit.
     retry: u32,
-    /// Why the agent failed; `null` if it came to its end.
+    /// Why the agent failed; `null` if it completed.
     failure: Option<Failure<'a>>,
 }
 
-/// What is known of a step.
+/// The record of a step.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "VisitedStep")]
 struct Step<'a> {
     /// Whether it passed when it was visited last; `null` if that visit did not end.
     passed: Option<bool>,
-    /// How often it was visited.
+    /// Number of visits.
     visits: u32,
     /// The outputs that it set.
     outputs: &'a Map<String, Value>,
 }
 
 impl<'a> FlowOutcome<'a> {
-    pub(super) fn of(result: &'a FlowResult) -> Self {
+    pub(super) fn new(result: &'a FlowResult) -> Self {
         let reason = match &result.end {
             FlowEnd::Complete { reason, .. } => Some(reason.as_str()),
             FlowEnd::Failed { .. } | FlowEnd::Stopped { .. } => None,
@@ -102,11 +103,11 @@ impl<'a> FlowOutcome<'a> {
             flow: result.flow.as_str(),
             complete: result.is_success(),
             reason,
-            failure: result.end.failure().map(Failure::of),
+            failure: result.end.failure().map(Failure::new),
             resumable: result.end.is_resumable(),
-            iterations: result.summaries.iter().map(Iteration::of).collect(),
+            iterations: result.summaries.iter().map(Iteration::new).collect(),
             steps: steps
-                .map(|(id, step)| (id.as_str(), Step::of(step)))
+                .map(|(id, step)| (id.as_str(), Step::new(step)))
                 .collect(),
             checks: result.checks,
             states: &result.states,
@@ -118,10 +119,10 @@ impl<'a> FlowOutcome<'a> {
 }
 
 impl<'a> Failure<'a> {
-    fn of(failure: &'a FlowFailure) -> Self {
+    fn new(failure: &'a FlowFailure) -> Self {
         Self {
             code: failure.kind.code(),
-            message: whole(failure),
+            message: error_chain(failure),
             step: failure.step.as_ref().map(|step| step.as_str()),
             iteration: failure.iteration,
         }
@@ -129,18 +130,18 @@ impl<'a> Failure<'a> {
 }
 
 impl<'a> Iteration<'a> {
-    fn of(summary: &'a IterationSummary) -> Self {
+    fn new(summary: &'a IterationSummary) -> Self {
         Self {
             step: summary.at.step.as_str(),
             visit: summary.at.visit,
             retry: summary.at.retry,
-            failure: summary.failure.as_ref().map(Failure::of),
+            failure: summary.failure.as_ref().map(Failure::new),
         }
     }
 }
 
 impl<'a> Step<'a> {
-    fn of(step: &'a StepRecord) -> Self {
+    fn new(step: &'a StepRecord) -> Self {
         Self {
             passed: step.passed,
             visits: step.visits,
@@ -149,62 +150,49 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Says how a flow ended, and why.
-pub(in crate::commands) fn why(end: &FlowEnd) -> String {
-    let at_step = |failure: &FlowFailure| match &failure.step {
-        Some(step) => format!(" at the step {step}: {}", whole(failure)),
-        None => format!(": {}", whole(failure)),
-    };
-    match end {
-        FlowEnd::Complete { reason, .. } => format!("ended: it is complete: {reason}"),
-        FlowEnd::Failed { failure } => format!("ended: it failed{}", at_step(failure)),
-        FlowEnd::Stopped { failure } => format!("stopped{}", at_step(failure)),
-    }
-}
-
-/// Says how to resume a flow that has stopped.
-fn how_to_resume(end: &FlowEnd) -> Option<&'static str> {
+/// Returns the hint on how to resume a flow that has stopped.
+fn resume_hint(end: &FlowEnd) -> Option<&'static str> {
     let failure = end.failure().filter(|_| end.is_resumable())?;
     Some(match failure.kind {
         FlowErrorKind::BudgetExceeded => {
-            "The same command with a higher limit resumes it; --anew starts over.\n"
+            "To resume it, run the same command with a higher limit; to start over, add --anew.\n"
         }
         kind if kind.layer() == FlowLayer::Prompt => {
-            "Once the prompt is repaired, the same command resumes it; --anew starts over.\n"
+            "To resume it, fix the prompt and run the same command; to start over, add --anew.\n"
         }
-        _ => "The same command resumes it; --anew starts over.\n",
+        _ => "To resume it, run the same command; to start over, add --anew.\n",
     })
 }
 
-/// Writes for people why a flow ended and what it took.
-pub(super) fn shown(result: &FlowResult) -> String {
+/// Formats the end of a flow and its usage as text.
+pub(super) fn format_outcome(result: &FlowResult) -> String {
     let (flow, run) = (&result.flow, &result.run);
-    let why = why(&result.end);
+    let why = format_flow_end(&result.end);
     let counted = |number: u64, what: &str| match number {
         1 => format!("1 {what}"),
         number => format!("{number} {what}s"),
     };
     format!(
         "{}\n{}, {}, {}, {}\n{}",
-        harmless_line(&format!("Flow {flow} ({run}) {why}")),
+        sanitize_line(&format!("Flow {flow} ({run}) {why}")),
         counted(result.iterations(), "iteration"),
         counted(result.checks, "check"),
         format_duration(result.elapsed),
         result.spent.cost,
-        how_to_resume(&result.end).unwrap_or_default()
+        resume_hint(&result.end).unwrap_or_default()
     )
 }
 
-/// Returns the exit code of a flow that came to this.
-pub(super) fn code(result: &FlowResult) -> u8 {
+/// Returns the exit code for the result of a flow.
+pub(super) fn flow_exit_code(result: &FlowResult) -> u8 {
     result
         .end
         .failure()
-        .map_or(0, |failure| code_of(failure.kind))
+        .map_or(0, |failure| failure_exit_code(failure.kind))
 }
 
-/// Returns the exit code of a flow that failed so.
-pub(super) fn code_of(kind: FlowErrorKind) -> u8 {
+/// Returns the exit code for a kind of failure.
+pub(super) fn failure_exit_code(kind: FlowErrorKind) -> u8 {
     match kind {
         FlowErrorKind::SdkRateLimit => exit_code::QUOTA,
         FlowErrorKind::BudgetExceeded => exit_code::BUDGET,
@@ -222,17 +210,20 @@ mod tests {
         for kind in FlowErrorKind::ALL {
             let failure = FlowFailure::new(*kind, "why");
             let hint = match kind.code() {
-                "interrupted" | "sdk_rate_limit" => "The same command resumes it",
-                "budget_exceeded" => "The same command with a higher limit resumes it",
-                _ => "Once the prompt is repaired, the same command resumes it",
+                "interrupted" | "sdk_rate_limit" => "To resume it, run the same command; ",
+                "budget_exceeded" => "To resume it, run the same command with a higher limit",
+                _ => "To resume it, fix the prompt and run the same command",
             };
             let stopped = FlowEnd::Stopped {
                 failure: failure.clone(),
             };
-            let said = how_to_resume(&stopped).filter(|_| failure.is_resumable());
-            assert_eq!(said.is_some(), failure.is_resumable());
-            assert!(said.is_none_or(|said| said.starts_with(hint)), "{said:?}");
-            assert_eq!(how_to_resume(&FlowEnd::Failed { failure }), None);
+            let hinted = resume_hint(&stopped).filter(|_| failure.is_resumable());
+            assert_eq!(hinted.is_some(), failure.is_resumable());
+            assert!(
+                hinted.is_none_or(|hinted| hinted.starts_with(hint)),
+                "{hinted:?}"
+            );
+            assert_eq!(resume_hint(&FlowEnd::Failed { failure }), None);
         }
     }
 
@@ -245,7 +236,7 @@ mod tests {
                 "interrupted" => 130,
                 _ => 1,
             };
-            assert_eq!(code_of(*kind), code, "{}", kind.code());
+            assert_eq!(failure_exit_code(*kind), code, "{}", kind.code());
         }
     }
 }

@@ -1,26 +1,27 @@
-//! The parameters of a flow on the command line.
+//! Parses the parameters of a flow on the command line.
 
-use autonoe_flow::{FlowAgent, ParameterType, ParameterValues};
+use autonoe_flow::ParameterValues;
+use autonoe_flow::definition::{FlowAgent, ParameterType};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::CliError;
 
-/// The value of a parameter, with where it comes from.
+/// The value of a parameter and its source.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "GivenParameter")]
-pub(super) struct Given {
-    /// The flag by which it is given.
+pub(super) struct ParameterSetting {
+    /// The flag that sets it.
     pub(super) flag: String,
-    /// The value, unless there is none.
+    /// The value, if there is one.
     pub(super) value: Option<Value>,
-    /// Where it comes from.
+    /// Its source.
     pub(super) source: Source,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of the value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ParameterSource")]
@@ -29,23 +30,23 @@ pub(super) enum Source {
     Flag,
     /// The definition of the flow.
     Default,
-    /// Nowhere: it has none.
+    /// The parameter has no value.
     None,
 }
 
-/// Reads the words behind the options of the command.
-pub(super) fn values(agent: &FlowAgent, words: &[String]) -> Result<ParameterValues, CliError> {
+/// Parses the words after the options of the command.
+pub(super) fn parse_values(
+    agent: &FlowAgent,
+    words: &[String],
+) -> Result<ParameterValues, CliError> {
     let read = ParameterValues::from_args(&agent.parameters, words);
     read.map_err(|errors| {
-        let message = format!(
-            "the parameters of {} are not as they must be\n{errors}",
-            agent.name
-        );
+        let message = format!("the parameters of {} are invalid\n{errors}", agent.name);
         CliError::usage(message).with_hint(hint(agent, words))
     })
 }
 
-/// Says which parameters there are.
+/// Returns a hint that lists the parameters of the flow.
 fn hint(agent: &FlowAgent, words: &[String]) -> String {
     let listed = agent.parameters.iter().map(|(name, parameter)| {
         let wanted = match (parameter.parameter_type, parameter.required) {
@@ -56,13 +57,15 @@ fn hint(agent: &FlowAgent, words: &[String]) -> String {
         format!("{}{wanted}", parameter.flag(name))
     });
     let listed: Vec<_> = listed.collect();
-    let there_are = match listed.is_empty() {
-        true => "it takes none".to_owned(),
-        false => format!("it takes {}", listed.join(", ")),
+    let there_are = if listed.is_empty() {
+        "the flow takes no parameters".to_owned()
+    } else {
+        format!("the flow takes {}", listed.join(", "))
     };
-    match words.is_empty() {
-        true => there_are,
-        false => format!("{there_are}; options of the command stand before those of the flow"),
+    if words.is_empty() {
+        there_are
+    } else {
+        format!("{there_are}; write options of the command before the parameters of the flow")
     }
 }
 
@@ -75,8 +78,12 @@ fn placeholder(kind: ParameterType) -> &'static str {
     }
 }
 
-/// Returns every parameter with its value and where that comes from.
-pub(super) fn given(agent: &FlowAgent, words: &[String], values: &ParameterValues) -> Vec<Given> {
+/// Returns every parameter with its value and source.
+pub(super) fn parameter_settings(
+    agent: &FlowAgent,
+    words: &[String],
+    values: &ParameterValues,
+) -> Vec<ParameterSetting> {
     let is_given = |flag: &str| {
         let denied = format!("--no-{}", flag.trim_start_matches("--"));
         let names = words.iter().map(|word| word.split('=').next());
@@ -90,7 +97,7 @@ pub(super) fn given(agent: &FlowAgent, words: &[String], values: &ParameterValue
             (Some(_), true) => Source::Flag,
             (Some(_), false) => Source::Default,
         };
-        Given {
+        ParameterSetting {
             flag,
             value,
             source,

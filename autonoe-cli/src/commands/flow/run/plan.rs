@@ -1,22 +1,22 @@
-//! `autonoe flow run --dry-run`.
+//! Plan of a flow, for `autonoe flow run --dry-run`.
 
-use autonoe_core::{EffectiveConfig, Journal, Project, RecordedFlow, RunLock};
-use autonoe_flow::{
-    FlowDefinition, ParameterValues, PermissionMode, PromptResolver, StepId, ValidatedFlow,
-    Variables,
-};
+use autonoe_app::ChosenBackend;
+use autonoe_app::text::{FlowMismatch, FlowReplay, shorten};
+use autonoe_core::Project;
+use autonoe_core::project::{EffectiveConfig, Journal, RunLock};
+use autonoe_core::session::RecordedFlow;
+use autonoe_flow::definition::PermissionMode;
+use autonoe_flow::prompt::{PromptResolver, Variables};
+use autonoe_flow::{FlowDefinition, ParameterValues, StepId, ValidatedFlow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::parameters::{Given, Source, given};
+use super::parameters::{ParameterSetting, Source, parameter_settings};
 use crate::args::FlowRunArgs;
 use crate::columns::columns;
 use crate::commands::dry_run::{Setting, flow_settings};
-use crate::commands::flow::replayed::{Differs, Replayed};
-use crate::compose::ChosenBackend;
-use crate::error::{CliError, whole};
-use crate::present::shorten;
+use crate::error::{CliError, error_chain};
 
 /// What `autonoe flow run --dry-run --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -24,46 +24,46 @@ use crate::present::shorten;
 pub(crate) struct FlowPlan {
     /// The name of the flow.
     flow: String,
-    /// The version, in the words of its author.
+    /// The version of the flow.
     version: String,
     /// The folder of the flow.
     folder: String,
-    /// Who would be in the way.
+    /// The holder of the run lock, which would prevent the run.
     held: Option<String>,
     /// The interrupted run that would be resumed.
     resumes: Option<String>,
     /// Why an interrupted run of this flow cannot be resumed. Nothing would be started.
     refused: Option<String>,
     /// The parameters.
-    parameters: Vec<Given>,
+    parameters: Vec<ParameterSetting>,
     /// The first step: where an interrupted run would be resumed, or the entry.
     first: FirstStep,
     /// When the flow is complete, as a stable name.
     completion: &'static str,
-    /// What the agent may use: nothing else is granted.
+    /// The tools that the agent may use.
     allowed_tools: Vec<String>,
-    /// What it may do beside that, as the definition calls it.
+    /// The permission mode, as named in the definition.
     permission_mode: &'static str,
     /// The effective configuration.
     settings: Vec<Setting>,
 }
 
-/// The step that comes first.
+/// The first step.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FirstStep {
     /// The id.
     step: String,
-    /// The name for people.
+    /// The display name.
     name: Option<String>,
-    /// The file of its prompt, from the folder of the flow.
+    /// The file of its prompt, relative to the folder of the flow.
     prompt: Option<String>,
     /// How many lines the prompt has.
     lines: usize,
 }
 
 impl FlowPlan {
-    pub(super) fn of(
+    pub(super) fn new(
         args: &FlowRunArgs,
         project: &Project,
         flow: &ValidatedFlow,
@@ -75,17 +75,17 @@ impl FlowPlan {
         let agent = definition.agent();
         let journal = Journal::read(&project.journal_path())?;
         let recorded = journal
-            .broken_off_flow()
+            .interrupted_flow()
             .filter(|flow| !args.anew && flow.start.flow == agent.name.as_str());
         let (mut resumes, mut refused, mut next) = (None, None, None);
         if let Some(recorded) = recorded {
-            match Replayed::begin(&recorded.start, flow, values) {
+            match FlowReplay::new(&recorded.start, flow, values) {
                 Ok(mut replayed) => {
                     replayed.apply_all(&recorded.facts);
                     next = replayed.next_step();
                     resumes = Some(recorded.run.to_string());
                 }
-                Err(differs) => refused = Some(why_not(&recorded, differs)),
+                Err(differs) => refused = Some(refusal(&recorded, differs)),
             }
         }
         let (step, variables) =
@@ -99,8 +99,8 @@ impl FlowPlan {
             held: RunLock::held(project)?.map(|held| held.to_string()),
             resumes,
             refused,
-            parameters: given(agent, &args.parameters, values),
-            first: FirstStep::of(definition, &step, &variables)?,
+            parameters: parameter_settings(agent, &args.parameters, values),
+            first: FirstStep::new(definition, &step, &variables)?,
             completion: agent.behavior.completion.completion_type().name(),
             allowed_tools: agent.behavior.allowed_tools.clone(),
             permission_mode: match agent.behavior.permission_mode {
@@ -112,8 +112,8 @@ impl FlowPlan {
         })
     }
 
-    /// Writes it for people.
-    pub(super) fn shown(&self) -> String {
+    /// Formats the plan as text.
+    pub(super) fn format(&self) -> String {
         let optional = |key: &'static str, value: &Option<String>| {
             let value = value.clone();
             value.map(|value| (key, value))
@@ -121,7 +121,7 @@ impl FlowPlan {
         let prompt = match &self.first.prompt {
             Some(file) if self.first.lines == 1 => format!("{file}, 1 line"),
             Some(file) => format!("{file}, {} lines", self.first.lines),
-            None => "none: its sub-steps have theirs".to_owned(),
+            None => "none: its sub-steps have their own prompts".to_owned(),
         };
         let first = match &self.first.name {
             Some(name) => format!("{}: {name}", self.first.step),
@@ -131,16 +131,16 @@ impl FlowPlan {
             ("flow", format!("{} {}", self.flow, self.version)),
             ("folder", self.folder.clone()),
         ];
-        rows.extend(optional("in the way", &self.held));
-        rows.extend(optional("goes on with", &self.resumes));
-        rows.extend(optional("cannot go on", &self.refused));
+        rows.extend(optional("blocked by", &self.held));
+        rows.extend(optional("resumes", &self.resumes));
+        rows.extend(optional("cannot resume", &self.refused));
         let at = match self.resumes {
-            Some(_) => "at the step",
+            Some(_) => "at step",
             None => "first step",
         };
         rows.push((at, first));
         rows.push(("prompt", prompt));
-        rows.push(("complete by", self.completion.to_owned()));
+        rows.push(("completion", self.completion.to_owned()));
         rows.push(("tools", tools(&self.allowed_tools)));
         rows.push(("permission mode", self.permission_mode.to_owned()));
         let rows: Vec<_> = rows
@@ -153,7 +153,7 @@ impl FlowPlan {
             .map(|Setting { key, value, source }| [key, value, source].map(|cell| shorten(cell)))
             .collect();
         format!(
-            "What would come first:\n{}{}\nWith these settings, each with where it comes from:\n{}\n\
+            "Next step:\n{}{}\nSettings and their sources:\n{}\n\
              Nothing was started and nothing was written.\n",
             columns(2, &rows),
             parameters(&self.parameters),
@@ -162,22 +162,26 @@ impl FlowPlan {
     }
 }
 
-fn why_not(recorded: &RecordedFlow, differs: Differs) -> String {
+fn refusal(recorded: &RecordedFlow, differs: FlowMismatch) -> String {
     let what = match differs {
-        Differs::Definition => "its definition was changed since",
-        Differs::Parameters => "it had other parameters",
+        FlowMismatch::Definition => "its definition has changed since then",
+        FlowMismatch::Parameters => "its parameters were different",
     };
-    format!("{} was interrupted, and {what}; use --anew", recorded.run)
+    format!(
+        "{} was interrupted, and {what}; use --anew to start a new run",
+        recorded.run
+    )
 }
 
 fn tools(allowed: &[String]) -> String {
-    match allowed.is_empty() {
-        true => "(none)".to_owned(),
-        false => allowed.join(", "),
+    if allowed.is_empty() {
+        "(none)".to_owned()
+    } else {
+        allowed.join(", ")
     }
 }
 
-fn parameters(parameters: &[Given]) -> String {
+fn parameters(parameters: &[ParameterSetting]) -> String {
     if parameters.is_empty() {
         return String::new();
     }
@@ -195,14 +199,11 @@ fn parameters(parameters: &[Given]) -> String {
         [given.flag.clone(), value, source.to_owned()]
     });
     let rows: Vec<_> = rows.collect();
-    format!(
-        "\nWith these parameters, each with where it comes from:\n{}",
-        columns(2, &rows)
-    )
+    format!("\nParameters and their sources:\n{}", columns(2, &rows))
 }
 
 impl FirstStep {
-    fn of(
+    fn new(
         definition: &FlowDefinition,
         id: &StepId,
         variables: &Variables,
@@ -217,7 +218,7 @@ impl FirstStep {
         let work = step.and_then(|step| step.work());
         if let Some(reference) = work.and_then(|work| work.prompt.as_ref()) {
             let resolved = PromptResolver::new(definition).resolve(reference, variables);
-            let resolved = resolved.map_err(|error| CliError::failure(whole(&error)))?;
+            let resolved = resolved.map_err(|error| CliError::failure(error_chain(&error)))?;
             first.prompt = Some(resolved.file.display().to_string());
             first.lines = resolved.text.lines().count();
         }

@@ -1,91 +1,100 @@
-//! Alerts of a fleet, as they come: shown, and told to a service.
+//! Follows the alerts of a fleet: prints them and sends notifications.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::replace_file_durably;
-use autonoe_harness::{Alert, FleetHome};
+use autonoe_app::Notifications;
+use autonoe_core::project::replace_file_durably;
+use autonoe_harness::FleetHome;
+use autonoe_harness::alert::Alert;
 
-use crate::commands::harness::alert_reader::{AlertReader, line_of};
-use crate::compose::AlertWebhook;
+use crate::commands::harness::alert_reader::{AlertReader, alert_line};
+use crate::commands::notify::finish;
 use crate::error::CliError;
 use crate::present::FleetLines;
 
-/// How often it is looked whether there are new ones.
-const EVERY: Duration = Duration::from_millis(300);
-
-/// How long a service may take over what came last.
-const LAST: Duration = Duration::from_secs(30);
+/// Poll interval.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Follows the alerts of a fleet.
 ///
-/// Members are other processes: what they raise is read from the log of all. So neither the address
-/// of a service nor its key has to go to them.
-pub(super) struct Following {
+/// Members are separate processes, so their alerts are read from the shared log. Therefore members
+/// need neither the address nor the key of a webhook.
+pub(super) struct AlertFollower {
     fleet: String,
     alerts: AlertReader,
     lines: Arc<FleetLines>,
-    /// How many of the log were shown.
-    shown: usize,
-    service: Option<Service>,
+    /// Number of alerts in the log that were printed.
+    printed: usize,
+    sender: Sender,
 }
 
-/// A service, and how many alerts of the log it was told or is not to be told.
-struct Service {
-    webhook: AlertWebhook,
-    told: usize,
-    /// Where that is written down, so that who goes on with a fleet misses none.
+/// The channels of the operator, and the alerts in the log that were sent to them.
+struct Sender {
+    notifications: Arc<Notifications>,
+    /// Number of alerts in the log that were sent or skipped.
+    sent: usize,
+    /// Positions in the log of the alerts that were sent.
+    positions: Vec<usize>,
+    /// File that stores how many alerts of the log were handled, so that a resumed fleet misses no
+    /// alert.
     cursor: PathBuf,
+    /// The number in this file.
+    saved: usize,
 }
 
-impl Following {
-    /// Begins with what comes from now on, and for a service where it was left before.
-    pub(super) fn begin(
+impl AlertFollower {
+    /// Starts at the end of the log. Notifications start at the stored cursor, if there is one.
+    pub(super) fn start(
         home: &FleetHome,
         fleet: &str,
-        webhook: Option<AlertWebhook>,
+        notifications: Arc<Notifications>,
         lines: Arc<FleetLines>,
     ) -> Result<Self, CliError> {
         let mut alerts = AlertReader::new(home);
         let now = alerts.read()?.len();
-        let service = webhook.map(|webhook| {
-            let cursor = home.path().join(fleet).join("webhook");
-            let kept = fs::read_to_string(&cursor).ok();
-            let kept = kept.and_then(|text| text.trim().parse().ok());
-            Service {
-                webhook,
-                told: kept.unwrap_or(now).min(now),
-                cursor,
-            }
-        });
+        let cursor = home.path().join(fleet).join("notified");
+        let stored = fs::read_to_string(&cursor).ok();
+        let stored = stored.and_then(|text| text.trim().parse().ok());
+        let sent = stored.unwrap_or(now).min(now);
+        let warned = lines.clone();
+        notifications.start(move |text| warned.warn(text));
         Ok(Self {
             fleet: fleet.to_owned(),
             alerts,
             lines,
-            shown: now,
-            service,
+            printed: now,
+            sender: Sender {
+                notifications,
+                sent,
+                positions: Vec::new(),
+                cursor,
+                saved: sent,
+            },
         })
     }
 
-    /// Shows and tells what comes, for ever.
+    /// Prints and sends new alerts forever.
     pub(super) async fn follow(&mut self) {
         loop {
-            self.look().await;
-            tokio::time::sleep(EVERY).await;
+            self.poll();
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Shows and tells what came last, in bounded time.
+    /// Prints and sends the last alerts, in bounded time.
     pub(super) async fn finish(&mut self) {
-        if tokio::time::timeout(LAST, self.look()).await.is_err() {
-            self.lines
-                .warn("a service was not told of the last alerts in time");
+        self.poll();
+        let print = |text: &str| self.lines.warn(text);
+        if let Some(late) = finish(&self.sender.notifications, false, print).await {
+            self.lines.warn(&late);
         }
+        self.sender.save_cursor();
     }
 
-    async fn look(&mut self) {
+    fn poll(&mut self) {
         let alerts = match self.alerts.read() {
             Ok(alerts) => alerts,
             Err(error) => {
@@ -93,31 +102,42 @@ impl Following {
                 return;
             }
         };
-        for alert in alerts.iter().skip(self.shown) {
-            if let Some(line) = line_of(alert, &self.fleet) {
+        for alert in alerts.iter().skip(self.printed) {
+            if let Some(line) = alert_line(alert, &self.fleet) {
                 self.lines.alert(&line);
             }
         }
-        self.shown = alerts.len();
-        if let Some(service) = &mut self.service {
-            service.tell(alerts, &self.fleet, &self.lines).await;
-        }
+        self.printed = alerts.len();
+        self.sender.send(alerts, &self.fleet);
+        self.sender.save_cursor();
     }
 }
 
-impl Service {
-    async fn tell(&mut self, alerts: &[Alert], fleet: &str, lines: &FleetLines) {
-        for alert in alerts.iter().skip(self.told) {
-            if line_of(alert, fleet).is_some()
-                && let Err(error) = self.webhook.tell(alert).await
-            {
-                lines.warn(&error.to_string());
+impl Sender {
+    fn send(&mut self, alerts: &[Alert], fleet: &str) {
+        for (position, alert) in alerts.iter().enumerate().skip(self.sent) {
+            if alert_line(alert, fleet).is_some() {
+                self.positions.push(position);
+                self.notifications.send(alert.clone());
             }
-            self.told += 1;
-            let kept = replace_file_durably(&self.cursor, self.told.to_string().as_bytes());
-            if let Err(error) = kept {
-                tracing::debug!(%error, "what a service was told cannot be written down");
-            }
+        }
+        self.sent = self.sent.max(alerts.len());
+    }
+
+    /// Saves how many alerts of the log were handled: every channel has delivered or given up each
+    /// of them.
+    fn save_cursor(&mut self) {
+        if self.notifications.is_empty() {
+            return;
+        }
+        let unhandled = self.positions.get(self.notifications.handled());
+        let handled = unhandled.copied().unwrap_or(self.sent);
+        if handled == self.saved && self.cursor.exists() {
+            return;
+        }
+        self.saved = handled;
+        if let Err(error) = replace_file_durably(&self.cursor, handled.to_string().as_bytes()) {
+            tracing::debug!(%error, "the number of handled alerts cannot be saved");
         }
     }
 }

@@ -4,22 +4,24 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use autonoe_core::{Destructive, Project, RunSpec};
-use autonoe_harness::{Contender, Roadmap};
+use autonoe_app::{ChosenBackend, ModelsFile, telemetry_keys};
+use autonoe_core::Project;
+use autonoe_core::engine::RunSpec;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_harness::{Candidate, Roadmap};
 use serde_json::Value;
 
 use crate::args::{FleetBackend, HarnessRunArgs};
-use crate::commands::harness::settings::{BackendWord, VARIABLE, WorkSettings};
-use crate::commands::harness::workshop::Workshop;
-use crate::compose::{ChosenBackend, ModelsFile, telemetry_keys};
+use crate::cli_env::CliEnv;
+use crate::commands::harness::executor_factory::ExecutorFactory;
+use crate::commands::harness::settings::{BackendSetting, VARIABLE, WorkSettings};
 use crate::error::CliError;
-use crate::surroundings::Surroundings;
 
-/// The backends of a fleet, by name.
+/// Backends of a fleet, by name.
 #[derive(Clone, Debug)]
 pub(super) struct Backends {
     known: BTreeMap<String, Known>,
-    /// Those of the command line, in their order.
+    /// Names of the backends on the command line, in their order.
     named: Vec<String>,
     usual: String,
 }
@@ -27,16 +29,16 @@ pub(super) struct Backends {
 #[derive(Clone, Debug)]
 struct Known {
     chosen: ChosenBackend,
-    word: BackendWord,
+    word: BackendSetting,
 }
 
 impl Backends {
-    /// Finds those of the command line, of the project, and those that tasks name.
+    /// Finds the backends of the command line, of the project and of the tasks.
     pub(super) fn find(
         args: &HarnessRunArgs,
         roadmap: &Roadmap,
         project: &Project,
-        surroundings: &Surroundings,
+        surroundings: &CliEnv,
     ) -> Result<Self, CliError> {
         let mut backends = Self {
             known: BTreeMap::new(),
@@ -47,9 +49,11 @@ impl Backends {
             if let Some(name) = &backend.name
                 && backends.known.contains_key(name)
             {
-                return Err(CliError::usage(format!("there are two backends {name:?}")));
+                return Err(CliError::usage(format!(
+                    "two backends have the name {name:?}"
+                )));
             }
-            let name = backends.free(backend.name());
+            let name = backends.unused_name(backend.name());
             backends.add(&name, backend, surroundings);
             backends.named.push(name);
         }
@@ -58,7 +62,7 @@ impl Backends {
             None => {
                 let chosen = ChosenBackend::find(None, Some(project))?;
                 backends.usual = chosen.choice.tag().to_owned();
-                let word = BackendWord {
+                let word = BackendSetting {
                     backend: None,
                     model: None,
                 };
@@ -81,7 +85,7 @@ impl Backends {
                     let task = &planned.task.id;
                     let message = format!("{place}: the task {task} names the backend {cli:?}");
                     CliError::failure(format!("{message}: {error}"))
-                        .with_hint(format!("name it, with --backend {cli}=BACKEND"))
+                        .with_hint(format!("define it with --backend {cli}=BACKEND"))
                 })?;
                 backends.add(cli, &backend, surroundings);
             }
@@ -89,45 +93,45 @@ impl Backends {
         Ok(backends)
     }
 
-    fn add(&mut self, name: &str, backend: &FleetBackend, surroundings: &Surroundings) {
-        let word = BackendWord {
-            backend: Some(backend.choice.word(&surroundings.working_dir)),
+    fn add(&mut self, name: &str, backend: &FleetBackend, surroundings: &CliEnv) {
+        let word = BackendSetting {
+            backend: Some(backend.choice.to_arg(&surroundings.working_dir)),
             model: backend.model.clone(),
         };
-        let chosen = ChosenBackend::of_flag(&backend.choice);
+        let chosen = ChosenBackend::from_flag(&backend.choice);
         self.known.insert(name.to_owned(), Known { chosen, word });
     }
 
-    /// Returns a name like this one that nobody has.
-    fn free(&self, name: &str) -> String {
+    /// Returns `name`, or `name` with a number if it is in use.
+    fn unused_name(&self, name: &str) -> String {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        let free = names.find(|name| !self.known.contains_key(name));
-        free.unwrap_or_default()
+        let unused = names.find(|name| !self.known.contains_key(name));
+        unused.unwrap_or_default()
     }
 
-    /// Returns the contenders of a race or a vote: one for each backend of the command line.
-    pub(super) fn contenders(&self) -> Vec<Contender> {
+    /// Returns the candidates of a race or a vote: one per backend of the command line.
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
         let named = self.named.iter().map(|name| {
-            let contender = Contender::new(name).backend(name);
+            let candidate = Candidate::new(name).backend(name);
             match &self.known[name].word.model {
-                Some(model) => contender.model(model),
-                None => contender,
+                Some(model) => candidate.model(model),
+                None => candidate,
             }
         });
         named.collect()
     }
 
-    /// Returns the one of tasks that name none.
-    pub(super) fn usual(&self) -> &str {
+    /// Returns the backend for tasks without an explicit one.
+    pub(super) fn default_name(&self) -> &str {
         &self.usual
     }
 
-    /// Puts all of them into a workshop, which refuses what could not be used, and returns what is
-    /// odd about them.
-    pub(super) fn put_into(
+    /// Adds all backends to the workshop, and returns their warnings. A backend that cannot be used
+    /// is an error.
+    pub(super) fn add_to(
         &self,
-        workshop: &mut Workshop,
+        workshop: &mut ExecutorFactory,
         project: &Project,
     ) -> Result<Vec<String>, CliError> {
         let mut warnings = BTreeSet::new();
@@ -135,18 +139,18 @@ impl Backends {
             let model = known.word.model.as_deref();
             warnings.extend(workshop.add(name, &known.chosen, model, project)?);
         }
-        workshop.usual(&self.usual);
+        workshop.set_default_backend(&self.usual);
         Ok(warnings.into_iter().collect())
     }
 
-    /// Returns the environment of the sub-harness of an order: with the keys of the backends that
-    /// it names, those of telemetry, and no others.
-    pub(super) fn environment_of(
+    /// Returns the environment for the process of a member. It contains the keys of the backends
+    /// that the order names and those of telemetry, and no other keys.
+    pub(super) fn member_environment(
         &self,
         order: &RunSpec,
         settings: &WorkSettings,
         models: &ModelsFile,
-        surroundings: &Surroundings,
+        surroundings: &CliEnv,
     ) -> BTreeMap<OsString, OsString> {
         let named = names_in(&order.input["work"]["work"]);
         let is_needed = |name: &String| *name == self.usual || named.contains(name.as_str());
@@ -158,14 +162,14 @@ impl Backends {
             settings.backends.insert(name.clone(), known.word.clone());
         }
         for (name, value) in telemetry_keys(models, surroundings) {
-            // A backend that uses the same key keeps it.
+            // A backend that uses the same key keeps it, so the key is not listed.
             if let Entry::Vacant(vacant) = environment.entry(name) {
                 let name = vacant.key().to_string_lossy().into_owned();
                 settings.telemetry_keys.push(name);
                 vacant.insert(value);
             }
         }
-        // It is made of texts and numbers.
+        // Texts, numbers and booleans always serialize.
         let settings = serde_json::to_string(&settings).unwrap_or_default();
         environment.insert(VARIABLE.into(), settings.into());
         environment
@@ -175,7 +179,7 @@ impl Backends {
     pub(super) fn settings(&self, args: &HarnessRunArgs) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),
-            usual: self.usual.clone(),
+            default_backend: self.usual.clone(),
             thinking: args.thinking.map(|budget| budget.tokens()),
             no_sandbox: args.no_sandbox,
             destructive: args.destructive() == Destructive::Allowed,
@@ -184,7 +188,7 @@ impl Backends {
     }
 }
 
-/// Returns the backends that an order of work names.
+/// Returns the backends that the work of a member names.
 fn names_in(work: &Value) -> BTreeSet<&str> {
     let tasks = items(&work["tasks"]);
     let of_tasks = tasks.flat_map(|planned| {
@@ -206,21 +210,24 @@ fn items(list: &Value) -> impl Iterator<Item = &Value> {
 mod tests {
     use std::ffi::OsStr;
 
+    use autonoe_app::Env;
     use autonoe_core::RunId;
     use serde_json::json;
 
     use super::*;
 
-    fn surroundings() -> Surroundings {
+    fn surroundings() -> CliEnv {
         let names = [
             "PATH",
             "ANTHROPIC_API_KEY",
             "OPENAI_API_KEY",
             "GEMINI_API_KEY",
         ];
-        Surroundings {
-            working_dir: "/srv".into(),
-            environment: names.map(|name| (name.into(), "x".into())).into(),
+        CliEnv {
+            env: Env {
+                working_dir: "/srv".into(),
+                environment: names.map(|name| (name.into(), "x".into())).into(),
+            },
             has_terminal: false,
             is_interactive: false,
             colours: false,
@@ -236,7 +243,7 @@ mod tests {
         };
         for word in words {
             let backend: FleetBackend = word.parse().expect("a backend");
-            let name = backends.free(backend.name());
+            let name = backends.unused_name(backend.name());
             backends.add(&name, &backend, &surroundings());
             backends.named.push(name);
         }
@@ -247,7 +254,7 @@ mod tests {
     fn settings(backends: &Backends) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),
-            usual: backends.usual.clone(),
+            default_backend: backends.usual.clone(),
             thinking: None,
             no_sandbox: false,
             destructive: false,
@@ -255,17 +262,18 @@ mod tests {
         }
     }
 
-    /// Returns the settings in the environment of a sub-harness.
+    /// Returns the settings in the environment of a member.
     fn settings_in(environment: &BTreeMap<OsString, OsString>) -> WorkSettings {
         let settings = environment[OsStr::new(VARIABLE)].to_str().expect("text");
         serde_json::from_str(settings).expect("settings")
     }
 
-    /// Returns the keys and the backends that a sub-harness with this work gets.
+    /// Returns the keys and the backends that a member with `work` gets.
     fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let models = ModelsFile::default();
-        let given = backends.environment_of(&order, &settings(backends), &models, &surroundings());
+        let given =
+            backends.member_environment(&order, &settings(backends), &models, &surroundings());
         let settings = settings_in(&given);
         let names = given.into_keys();
         let names = names.map(|name| name.to_string_lossy().into_owned());
@@ -274,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_harness_gets_the_keys_of_the_backends_that_it_names_and_no_others() {
+    fn a_member_gets_the_keys_of_the_backends_that_it_names_and_no_others() {
         let backends = backends(&["codex", "claude@opus", "gemini"]);
         for (work, keys, names) in [
             (json!({}), &["OPENAI_API_KEY"][..], &["codex"][..]),
@@ -302,24 +310,24 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_harness_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
+    fn a_member_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
         let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
         let mut models = ModelsFile::default();
         models.telemetry = serde_json::from_value(telemetry).expect("a section");
         let mut surroundings = surroundings();
         for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
-            surroundings.environment.insert(name.into(), "x".into());
+            surroundings.env.environment.insert(name.into(), "x".into());
         }
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({}));
         for (backend, expected) in [
             ("codex", &["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"][..]),
-            // Agents on models have this variable in any case, and hide it from their commands.
+            // Agents on models have this variable anyway, and hide it from their commands.
             ("model:openai/gpt-5", &["OTEL_EXPORTER_OTLP_HEADERS"]),
         ] {
             let backends = backends(&[backend]);
             let settings = settings(&backends);
 
-            let given = backends.environment_of(&order, &settings, &models, &surroundings);
+            let given = backends.member_environment(&order, &settings, &models, &surroundings);
 
             for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
                 assert!(given.contains_key(OsStr::new(name)), "{backend}: {name}");
@@ -329,13 +337,13 @@ mod tests {
     }
 
     #[test]
-    fn contenders_on_one_backend_have_names_of_their_own() {
+    fn candidates_on_one_backend_have_names_of_their_own() {
         let backends = backends(&["codex@a", "codex@b", "own=claude"]);
 
-        let contenders = backends.contenders();
+        let candidates = backends.candidates();
 
-        let names: Vec<_> = contenders.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<_> = candidates.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["codex", "codex-2", "own"]);
-        assert_eq!(contenders[1].model.as_deref(), Some("b"));
+        assert_eq!(candidates[1].model.as_deref(), Some("b"));
     }
 }

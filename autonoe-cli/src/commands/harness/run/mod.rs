@@ -1,11 +1,11 @@
-//! `autonoe harness run`.
+//! `autonoe harness run`: runs a fleet, or resumes an interrupted one.
 
 mod alerts;
 mod backends;
+mod display;
 mod order;
 mod outcome;
 mod programs;
-mod showing;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,71 +13,140 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Project, ProjectError, RandomIds, RunControl, RunLock, RunSpec};
+use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::{
+    AlertSource, ModelsFile, Notifications, criteria_sandbox, exit_code, sandbox_switch,
+    this_program, without_keys,
+};
+use autonoe_core::engine::RunSpec;
+use autonoe_core::project::{ProjectError, RunLock};
+use autonoe_core::time::RandomIds;
+use autonoe_core::{Project, RunControl};
+use autonoe_harness::alert::{Alert, Severity};
+use autonoe_harness::coordinate::MemberJob;
 use autonoe_harness::{
-    FleetHome, FleetOrder, FleetOutcome, FleetRun, FleetRunError, FleetSpans, HarnessManager,
-    MemberJob, SubHarnessProgram,
+    FleetHome, FleetOrder, FleetReport, FleetRun, FleetRunError, FleetSpans, MemberCommand,
+    MemberManager, Roadmap,
 };
 use jiff::Timestamp;
 
-use self::alerts::Following;
+use self::alerts::AlertFollower;
 use self::backends::Backends;
+use self::display::FleetDisplay;
 pub(in crate::commands) use self::outcome::HarnessOutcome;
-use self::outcome::{code, shown};
-use self::showing::Showing;
+use self::outcome::{fleet_exit_code, format_outcome};
+use super::executor_factory::{ExecutorFactory, Rules};
+use super::fleet_selection::fleet_home;
 use super::git::git;
-use super::which::home_of;
-use super::workshop::{Rules, Workshop};
-use super::{broken, runtime};
+use super::{runtime, state_error};
 use crate::args::HarnessRunArgs;
+use crate::cli_env::CliEnv;
+use crate::commands::notify::{deliver_now, notifications};
 use crate::commands::signals;
-use crate::compose::{AlertWebhook, ModelsFile, criteria_sandbox, sandbox_switch, without_keys};
-use crate::error::{CliError, whole};
-use crate::exit_code;
-use crate::surroundings::{Surroundings, this_program};
-use crate::telemetry::{Telemetry, incoming_trace};
+use crate::error::{CliError, error_chain};
 
-/// How often it is looked whether they have.
-const SOON: Duration = Duration::from_millis(20);
+/// Poll interval while processes of members shut down.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long sub-harnesses have to let go of their work: longer than their own patience.
-const LEAVE: Duration = Duration::from_secs(20);
+/// Time limit for members to shut down: longer than their own.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Has many agents do the tasks of a roadmap, or resumes an interrupted fleet.
-pub(super) fn run(
-    args: &HarnessRunArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
+/// Runs a fleet on the tasks of a roadmap, or resumes an interrupted one.
+pub(super) fn run(args: &HarnessRunArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let roadmap = order::read(&args.roadmap, surroundings)?;
     let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
     warnings.extend(programs::check(&args.roadmap, &roadmap, surroundings)?);
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let webhook = webhook(args, &project, &models, surroundings)?;
-    // From here on nobody needs the keys of webhooks.
-    let surroundings = &without_keys(surroundings);
+    let source = AlertSource::Fleet;
+    let notifications = notifications(&args.notify, source, &project, &models, surroundings)?;
+    let notifications = Arc::new(notifications);
+    // The rest of the command does not need the signing keys of webhooks.
+    let surroundings = &surroundings.with_env(without_keys(surroundings));
+    let prepared = Prepared {
+        project,
+        roadmap,
+        models,
+        warnings,
+        notifications: notifications.clone(),
+    };
+    match run_fleet(args, prepared, surroundings) {
+        Ok(FleetEnd::Left { fleet }) => Ok(leave_fleet(args, &fleet, surroundings)),
+        Ok(FleetEnd::Ended {
+            home,
+            fleet,
+            report,
+        }) => print_outcome(args, &home, &fleet, &report, surroundings),
+        Err(error) => {
+            if !notifications.is_empty() {
+                let text = format!("the fleet cannot run: {error}");
+                notifications.send(Alert::new(
+                    "failed",
+                    Severity::Error,
+                    text,
+                    Timestamp::now(),
+                ));
+                deliver_now(&notifications, surroundings);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Inputs of a fleet, besides the options of the command.
+struct Prepared {
+    project: Project,
+    roadmap: Roadmap,
+    models: ModelsFile,
+    warnings: Vec<String>,
+    notifications: Arc<Notifications>,
+}
+
+/// The end of the command's work on a fleet.
+enum FleetEnd {
+    Ended {
+        home: FleetHome,
+        fleet: String,
+        report: Box<FleetReport>,
+    },
+    /// The operator has left the fleet.
+    Left { fleet: String },
+}
+
+fn run_fleet(
+    args: &HarnessRunArgs,
+    prepared: Prepared,
+    surroundings: &CliEnv,
+) -> Result<FleetEnd, CliError> {
+    let Prepared {
+        project,
+        roadmap,
+        models,
+        mut warnings,
+        notifications,
+    } = prepared;
     let backends = Backends::find(args, &roadmap, &project, surroundings)?;
-    let order = order::order(args, &roadmap, &backends)?.from_roadmap(order::place_of(
+    let order = order::order(args, &roadmap, &backends)?.roadmap(order::roadmap_path(
         &args.roadmap,
         &project,
         surroundings,
     ));
-    warnings.extend(order::renamed(&order));
+    warnings.extend(order::rename_warnings(&order));
     let rules = Rules {
         switch: sandbox_switch(args.no_sandbox, surroundings),
         destructive: args.destructive(),
         thinking: args.thinking,
     };
-    let mut workshop = Workshop::of(&project, models, rules, surroundings)?;
-    warnings.extend(backends.put_into(&mut workshop, &project)?);
+    let mut workshop = ExecutorFactory::load(&project, models, rules, surroundings)?;
+    warnings.extend(backends.add_to(&mut workshop, &project)?);
     let models = workshop.models();
     if has_commands(&order) {
         criteria_sandbox(project.root(), &models, rules.switch, surroundings)?;
     }
-    let _lock = alone(args, &project)?;
-    let home = home_of(&project);
+    let _lock = lock_project(args, &project)?;
+    let home = fleet_home(&project);
     let fleet = order.name.clone();
-    let trace = incoming_trace(surroundings);
+    let trace = parent_trace(surroundings);
     let telemetry = Telemetry::start(
         &models.telemetry,
         project.root(),
@@ -86,42 +155,43 @@ pub(super) fn run(
         None,
     );
     let telemetry = telemetry.unwrap_or_else(|error| {
-        warnings.push(format!("nothing is exported as telemetry: {error}"));
+        warnings.push(format!("telemetry is off: {error}"));
         Telemetry::default()
     });
-    warnings.extend_from_slice(telemetry.announced());
-    workshop.telemetry(telemetry.sessions());
-    let ids = RandomIds::new().map_err(|error| CliError::failure(whole(&error)))?;
+    warnings.extend_from_slice(telemetry.warnings());
+    workshop.set_telemetry(telemetry.sessions());
+    let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
     let spans = Arc::new(FleetSpans::new(ids, trace));
     let settings = backends.settings(args);
-    let (around, member_spans) = (surroundings.clone(), spans.clone());
-    let program = this_program()
-        .ok_or_else(|| CliError::failure("it cannot be told where this program is"))?;
-    let program = SubHarnessProgram::new(program)
+    let (member_surroundings, member_spans) = (surroundings.clone(), spans.clone());
+    let program =
+        this_program().ok_or_else(|| CliError::failure("the path of this program is unknown"))?;
+    let program = MemberCommand::new(program)
         .args(["harness", "work"])
         .env_for(move |order| {
-            let mut environment = backends.environment_of(order, &settings, &models, &around);
+            let mut environment =
+                backends.member_environment(order, &settings, &models, &member_surroundings);
             trace_member(&mut environment, order, &member_spans);
             environment
         });
 
-    let mut showing = Showing::open(args, &home, &fleet, telemetry.spans(), surroundings);
-    showing.warn_of(rules.switch, rules.destructive, &warnings);
+    let mut showing = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), surroundings);
+    showing.print_warnings(rules.switch, rules.destructive, &warnings);
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
-        let manager = Arc::new(HarnessManager::new(home.path(), program));
+        let manager = Arc::new(MemberManager::new(home.path(), program));
         let mut run = FleetRun::new(home.clone(), order, manager)
             .observer(showing.lines())
             .spans(spans.clone())
-            .checked_by(move |folder| workshop.executors(folder, Some(&spans.fleet())));
+            .verification_executors(move |folder| workshop.executors(folder, Some(&spans.fleet())));
         if let Some(meters) = telemetry.fleet_meters() {
             run = run.observer(meters);
         }
         if !args.no_worktrees {
             let trees = home.worktrees(&fleet, git(&home, surroundings)).await;
-            run = run.worktrees(trees.map_err(|error| not_isolated(&error))?);
+            run = run.worktrees(trees.map_err(|error| isolation_error(&error))?);
         }
-        let mut following = Following::begin(&home, &fleet, webhook, showing.lines())?;
+        let mut following = AlertFollower::start(&home, &fleet, notifications, showing.lines())?;
         let control = RunControl::new();
         let ended = tokio::select! {
             biased;
@@ -130,88 +200,95 @@ pub(super) fn run(
             () = following.follow() => None,
         };
         if ended.is_some() {
-            // The last events are printed, too, unless the operator interrupts.
+            // The last events are still printed, unless the operator interrupts.
             tokio::select! {
                 () = following.finish() => {}
-                () = signals::asked() => {}
+                () = signals::wait_for_stop() => {}
             }
         }
         Ok::<_, CliError>(ended)
     });
-    // With the runtime go those who look after sub-harnesses, and with them the processes.
+    // Dropping the runtime drops the supervisors of members, which ends their processes.
     drop(runtime);
     showing.close();
     if let Some(warning) = telemetry.finish() {
         showing.warn(&warning);
     }
     let Some(ended) = ended? else {
-        return Ok(left(args, &fleet, surroundings));
+        return Ok(FleetEnd::Left { fleet });
     };
-    let outcome = ended.map_err(|error| not_run(&error))?;
-    tell(args, &home, &fleet, &outcome, surroundings)
+    let report = ended.map_err(|error| run_error(&error))?;
+    Ok(FleetEnd::Ended {
+        home,
+        fleet,
+        report: Box::new(report),
+    })
 }
 
-/// Makes the spans of the process of a member part of the trace of the fleet.
+/// Adds the spans of a member's process to the trace of the fleet.
 fn trace_member(
     environment: &mut BTreeMap<OsString, OsString>,
     order: &RunSpec,
     spans: &FleetSpans,
 ) {
-    // Those are of the process that started this command.
+    // These belong to the process that started this command.
     environment.remove(OsStr::new("TRACEPARENT"));
     environment.remove(OsStr::new("TRACESTATE"));
-    if let Ok(job) = MemberJob::of(order) {
+    if let Ok(job) = MemberJob::from_run(order) {
         let context = spans.member(&job.member);
         let variables = context.environment();
         environment.extend(variables.map(|(name, value)| (name.into(), value.into())));
     }
 }
 
-/// Waits until sub-harnesses have let go, and says how to go on.
-fn left(args: &HarnessRunArgs, fleet: &str, surroundings: &Surroundings) -> ExitCode {
-    let ended = std::thread::spawn(|| autonoe_process::wait_for_shut_downs(LEAVE));
-    // Who does not want to wait interrupts again.
+/// Waits until the processes of members have ended, and prints how to resume the fleet.
+fn leave_fleet(args: &HarnessRunArgs, fleet: &str, surroundings: &CliEnv) -> ExitCode {
+    let ended = std::thread::spawn(|| autonoe_process::wait_for_shutdowns(SHUTDOWN_TIMEOUT));
+    // Another interrupt ends the wait.
     let waiting = runtime().map(|runtime| {
         runtime.block_on(async {
             while !ended.is_finished() {
                 tokio::select! {
-                    () = signals::asked() => signals::at_once(),
-                    () = tokio::time::sleep(SOON) => {}
+                    () = signals::wait_for_stop() => signals::exit_immediately(),
+                    () = tokio::time::sleep(POLL_INTERVAL) => {}
                 }
             }
         });
     });
     drop(waiting);
-    let living = ended.join().unwrap_or_default();
-    if living > 0 {
-        surroundings.note(&format!("warning: {living} processes do not end"));
+    let remaining = ended.join().unwrap_or_default();
+    if remaining > 0 {
+        surroundings.print_note(&format!("warning: {remaining} processes are still running"));
     }
     if !args.quiet {
-        surroundings.note(&format!(
-            "the fleet {fleet} was left as it is; the same command resumes it, \
-             and `autonoe harness stop` ends it for good"
+        surroundings.print_note(&format!(
+            "the fleet {fleet} is interrupted; run the same command to resume it, or `autonoe \
+             harness stop` to end it"
         ));
     }
     exit_code::INTERRUPTED.into()
 }
 
-fn tell(
+fn print_outcome(
     args: &HarnessRunArgs,
     home: &FleetHome,
     fleet: &str,
-    outcome: &FleetOutcome,
-    surroundings: &Surroundings,
+    outcome: &FleetReport,
+    surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let told = match args.json {
-        true => surroundings.say_json(&HarnessOutcome::of(fleet, outcome)),
-        false => surroundings.say(&shown(home, fleet, outcome, surroundings.columns)),
+    let printed = if args.json {
+        surroundings.print_json(&HarnessOutcome::new(fleet, outcome))
+    } else {
+        surroundings.print(&format_outcome(home, fleet, outcome, surroundings.columns))
     };
-    told.map_err(|error| error.with_hint("it is written down: `autonoe harness status` tells it"))?;
-    Ok(code(outcome).into())
+    printed.map_err(|error| {
+        error.with_hint("the result is recorded: run `autonoe harness status` to see it")
+    })?;
+    Ok(fleet_exit_code(outcome).into())
 }
 
-/// Sees to it that no run works in the folder in which members are to work, too.
-fn alone(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, CliError> {
+/// Locks the project if members work in it directly, so that no run works there too.
+fn lock_project(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, CliError> {
     if !args.no_worktrees {
         return Ok(None);
     }
@@ -221,61 +298,48 @@ fn alone(args: &HarnessRunArgs, project: &Project) -> Result<Option<RunLock>, Cl
     Ok(Some(RunLock::acquire(project, Timestamp::now())?))
 }
 
-fn webhook(
-    args: &HarnessRunArgs,
-    project: &Project,
-    models: &ModelsFile,
-    surroundings: &Surroundings,
-) -> Result<Option<AlertWebhook>, CliError> {
-    let Some(address) = &args.webhook else {
-        return Ok(None);
-    };
-    let key = args.webhook_key.as_deref();
-    AlertWebhook::find(address, key, project, models, surroundings).map(Some)
-}
-
-/// Tells whether a criterion of a task may run a command.
+/// Returns whether a criterion of a task may run a command.
 fn has_commands(order: &FleetOrder) -> bool {
     let mut tasks = order.members.iter().flat_map(|member| &member.work.tasks);
-    // Those in words are judged by an agent.
+    // An agent judges criteria that are text.
     tasks.any(|planned| {
         let criteria = serde_json::to_value(&planned.task.success_criteria);
         criteria.is_ok_and(|criteria| !criteria.is_null() && !criteria.is_string())
     })
 }
 
-fn not_isolated(error: &autonoe_harness::IsolationError) -> CliError {
-    let told = CliError::failure(whole(error));
+fn isolation_error(error: &autonoe_harness::isolation::IsolationError) -> CliError {
+    let cli_error = CliError::failure(error_chain(error));
     match error {
-        autonoe_harness::IsolationError::NoRepository { .. } => told.with_hint(
-            "`git init` and commit what is there, or let all members work in this folder with \
+        autonoe_harness::isolation::IsolationError::NoRepository { .. } => cli_error.with_hint(
+            "run `git init` and commit the files, or let all members work in this folder with \
              --no-worktrees",
         ),
-        autonoe_harness::IsolationError::NoBranch { .. } => told.with_hint(
-            "commit what is there, or let all members work in this folder with --no-worktrees",
+        autonoe_harness::isolation::IsolationError::NoBranch { .. } => cli_error.with_hint(
+            "commit the files, or let all members work in this folder with --no-worktrees",
         ),
-        autonoe_harness::IsolationError::Detached { .. } => {
-            told.with_hint("`git switch` to the branch that the work is to be merged into")
+        autonoe_harness::isolation::IsolationError::Detached { .. } => {
+            cli_error.with_hint("use `git switch` to check out the branch to merge into")
         }
-        autonoe_harness::IsolationError::Ignored { .. } => told.with_hint(
-            "nothing that is done there would be merged: take it out of .gitignore, or use \
+        autonoe_harness::isolation::IsolationError::Ignored { .. } => cli_error.with_hint(
+            "work in an ignored folder is not merged: remove the folder from .gitignore, or use \
              --no-worktrees",
         ),
-        _ => told,
+        _ => cli_error,
     }
 }
 
-/// Says why a fleet could not be run.
-fn not_run(error: &FleetRunError) -> CliError {
-    let told = broken(error);
+/// Converts the error of a fleet that could not run.
+fn run_error(error: &FleetRunError) -> CliError {
+    let cli_error = state_error(error);
     match error {
-        FleetRunError::Isolation(error) => not_isolated(error),
-        FleetRunError::Led { fleet, .. } => told.with_hint(format!(
-            "`autonoe harness status {fleet}` shows it, and `autonoe harness serve` too"
+        FleetRunError::Isolation(error) => isolation_error(error),
+        FleetRunError::AlreadyLed { fleet, .. } => cli_error.with_hint(format!(
+            "watch it with `autonoe harness status {fleet}` or `autonoe harness serve`"
         )),
-        FleetRunError::AnotherOrder { .. } => {
-            told.with_hint("name this one with --name, or give the same options and roadmap again")
-        }
-        _ => told,
+        FleetRunError::OrderConflict { .. } => cli_error.with_hint(
+            "choose another name with --name, or repeat the original options and roadmap",
+        ),
+        _ => cli_error,
     }
 }

@@ -1,39 +1,41 @@
-//! Order of a fleet, from the command line and a roadmap.
+//! Builds the order of a fleet from the command line and a roadmap.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Project, read_text_file};
-use autonoe_harness::{
-    Arrangement, AskPerson, Attendance, BackendModel, Escalation, Exploration, FleetOrder, Ladder,
-    PromptMutation, Race, Roadmap, Voting,
+use autonoe_core::Project;
+use autonoe_core::project::read_text_file;
+use autonoe_harness::recovery::{
+    AskPerson, Attendance, BackendModel, Escalation, Exploration, Ladder, PromptMutation,
 };
+use autonoe_harness::{FleetOrder, Roadmap, Strategy, Voting};
 
 use super::backends::Backends;
 use crate::args::{FleetStrategy, HarnessRunArgs};
-use crate::error::{CliError, whole};
-use crate::surroundings::Surroundings;
+use crate::cli_env::CliEnv;
+use crate::error::{CliError, error_chain};
 
-/// The largest roadmap that is read.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// Maximum size of a roadmap, in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The time limit of a fleet without `--max-time`.
-const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const DEFAULT_MAX_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Reads a roadmap. The error lists every mistake with its line.
-pub(super) fn read(file: &Path, surroundings: &Surroundings) -> Result<Roadmap, CliError> {
+/// Reads and parses a roadmap. The error lists every mistake with its line.
+pub(super) fn read(file: &Path, surroundings: &CliEnv) -> Result<Roadmap, CliError> {
     let path = surroundings.working_dir.join(file);
-    let text = match read_text_file(&path, LARGEST) {
+    let text = match read_text_file(&path, MAX_BYTES) {
         Ok(Some(text)) => text,
         Ok(None) => {
-            let message = format!("there is no roadmap {}", file.display());
+            let message = format!("the roadmap {} does not exist", file.display());
             return Err(CliError::failure(message)
-                .with_hint("write one, as docs/guides/harness.md shows it"));
+                .with_hint("docs/guides/harness.md shows how to write one"));
         }
-        Err(error) => return Err(CliError::failure(whole(&error))),
+        Err(error) => return Err(CliError::failure(error_chain(&error))),
     };
     Roadmap::parse(file, &text)
-        .map_err(|error| CliError::failure(format!("the roadmap cannot be followed\n{error}")))
+        .map_err(|error| CliError::failure(format!("the roadmap is invalid\n{error}")))
 }
 
 /// Formats the warnings of a roadmap, each with its line.
@@ -45,8 +47,8 @@ pub(super) fn roadmap_warnings(file: &Path, roadmap: &Roadmap) -> Vec<String> {
         .collect()
 }
 
-/// Returns where a roadmap is, from the project on if it is in there: the same however it is named.
-pub(super) fn place_of(file: &Path, project: &Project, surroundings: &Surroundings) -> PathBuf {
+/// Returns the canonical path of a roadmap, relative to the project if it is inside.
+pub(super) fn roadmap_path(file: &Path, project: &Project, surroundings: &CliEnv) -> PathBuf {
     let path = surroundings.working_dir.join(file);
     let path = path.canonicalize().unwrap_or(path);
     let root = project.root().canonicalize();
@@ -54,53 +56,60 @@ pub(super) fn place_of(file: &Path, project: &Project, surroundings: &Surroundin
     path.strip_prefix(root).map_or(path.clone(), Path::to_owned)
 }
 
-/// Orders a fleet.
+/// Builds the order of a fleet.
 pub(super) fn order(
     args: &HarnessRunArgs,
     roadmap: &Roadmap,
     backends: &Backends,
 ) -> Result<FleetOrder, CliError> {
     let name = name_of(args)?;
-    let tasks = |arrangement| {
-        FleetOrder::of_tasks(&name, roadmap, arrangement)
-            .map_err(|error| CliError::failure(error.to_string()))
+    let strategy: Arc<dyn Strategy> = match &args.strategy {
+        FleetStrategy::Other(strategy) => strategy.clone(),
+        FleetStrategy::Voting(criterion) => Arc::new(Voting {
+            min_votes: args.min_votes,
+            criterion: *criterion,
+            wait_for_all: args.wait_for_all,
+        }),
     };
-    let order = match args.strategy {
-        FleetStrategy::Graph => tasks(Arrangement::AsTheyDepend)?,
-        FleetStrategy::Parallel => tasks(Arrangement::AllAtOnce)?,
-        FleetStrategy::Pipeline => tasks(Arrangement::OneAfterTheOther)?,
-        FleetStrategy::Race | FleetStrategy::Voting(_) => contest(args, &name, roadmap, backends)?,
+    let order = if strategy.picks_winner() {
+        contest(args, &name, roadmap, backends, strategy)?
+    } else {
+        FleetOrder::from_tasks(&name, roadmap, strategy)
+            .map_err(|error| CliError::failure(error.to_string()))?
     };
     let order = order
         .max_concurrent(args.max_concurrent)
-        .time(args.max_time.unwrap_or(A_YEAR))
+        .time(args.max_time.unwrap_or(DEFAULT_MAX_TIME))
         .budget(args.allowance())
         .each(|work| {
             work.backend
-                .get_or_insert_with(|| backends.usual().to_owned());
+                .get_or_insert_with(|| backends.default_name().to_owned());
             work.model = work.model.take().or_else(|| args.model.clone());
             work.max_iterations = args.max_iterations;
             work.ladder = ladder(args);
-            work.attendance = match args.attended {
-                true => Attendance::Attended,
-                false => Attendance::Unattended,
+            work.attendance = if args.attended {
+                Attendance::Attended
+            } else {
+                Attendance::Unattended
             };
         });
-    let order = match args.pause_on_critical {
-        true => order.pausing_on_critical(),
-        false => order,
+    let order = if args.pause_on_critical {
+        order.pausing_on_critical()
+    } else {
+        order
     };
-    let order = match args.no_worktrees {
-        true => order.without_worktrees(),
-        false => order,
+    let order = if args.no_worktrees {
+        order.without_worktrees()
+    } else {
+        order
     };
-    let checked = order.check();
+    let checked = order.validate();
     checked.map_err(|error| CliError::failure(error.to_string()))?;
     Ok(order)
 }
 
-/// Says which members have another name than their task.
-pub(super) fn renamed(order: &FleetOrder) -> Vec<String> {
+/// Returns a warning for each member whose name differs from its task.
+pub(super) fn rename_warnings(order: &FleetOrder) -> Vec<String> {
     let of_one_task = order.members.iter().filter_map(|member| {
         let [planned] = member.work.tasks.as_slice() else {
             return None;
@@ -109,7 +118,7 @@ pub(super) fn renamed(order: &FleetOrder) -> Vec<String> {
     });
     of_one_task
         .filter(|(member, task)| member.as_str() != task.as_str())
-        .filter(|_| !matches!(order.strategy.typetag_name(), "race" | "voting"))
+        .filter(|_| !order.strategy.picks_winner())
         .map(|(member, task)| {
             format!(
                 "the task {:?} is done by the member {member}",
@@ -124,40 +133,28 @@ fn contest(
     name: &str,
     roadmap: &Roadmap,
     backends: &Backends,
+    strategy: Arc<dyn Strategy>,
 ) -> Result<FleetOrder, CliError> {
-    let contenders = backends.contenders();
+    let candidates = backends.candidates();
     if args.no_worktrees {
         return Err(CliError::usage(
-            "contenders do the same work, so each needs a worktree: leave --no-worktrees out",
+            "candidates do the same work, so each needs a worktree: remove --no-worktrees",
         ));
     }
-    let too_few = |least: usize, what: &str| {
-        let hint = "give --backend several times: each is a contender";
-        match contenders.len() < least {
-            true => {
-                Err(CliError::usage(format!("{what} needs {least} contenders")).with_hint(hint))
-            }
-            false => Ok(()),
-        }
+    let (least, what) = match &args.strategy {
+        FleetStrategy::Voting(_) => (args.min_votes.get(), "this vote".to_owned()),
+        FleetStrategy::Other(strategy) => (2, format!("a {}", strategy.typetag_name())),
     };
-    Ok(match args.strategy {
-        FleetStrategy::Voting(criterion) => {
-            too_few(args.min_votes.get(), "this vote")?;
-            let voting = Voting {
-                min_votes: args.min_votes,
-                criterion,
-                wait_for_all: args.wait_for_all,
-            };
-            FleetOrder::of_contenders(name, roadmap, voting, contenders)
-        }
-        _ => {
-            too_few(2, "a race")?;
-            FleetOrder::of_contenders(name, roadmap, Race {}, contenders)
-        }
-    })
+    if candidates.len() < least {
+        let hint = "repeat --backend: each backend is a candidate";
+        return Err(CliError::usage(format!("{what} needs {least} candidates")).with_hint(hint));
+    }
+    Ok(FleetOrder::from_candidates(
+        name, roadmap, strategy, candidates,
+    ))
 }
 
-/// What is tried when an agent is stuck: the usual, with those that can be escalated to.
+/// Returns the recovery ladder: the default steps, with the backends of `--escalate-to`.
 fn ladder(args: &HarnessRunArgs) -> Ladder {
     let to = args.escalate_to.iter().map(|backend| {
         let able = BackendModel::new(backend.name());
@@ -175,19 +172,22 @@ fn ladder(args: &HarnessRunArgs) -> Ladder {
         .then(AskPerson::default())
 }
 
-/// Returns what the fleet is called: as it is said, else as the file is.
+/// Returns the name of the fleet: `--name`, or else the file name of the roadmap.
 fn name_of(args: &HarnessRunArgs) -> Result<String, CliError> {
     if let Some(name) = &args.name {
         return Ok(name.clone());
     }
     let stem = args.roadmap.file_stem().unwrap_or_default();
-    let plain = |c: char| match c.is_ascii_alphanumeric() {
-        true => c.to_ascii_lowercase(),
-        false => '-',
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
     };
     let name: String = stem.to_string_lossy().chars().map(plain).collect();
     match name.trim_matches('-') {
-        "" => Err(CliError::usage("the fleet has no name").with_hint("give it one with --name")),
+        "" => Err(CliError::usage("the fleet has no name").with_hint("set one with --name")),
         name => Ok(name.to_owned()),
     }
 }

@@ -1,16 +1,19 @@
-//! What a fleet came to.
+//! Output and exit code of a finished fleet.
 
-use autonoe_dashboard::{Dashboard, cost_words};
-use autonoe_harness::{AggregatedResult, CutShort, FleetHome, FleetOutcome, HarnessId, WorkPlace};
+use autonoe_app::exit_code;
+use autonoe_app::text::sanitize_line;
+use autonoe_dashboard::{Dashboard, format_cost};
+use autonoe_harness::coordinate::CutShort;
+use autonoe_harness::isolation::WorkLocation;
+use autonoe_harness::strategy::{AggregatedReport, MemberId};
+use autonoe_harness::{FleetHome, FleetReport};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::harness::block_on;
 use crate::commands::harness::snapshot::Watcher;
-use crate::commands::harness::status::{members, members_done};
-use crate::commands::harness::waiting;
-use crate::exit_code;
-use crate::present::harmless_line;
+use crate::commands::harness::status::{format_members, format_members_done};
 
 /// What `autonoe harness run --json` prints at the end.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -20,23 +23,23 @@ pub(in crate::commands) struct HarnessOutcome<'a> {
     fleet: &'a str,
     /// What its members came to, each and all together.
     #[serde(flatten)]
-    result: &'a AggregatedResult,
-    /// Why it ended before its strategy was done; `null` if it did not.
+    result: &'a AggregatedReport,
+    /// Why it ended early; `null` if it did not.
     cut_short: Option<String>,
-    /// Why it was stopped, in the words of who asked for it.
+    /// The reason of the request to stop it.
     stopped: Option<&'a str>,
-    /// The commit that the base was at when the work of the winner was in it.
+    /// The commit of the target branch that contains the work of the winner.
     merged: Option<&'a str>,
-    /// Why the work of the winner is not in the base.
+    /// Why the work of the winner was not merged.
     not_merged: Option<&'a str>,
-    /// Where work is that was not merged.
-    kept: &'a [WorkPlace],
-    /// Members that were told to stop and had not ended in time.
-    left_behind: &'a [HarnessId],
+    /// Where unmerged work is stored.
+    kept: &'a [WorkLocation],
+    /// Members that did not stop in time.
+    left_behind: &'a [MemberId],
 }
 
 impl<'a> HarnessOutcome<'a> {
-    pub(super) fn of(fleet: &'a str, outcome: &'a FleetOutcome) -> Self {
+    pub(super) fn new(fleet: &'a str, outcome: &'a FleetReport) -> Self {
         Self {
             fleet,
             result: &outcome.result,
@@ -51,49 +54,51 @@ impl<'a> HarnessOutcome<'a> {
 }
 
 /// Returns the exit code of a fleet.
-pub(super) fn code(outcome: &FleetOutcome) -> u8 {
+pub(super) fn fleet_exit_code(outcome: &FleetReport) -> u8 {
     let mut members = outcome.result.results.iter();
     let is_spent = members.any(|member| member.exhausted.is_some());
     match (&outcome.cut_short, outcome.result.success) {
         (_, true) => 0,
-        (Some(CutShort::TimeIsUp | CutShort::CannotBePaid { .. }), false) => exit_code::BUDGET,
+        (Some(CutShort::TimedOut | CutShort::InsufficientBudget { .. }), false) => {
+            exit_code::BUDGET
+        }
         (None, false) if is_spent && outcome.stopped.is_none() => exit_code::BUDGET,
         (_, false) => exit_code::FAILURE,
     }
 }
 
-/// Writes what it came to for people.
-pub(super) fn shown(
+/// Formats the outcome of a fleet as text.
+pub(super) fn format_outcome(
     home: &FleetHome,
     fleet: &str,
-    outcome: &FleetOutcome,
+    outcome: &FleetReport,
     width: Option<usize>,
 ) -> String {
     let result = &outcome.result;
     let how = match (result.success, &outcome.stopped, &outcome.cut_short) {
         (true, ..) => "succeeded".to_owned(),
-        (false, Some(why), _) => format!("was stopped: {}", harmless_line(why)),
-        (false, None, Some(why)) => format!("was cut short: {}", harmless_line(&why.to_string())),
-        (false, None, None) => "did not succeed".to_owned(),
+        (false, Some(why), _) => format!("was stopped: {}", sanitize_line(why)),
+        (false, None, Some(why)) => format!("ended early: {}", sanitize_line(&why.to_string())),
+        (false, None, None) => "failed".to_owned(),
     };
     let mut text = format!("Fleet {fleet} {how}");
     if let Some(winner) = &result.winner {
         text.push_str(&format!(", won by {winner}"));
     }
     text.push('\n');
-    if let Some(now) = now(home, fleet) {
-        text.push_str(&members(&now.members, width));
-        let (totals, cost) = (&now.totals, cost_words(&now.totals.cost));
+    if let Some(now) = final_state(home, fleet) {
+        text.push_str(&format_members(&now.members, width));
+        let (totals, cost) = (&now.totals, format_cost(&now.totals.cost));
         let (done, all) = (totals.done, totals.total);
-        text.push_str(&format!("{}, {cost}\n", members_done(done, all)));
+        text.push_str(&format!("{}, {cost}\n", format_members_done(done, all)));
     }
     if let Some(why) = &outcome.not_merged {
-        let why = harmless_line(why);
+        let why = sanitize_line(why);
         text.push_str(&format!("The work of the winner was not merged: {why}\n"));
     }
     for place in &outcome.kept {
         let folder = place.folder.display().to_string();
-        let (branch, folder) = (harmless_line(&place.branch), harmless_line(&folder));
+        let (branch, folder) = (sanitize_line(&place.branch), sanitize_line(&folder));
         text.push_str(&format!(
             "Work is kept on the branch {branch} in {folder}\n"
         ));
@@ -101,7 +106,7 @@ pub(super) fn shown(
     text
 }
 
-/// Looks how the fleet stands at its end.
-fn now(home: &FleetHome, fleet: &str) -> Option<Dashboard> {
-    waiting(Watcher::new(home, fleet).look_once(Timestamp::now())).ok()?
+/// Returns the final state of the fleet, if it can be read.
+fn final_state(home: &FleetHome, fleet: &str) -> Option<Dashboard> {
+    block_on(Watcher::new(home, fleet).snapshot_once(Timestamp::now())).ok()?
 }

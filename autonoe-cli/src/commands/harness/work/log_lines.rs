@@ -1,37 +1,41 @@
-//! What sessions do, as lines in the log of a sub-harness.
+//! `LogLines`, an observer that writes events of sessions to the log of a member.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
+use autonoe_app::text::sanitize_line;
 use autonoe_core::{RunEvent, RunObserver};
-use autonoe_harness::HarnessLog;
+use autonoe_harness::folder::MemberLog;
 use jiff::Timestamp;
 
-use crate::present::{LineTeller, harmless_line};
+use crate::present::LineFormatter;
 
-/// Writes what sessions do into the log of a sub-harness, in the words of a run.
+/// Writes events of sessions to the log of a member, as the lines that a run prints.
 #[derive(Debug)]
 pub(super) struct LogLines {
-    log: Mutex<HarnessLog>,
-    teller: Mutex<LineTeller>,
+    log: Mutex<MemberLog>,
+    formatter: Mutex<LineFormatter>,
 }
 
 impl LogLines {
-    pub(super) fn new(log: HarnessLog) -> Self {
+    pub(super) fn new(log: MemberLog) -> Self {
         Self {
             log: Mutex::new(log),
-            teller: Mutex::default(),
+            formatter: Mutex::default(),
         }
     }
 }
 
 impl RunObserver for LogLines {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let mut teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner);
-        for line in teller.tell(event) {
-            let line = format!("{} {}\n", Timestamp::now(), harmless_line(&line));
+        let mut formatter = self
+            .formatter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for line in formatter.format(event) {
+            let line = format!("{} {}\n", Timestamp::now(), sanitize_line(&line));
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-            // A log that cannot be written holds up no work.
+            // A log that cannot be written does not interrupt the work.
             let _ = log.write_all(line.as_bytes());
         }
     }

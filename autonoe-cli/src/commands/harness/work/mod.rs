@@ -1,4 +1,4 @@
-//! `autonoe harness work`: the process of a sub-harness.
+//! `autonoe harness work`: the process of a member.
 
 mod log_lines;
 
@@ -8,119 +8,122 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Project, TraceContext};
-use autonoe_harness::{FleetHome, HarnessFolder, HarnessLog, MemberWork, ServeOutcome, Serving};
+use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
+use autonoe_core::Project;
+use autonoe_core::event::TraceContext;
+use autonoe_harness::folder::{MemberFolder, MemberLog};
+use autonoe_harness::serve::ServeOutcome;
+use autonoe_harness::{FleetHome, MemberServer, MemberWork};
 
 use self::log_lines::LogLines;
+use super::executor_factory::{ExecutorFactory, Rules};
 use super::git::git;
 use super::settings::{VARIABLE, WorkSettings};
-use super::workshop::{Rules, Workshop};
-use super::{broken, waiting};
+use super::{block_on, state_error};
 use crate::args::HarnessWorkArgs;
+use crate::cli_env::CliEnv;
 use crate::commands::signals;
-use crate::compose::{ChosenBackend, ModelsFile, sandbox_switch};
 use crate::error::CliError;
 use crate::present::start_log_file;
-use crate::surroundings::Surroundings;
-use crate::telemetry::{Telemetry, incoming_trace};
 
-/// How long an agent has to end when this process has to leave: less than whoever told it to waits.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Time limit for an agent to end when this process is stopped: shorter than the wait of the
+/// coordinator.
+const AGENT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long the last export may take when this process has to leave: with [`PATIENCE`], less than the
-/// coordinator waits.
+/// Time limit of the last export when this process is stopped: together with [`AGENT_TIMEOUT`],
+/// shorter than the wait of the coordinator.
 const LEAVE_LIMIT: Duration = Duration::from_millis(1500);
 
-/// How long a member that has ended exports telemetry at most. Others may wait for its end.
+/// Time limit of the last export of a finished member. Other members may wait for its end.
 const EXPORT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Serves the folder of a sub-harness.
-pub(super) fn work(
-    args: &HarnessWorkArgs,
-    surroundings: &Surroundings,
-) -> Result<ExitCode, CliError> {
-    let settings = WorkSettings::of(surroundings)?;
+/// Serves the folder of a member.
+pub(super) fn work(args: &HarnessWorkArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    let settings = WorkSettings::from_env(surroundings)?;
     let path = surroundings.working_dir.join(&args.folder);
-    let folder = HarnessFolder::at(&path).map_err(|error| broken(&error))?;
-    let home = FleetHome::around(&folder).map_err(|error| broken(&error))?;
+    let folder = MemberFolder::from_path(&path).map_err(|error| state_error(&error))?;
+    let home = FleetHome::from_member_folder(&folder).map_err(|error| state_error(&error))?;
     let project = Project::find(home.project(), None)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let trace = incoming_trace(surroundings);
+    let trace = parent_trace(surroundings);
     let telemetry = start_telemetry(&project, &folder, &models, trace.as_ref(), surroundings)?;
-    // From here on nobody needs the settings and the keys of telemetry.
-    let surroundings = &without(surroundings, &settings);
-    let mut workshop = workshop(&project, &folder, models, &settings, surroundings)?;
-    workshop.telemetry(telemetry.sessions());
+    // The rest of the process does not need the settings and the keys of telemetry.
+    let surroundings = &without_settings(surroundings, &settings);
+    let mut workshop = build_workshop(&project, &folder, models, &settings, surroundings)?;
+    workshop.set_telemetry(telemetry.sessions());
     let git = git(&home, surroundings);
     let executors = move |folder: &Path| workshop.executors(folder, trace.as_ref());
     let member = MemberWork::new(home, executors).git(git);
-    let served = waiting(async {
-        let serving = Serving::new(folder, Arc::new(member)).until(signals::asked(), PATIENCE);
-        serving.run().await.map_err(|error| broken(&error))
+    let served = block_on(async {
+        let serving = MemberServer::new(folder, Arc::new(member))
+            .shutdown_signal(signals::wait_for_stop(), AGENT_TIMEOUT);
+        serving.run().await.map_err(|error| state_error(&error))
     });
     let limit = match &served {
         Ok(ServeOutcome::Ended(_)) => EXPORT_LIMIT,
-        Ok(ServeOutcome::BrokenOff) | Err(_) => LEAVE_LIMIT,
+        Ok(ServeOutcome::Released) | Err(_) => LEAVE_LIMIT,
     };
     if let Some(warning) = telemetry.finish_within(limit) {
         tracing::warn!("{warning}");
     }
     Ok(match served? {
         ServeOutcome::Ended(_) => ExitCode::SUCCESS,
-        ServeOutcome::BrokenOff => crate::exit_code::INTERRUPTED.into(),
+        ServeOutcome::Released => autonoe_app::exit_code::INTERRUPTED.into(),
     })
 }
 
-fn workshop(
+fn build_workshop(
     project: &Project,
-    folder: &HarnessFolder,
+    folder: &MemberFolder,
     models: ModelsFile,
     settings: &WorkSettings,
-    surroundings: &Surroundings,
-) -> Result<Workshop, CliError> {
+    surroundings: &CliEnv,
+) -> Result<ExecutorFactory, CliError> {
     let rules = Rules {
         switch: sandbox_switch(settings.no_sandbox, surroundings),
         destructive: settings.destructive(),
         thinking: settings.thinking(),
     };
-    let mut workshop = Workshop::of(project, models, rules, surroundings)?;
+    let mut workshop = ExecutorFactory::load(project, models, rules, surroundings)?;
     for (name, word) in &settings.backends {
         let chosen = match &word.backend {
-            Some(word) => ChosenBackend::of_flag(&word.parse().map_err(CliError::failure)?),
+            Some(word) => ChosenBackend::from_flag(&word.parse().map_err(CliError::failure)?),
             None => ChosenBackend::find(None, Some(project))?,
         };
         workshop.add(name, &chosen, word.model.as_deref(), project)?;
     }
-    workshop.usual(&settings.usual);
-    let log = HarnessLog::open(folder).map_err(|error| broken(&error))?;
-    workshop.observed_by(Arc::new(LogLines::new(log)));
+    workshop.set_default_backend(&settings.default_backend);
+    let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
+    workshop.add_observer(Arc::new(LogLines::new(log)));
     Ok(workshop)
 }
 
-fn without(surroundings: &Surroundings, settings: &WorkSettings) -> Surroundings {
-    let mut without = surroundings.clone();
+fn without_settings(surroundings: &CliEnv, settings: &WorkSettings) -> CliEnv {
+    let mut reduced = surroundings.clone();
     let is_key = |name: &OsString| {
         settings
             .telemetry_keys
             .iter()
             .any(|key| name == key.as_str())
     };
-    without
+    reduced
+        .env
         .environment
         .retain(|name, _| name != VARIABLE && !is_key(name));
-    without
+    reduced
 }
 
-/// Starts the export of telemetry, below the span that the coordinator has for this member, and the
-/// log of the sub-harness.
+/// Starts the export of telemetry below the coordinator's span for this member, and the log of the
+/// member.
 fn start_telemetry(
     project: &Project,
-    folder: &HarnessFolder,
+    folder: &MemberFolder,
     models: &ModelsFile,
     trace: Option<&TraceContext>,
-    surroundings: &Surroundings,
+    surroundings: &CliEnv,
 ) -> Result<Telemetry, CliError> {
-    // Several members export the same metrics at once; a receiver would mix them up without this.
+    // Members export the same metrics concurrently. The instance ID keeps them apart.
     let instance = match trace {
         Some(trace) => format!("{}-{}", folder.id(), trace.span()),
         None => folder.id().to_string(),
@@ -132,10 +135,10 @@ fn start_telemetry(
         Ok(telemetry) => (telemetry, None),
         Err(error) => (Telemetry::default(), Some(error)),
     };
-    let log = HarnessLog::open(folder).map_err(|error| broken(&error))?;
+    let log = MemberLog::open(folder).map_err(|error| state_error(&error))?;
     start_log_file(log, telemetry.spans());
     if let Some(error) = error {
-        tracing::warn!("nothing is exported as telemetry: {error}");
+        tracing::warn!("telemetry is off: {error}");
     }
     Ok(telemetry)
 }

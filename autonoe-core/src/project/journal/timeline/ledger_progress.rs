@@ -1,29 +1,29 @@
-//! How the ledger stands between two times at which it was counted.
+//! [`LedgerProgress`], the state of the ledger between two recorded counts.
 
 use std::collections::HashMap;
 
-use crate::domain::{DeliverableId, DeliverableStatus, LedgerCounts, LedgerView, StatusChange};
+use crate::ledger::{DeliverableId, DeliverableStatus, LedgerCounts, LedgerView, StatusChange};
 
-/// How the ledger stands, by the changes since it was last counted.
+/// The state of the ledger, from the changes since its last recorded count.
 ///
-/// What it cannot know (the status of a deliverable that was dropped and had
-/// not been heard of) is right again with the next count.
-#[derive(Debug, Default)]
+/// An unknown value (the status of a deprecated deliverable without a recorded change) is corrected
+/// by the next count.
+#[derive(Clone, Debug, Default)]
 pub(super) struct LedgerProgress {
     view: LedgerView,
     known: HashMap<DeliverableId, DeliverableStatus>,
 }
 
 impl LedgerProgress {
-    /// Takes note of a count.
+    /// Sets the counts.
     pub(super) fn found(&mut self, view: LedgerView) {
         self.view = view;
     }
 
-    /// Takes note of a change, and returns how the ledger stands.
+    /// Applies a status change and returns the new counts.
     pub(super) fn changed(&mut self, change: &StatusChange) -> LedgerView {
         match change.previous {
-            Some(previous) => self.leaves(previous),
+            Some(previous) => self.decrement(previous),
             None => self.view.counts.total += 1,
         }
         match change.status {
@@ -35,10 +35,10 @@ impl LedgerProgress {
         self.view
     }
 
-    /// Takes note of a deliverable that was dropped, and returns how the ledger stands.
+    /// Applies the deprecation of a deliverable and returns the new counts.
     pub(super) fn deprecated(&mut self, id: &DeliverableId) -> LedgerView {
         if let Some(status) = self.known.remove(id) {
-            self.leaves(status);
+            self.decrement(status);
         }
         let LedgerCounts {
             total, deprecated, ..
@@ -48,14 +48,14 @@ impl LedgerProgress {
         self.view
     }
 
-    /// Takes note of a deliverable that was verified, and returns how the ledger stands.
+    /// Applies the verification of a deliverable and returns the new counts.
     pub(super) fn verified(&mut self) -> LedgerView {
         let all = self.view.counts.total;
         self.view.verified = (self.view.verified + 1).min(all);
         self.view
     }
 
-    fn leaves(&mut self, status: DeliverableStatus) {
+    fn decrement(&mut self, status: DeliverableStatus) {
         let counts = &mut self.view.counts;
         let count = match status {
             DeliverableStatus::Passed => &mut counts.passed,

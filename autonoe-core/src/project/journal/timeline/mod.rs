@@ -1,31 +1,32 @@
-//! What happened in a run, and when.
+//! [`RunTimeline`], the recorded history of a run with times.
 
+mod builder;
 mod ledger_progress;
-mod telling;
 
 use jiff::Timestamp;
 
-use self::telling::Telling;
+pub use self::builder::RunTimelineBuilder;
 use super::reader::Journal;
-use crate::domain::{
-    CostTotal, FlowReport, ForeignLedger, InstructionName, LedgerView, Mode, RunId, RunReport,
-    SessionResult, StatusChange,
-};
-use crate::port::WaitReason;
+use crate::agent::{CostTotal, SessionReport};
+use crate::event::InstructionName;
+use crate::event::WaitReason;
+use crate::ledger::{ForeignLedger, LedgerView, StatusChange};
+use crate::run::{FlowReport, RunReport};
+use crate::time::{Mode, RunId};
 
-/// What happened in a run, and when: what charts and pages of a run are made of.
+/// The recorded history of a run with times: the data of charts and pages about a run.
 ///
-/// [`RunStory`](super::RunStory) tells the same session by session, without times.
+/// [`RunHistory`](super::RunHistory) contains the same by session, without times.
 ///
 /// ```
-/// use autonoe_core::{Journal, RunTimeline};
+/// use autonoe_core::project::{Journal, RunTimeline};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("journal.jsonl");
 /// let journal = Journal::read(&path)?;
 ///
-/// for story in journal.stories() {
-///     let Some(timeline) = RunTimeline::of(&journal, &story.run) else { continue };
+/// for story in journal.run_histories() {
+///     let Some(timeline) = RunTimeline::from_journal(&journal, &story.run) else { continue };
 ///     for session in &timeline.sessions {
 ///         println!("{} {} {:?}", session.from, session.number, session.until);
 ///     }
@@ -37,34 +38,34 @@ use crate::port::WaitReason;
 pub struct RunTimeline {
     /// The run.
     pub run: RunId,
-    /// What it was for; for a flow, the mode of its policy.
+    /// Its mode; for a flow, the mode of its policy.
     pub mode: Mode,
     /// The name of the flow, if it was one.
     pub flow: Option<String>,
-    /// When it started.
+    /// The time of its start.
     pub from: Timestamp,
-    /// When its last line was written.
+    /// The time of its last line.
     pub until: Timestamp,
-    /// Its sessions in the order of their start. One that was lost and run again stands here for
-    /// each time that it was started.
+    /// Its sessions in the order of their start. A session that was lost and run again is listed
+    /// once per start.
     pub sessions: Vec<SessionSpan>,
-    /// When no session was under way, and why.
+    /// The times without a running session, with their reasons.
     pub idle: Vec<IdleSpan>,
-    /// What it had cost, after each session.
+    /// The total cost after each session.
     pub cost: Vec<CostPoint>,
-    /// How the ledger stood, after each change of it.
+    /// The counts of the ledger after each change.
     pub progress: Vec<ProgressPoint>,
     /// The changes of deliverables.
     pub changes: Vec<ChangeEntry>,
-    /// The calls that were denied.
+    /// The denied calls.
     pub denied: Vec<DeniedEntry>,
     /// The foreign changes of the ledger, after each of which it was restored.
     pub ledger_restored: Vec<RestoredEntry>,
-    /// When the run accepted a ledger that was edited since the run before it.
+    /// The time when the run accepted a ledger that was edited since the previous run.
     pub ledger_edited: Option<Timestamp>,
-    /// Its outcome; `None` if it is under way or was interrupted.
+    /// Its outcome; `None` if it is running or was interrupted.
     pub report: Option<RunReport>,
-    /// What it came to, if it was a flow.
+    /// The report, if it was a flow.
     pub flow_report: Option<FlowReport>,
 }
 
@@ -74,62 +75,62 @@ pub struct RunTimeline {
 pub struct SessionSpan {
     /// Its number.
     pub number: u32,
-    /// What the agent was told to do.
+    /// The agent's instruction.
     pub instruction: InstructionName,
-    /// When it started.
+    /// The time of its start.
     pub from: Timestamp,
-    /// When it ended; for a lost one, when it was last heard of; `None` if nothing is known of
-    /// its end.
+    /// The time of its end; for a lost session, the time of its last line; `None` if its end is
+    /// unknown.
     pub until: Option<Timestamp>,
-    /// What is known of it; `None` if it never ended.
-    pub result: Option<SessionResult>,
-    /// How many deliverables it created or changed.
+    /// Its result; `None` if it never ended.
+    pub result: Option<SessionReport>,
+    /// The number of deliverables that it created or changed.
     pub changes: u32,
-    /// How many of its tool calls were denied.
+    /// The number of its denied tool calls.
     pub denied: u32,
 }
 
-/// A time in which no session was under way.
+/// A time without a running session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdleSpan {
-    /// Why.
-    pub why: Idle,
-    /// When it began.
+    /// The reason.
+    pub reason: IdleReason,
+    /// The start of the time.
     pub from: Timestamp,
-    /// When it ended; `None` if nothing is known of its end.
+    /// The end of the time; `None` if it is unknown.
     pub until: Option<Timestamp>,
 }
 
-/// Why no session was under way.
+/// The reason why no session was running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Idle {
+pub enum IdleReason {
     /// The run waited.
     Wait(WaitReason),
-    /// A person had paused it.
+    /// The operator had paused the run.
     Paused,
-    /// The process of the run was gone, until somebody resumed it.
-    BrokenOff,
+    /// The process of the run was gone until the run was resumed.
+    Interrupted,
 }
 
-/// What a run had cost at a time.
+/// The total cost of a run at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CostPoint {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// The sum until then.
+    /// The total until then.
     pub total: CostTotal,
 }
 
-/// How the ledger stood at a time.
+/// The counts of the ledger at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgressPoint {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// The numbers.
+    /// The counts.
     pub ledger: LedgerView,
 }
 
@@ -137,11 +138,11 @@ pub struct ProgressPoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RestoredEntry {
-    /// When.
+    /// The time of the restoration.
     pub at: Timestamp,
     /// The last session that had started; 0 if none had.
     pub session: u32,
-    /// What was found, and where it is kept.
+    /// The foreign content, and the place where it was saved.
     pub foreign: ForeignLedger,
 }
 
@@ -149,27 +150,27 @@ pub struct RestoredEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangeEntry {
-    /// When.
+    /// The time of the change.
     pub at: Timestamp,
-    /// In which session.
+    /// The session of the change.
     pub session: u32,
     /// The change.
     pub change: StatusChange,
 }
 
-/// A call that was denied.
+/// A denied call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeniedEntry {
-    /// When.
+    /// The time of the denial.
     pub at: Timestamp,
-    /// In which session.
+    /// The session of the call.
     pub session: u32,
     /// The tool.
     pub tool: String,
-    /// What it would have touched, where the journal has it.
+    /// The target of the call, if the journal has it.
     pub target: Option<String>,
-    /// Who denied it.
+    /// The guard or hook that denied it.
     pub by: String,
     /// The reason, as the agent received it.
     pub reason: String,
@@ -178,13 +179,13 @@ pub struct DeniedEntry {
 }
 
 impl RunTimeline {
-    /// Returns what `journal` has about `run`, or `None` if that is nothing.
-    pub fn of(journal: &Journal, run: &RunId) -> Option<Self> {
+    /// Returns the timeline of `run` from `journal`, or `None` if there are no lines of it.
+    pub fn from_journal(journal: &Journal, run: &RunId) -> Option<Self> {
         let mut entries = journal.entries().iter().filter(|entry| entry.run == *run);
         let first = entries.next()?;
-        let mut telling = Telling::new(first);
-        telling.tell(first);
-        entries.for_each(|entry| telling.tell(entry));
-        Some(telling.timeline)
+        let mut builder = RunTimelineBuilder::new(first);
+        builder.add(first);
+        entries.for_each(|entry| builder.add(entry));
+        Some(builder.timeline)
     }
 }

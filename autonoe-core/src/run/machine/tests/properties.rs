@@ -1,14 +1,15 @@
-//! What holds for every run, whatever happens in it.
+//! Property tests of every run, whatever its sessions do.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Budget, OnQuota, QuotaBackoff};
+use crate::agent::Budget;
+use crate::run::{OnQuota, QuotaBackoff};
 
 #[derive(Clone, Debug)]
 struct Happening {
-    result: SessionResult,
-    /// How many of five deliverables have passed; `None`: the ledger cannot be read.
+    result: SessionReport,
+    /// The passed deliverables of five; `None`: the ledger cannot be read.
     passed: Option<usize>,
     command: Option<RunFact>,
 }
@@ -28,10 +29,10 @@ impl Happening {
     }
 }
 
-fn results() -> impl Strategy<Value = SessionResult> {
+fn results() -> impl Strategy<Value = SessionReport> {
     let ends = prop_oneof![
         4 => Just(completed()),
-        1 => Just(SessionResult { activity: Activity::None, ..completed() }),
+        1 => Just(SessionReport { activity: Activity::None, ..completed() }),
         1 => Just(execution_error()),
         1 => Just(result(SessionOutcome::MaxTurns)),
         1 => Just(result(SessionOutcome::BudgetExceeded)),
@@ -50,7 +51,7 @@ fn results() -> impl Strategy<Value = SessionResult> {
         Just(SessionProgress::None),
         Just(SessionProgress::Unknown),
     ];
-    (ends, cost, progress).prop_map(|(result, cost, progress)| SessionResult {
+    (ends, cost, progress).prop_map(|(result, cost, progress)| SessionReport {
         cost,
         progress,
         ..result
@@ -68,8 +69,8 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     let command = prop_oneof![
         8 => Just(None),
         1 => Just(Some(RunFact::PauseRequested)),
-        1 => Just(Some(RunFact::Instructed { text: "hello".into() })),
-        1 => Just(Some(RunFact::Steered { text: "now".into() })),
+        1 => Just(Some(RunFact::MessageQueued { text: "hello".into() })),
+        1 => Just(Some(RunFact::MessageSteered { text: "now".into() })),
         1 => (0_u32..20, instruction_names()).prop_map(|(number, instruction)| {
             Some(RunFact::InstructionSelected { number, instruction })
         }),
@@ -138,7 +139,7 @@ fn without_other_limits(limits: &RunLimits) -> RunLimits {
     }
 }
 
-/// Plays `happenings` over and over, for at most `sessions` sessions, and looks at every step.
+/// Plays `happenings` repeatedly, for at most `sessions` sessions, and inspects every step.
 fn play(
     limits: RunLimits,
     happenings: &[Happening],
@@ -158,7 +159,7 @@ fn play_facts(
     Player::new(limits, |_, _, _| {}, record).play(happenings, sessions)
 }
 
-/// Drives a machine through happenings, and checks its invariants after each step.
+/// Drives a machine through happenings and checks its invariants after each step.
 struct Player<L, R> {
     machine: RunMachine,
     now: Timestamp,
@@ -232,7 +233,7 @@ where
         if let Some(command) = &happening.command {
             self.apply(command);
         }
-        self.now = later(self.now, Duration::from_secs(30));
+        self.now = saturating_add(self.now, Duration::from_secs(30));
         let ledger = match happening.passed {
             Some(passed) => Ok(LedgerView {
                 verified: passed,
@@ -253,7 +254,7 @@ proptest! {
     #[test]
     fn a_run_always_ends_under_a_limit(limits in run_limits(), happenings in happenings()) {
         let limited_by_time = limits.budget.time.is_some();
-        // Waiting for quota is the one thing that max iterations does not limit.
+        // Max iterations limits everything except waits for quota.
         let limited_by_count = limits.max_iterations.is_some()
             && (limits.on_quota == OnQuota::Stop
                 || happenings.iter().any(|happening| !happening.is_quota()));
@@ -279,7 +280,7 @@ proptest! {
             if let RunAction::Finish { .. } = action {
                 return Ok(());
             }
-            let result = SessionResult { activity, ..result(outcome.clone()) };
+            let result = SessionReport { activity, ..result(outcome.clone()) };
             action = end(&mut machine, &action, result, LedgerView::default());
         }
         prop_assert!(false, "a hundred sessions and no plan");
@@ -312,9 +313,10 @@ proptest! {
         unknown: bool,
     ) {
         for happening in &mut happenings {
-            happening.result.progress = match unknown {
-                true => SessionProgress::Unknown,
-                false => SessionProgress::Made,
+            happening.result.progress = if unknown {
+                SessionProgress::Unknown
+            } else {
+                SessionProgress::Made
             };
         }
 
@@ -383,7 +385,7 @@ proptest! {
 
     #[test]
     fn limits_are_never_overrun(limits in run_limits(), happenings in happenings()) {
-        let deadline = limits.budget.time.map(|time| later(at(0), time));
+        let deadline = limits.budget.time.map(|time| saturating_add(at(0), time));
         play(limits.clone(), &happenings, 200, |machine, action, now| {
             let tally = &machine.tally;
             match action {
@@ -406,12 +408,12 @@ proptest! {
     }
 
     #[test]
-    fn a_message_is_told_until_an_agent_has_read_it_and_then_no_more(
+    fn a_message_is_repeated_until_an_agent_has_read_it(
         limits in run_limits(),
         happenings in happenings(),
     ) {
         let mut machine = RunMachine::new(limits);
-        let _ = machine.apply(RunFact::Instructed { text: "use tabs".into() });
+        let _ = machine.apply(RunFact::MessageQueued { text: "use tabs".into() });
         let mut action =
             machine.apply(RunFact::Started { at: at(0), ledger: LedgerView::default() });
         let mut now = at(0);
@@ -419,22 +421,22 @@ proptest! {
         for happening in happenings.iter().cycle().take(200) {
             match action {
                 RunAction::StartSession(plan) => {
-                    let told = plan.messages.contains(&"use tabs".to_owned());
-                    assert_eq!(told, read == 0, "session {}", plan.number);
-                    now = later(now, Duration::from_secs(30));
+                    let has_message = plan.messages.contains(&"use tabs".to_owned());
+                    assert_eq!(has_message, read == 0, "session {}", plan.number);
+                    now = saturating_add(now, Duration::from_secs(30));
                     let result = happening.result.clone();
                     let completed = result.end.is_completed() && result.activity == Activity::Some;
                     let number = plan.number;
                     let ledger = Ok(ledger(5, happening.passed.unwrap_or_default(), 0));
                     let unpriced = plan.budget.cost_usd.is_some() && result.cost.exact().is_none();
                     action = machine.apply(RunFact::SessionEnded { at: now, number, result, ledger });
-                    let kept = machine.messages.contains(&"use tabs".to_owned())
-                        || matches!(&machine.doing, Doing::Session(plan)
+                    let is_kept = machine.messages.contains(&"use tabs".to_owned())
+                        || matches!(&machine.state, MachineState::Session(plan)
                             if plan.messages.contains(&"use tabs".to_owned()));
                     if completed && !unpriced {
-                        assert!(!kept, "it was read");
+                        assert!(!is_kept, "it was read");
                     }
-                    read += usize::from(!kept);
+                    read += usize::from(!is_kept);
                 }
                 RunAction::Wait { until, .. } => {
                     now = until;
@@ -444,13 +446,13 @@ proptest! {
             }
         }
         let report = machine.report(&RunId::new("r"), ExitReason::Interrupted, now);
-        let kept = report.undelivered_messages.len();
-        let in_session = usize::from(matches!(machine.doing, Doing::Session(_)) && read == 0);
-        prop_assert_eq!(kept + in_session, usize::from(read == 0));
+        let undelivered = report.undelivered_messages.len();
+        let in_session = usize::from(matches!(machine.state, MachineState::Session(_)) && read == 0);
+        prop_assert_eq!(undelivered + in_session, usize::from(read == 0));
     }
 
     #[test]
-    fn a_machine_that_was_saved_and_loaded_goes_on_the_same(
+    fn a_machine_behaves_the_same_after_it_was_saved_and_loaded(
         limits in run_limits(),
         happenings in happenings(),
         next in results(),
@@ -469,14 +471,14 @@ proptest! {
                 RunFact::Cancelled,
                 RunFact::PauseRequested,
                 RunFact::ResumeRequested { at: now, ledger: ledger.clone() },
-                RunFact::Instructed { text: "x".into() },
+                RunFact::MessageQueued { text: "x".into() },
                 RunFact::InstructionSelected {
                     number,
                     instruction: InstructionName::new("review"),
                 },
                 RunFact::LimitsChanged {
                     at: now,
-                    limits: GivenLimits { max_iterations: Some(3), ..GivenLimits::default() },
+                    limits: LimitOverrides { max_iterations: Some(3), ..LimitOverrides::default() },
                     ledger: machine.ledger(),
                 },
                 RunFact::SessionEnded { at: now, number, result: next.clone(), ledger },
@@ -494,7 +496,7 @@ proptest! {
         other in run_limits(),
         happenings in happenings(),
     ) {
-        let given = GivenLimits {
+        let given = LimitOverrides {
             max_iterations: other.max_iterations,
             max_retries: Some(other.max_retries),
             max_stalled_sessions: Some(other.max_stalled_sessions),

@@ -1,15 +1,16 @@
-//! The tables of the specification, in the order of the design.
+//! Tables of the specification, in the order of the design.
 
 mod deprecated_deliverables;
 mod errors;
 mod facts;
 mod instructions;
-mod other_limits;
-mod persons;
+mod limit_overrides;
+mod operator;
 mod session_loop;
 mod stalled_sessions;
 mod sync;
 mod termination;
 
 use super::*;
-use crate::domain::{Budget, BudgetKind, QuotaBackoff};
+use crate::agent::{Budget, BudgetKind};
+use crate::run::QuotaBackoff;

@@ -1,22 +1,22 @@
-//! Paths that try to leave the workspace.
+//! Tests of paths that try to leave the workspace.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::ToolErrorCode;
+use autonoe_core::tool::ToolErrorCode;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace with a neighbour that nobody must get at.
-struct Yard {
+/// Workspace with a neighbour that must stay inaccessible.
+struct Fixture {
     folder: TempDir,
     workspace: Workspace,
 }
 
-impl Yard {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["project/src/deep", "neighbour", "project-other"] {
@@ -38,8 +38,8 @@ impl Yard {
         symlink(target, self.folder.path().join("project").join(name)).expect("writable");
     }
 
-    fn look(&self, path: &str) -> Result<PathBuf, ToolErrorCode> {
-        let located = self.workspace.locate(path, Purpose::Look);
+    fn locate(&self, path: &str) -> Result<PathBuf, ToolErrorCode> {
+        let located = self.workspace.locate(path, Purpose::Read);
         let path = located.map(|located| located.path().to_owned());
         path.map_err(|error| error.code)
     }
@@ -47,11 +47,11 @@ impl Yard {
 
 #[test]
 fn paths_inside_are_followed() {
-    let yard = Yard::new();
-    let root = yard.workspace.root().display().to_string();
-    yard.link("to-src", "src");
-    yard.link("src/up", "../b");
-    yard.link("absolute", yard.workspace.root().join("src/a"));
+    let fixture = Fixture::new();
+    let root = fixture.workspace.root().display().to_string();
+    fixture.link("to-src", "src");
+    fixture.link("src/up", "../b");
+    fixture.link("absolute", fixture.workspace.root().join("src/a"));
 
     for (path, expected) in [
         ("b", "b"),
@@ -69,15 +69,15 @@ fn paths_inside_are_followed() {
         (&format!("{root}/src/a"), "src/a"),
         (&format!("{root}//b"), "b"),
     ] {
-        assert_eq!(yard.look(path), Ok(expected.into()), "{path}");
+        assert_eq!(fixture.locate(path), Ok(expected.into()), "{path}");
     }
 }
 
 #[test]
 fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
-    let mut yard = Yard::new();
-    yard.workspace = yard.workspace.alias("/home/ada/link");
-    yard.link("out", "../neighbour");
+    let mut fixture = Fixture::new();
+    fixture.workspace = fixture.workspace.alias("/home/ada/link");
+    fixture.link("out", "../neighbour");
 
     for (path, expected) in [
         ("/home/ada/link", Ok("")),
@@ -92,21 +92,21 @@ fn paths_through_a_link_to_the_root_are_paths_of_the_root() {
         ),
         ("/home/ada/linked", Err(ToolErrorCode::PERMISSION_DENIED)),
     ] {
-        assert_eq!(yard.look(path), expected.map(PathBuf::from), "{path}");
+        assert_eq!(fixture.locate(path), expected.map(PathBuf::from), "{path}");
     }
 }
 
 #[test]
 fn paths_that_lead_out_are_refused() {
-    let yard = Yard::new();
-    let root = yard.workspace.root().display().to_string();
-    let neighbour = yard.folder.path().join("neighbour");
-    yard.link("out", &neighbour);
-    yard.link("up", "../neighbour");
-    yard.link("src/twice", "../up");
-    yard.link("etc", "/etc");
-    yard.link("root", "/");
-    yard.link("self", "/proc/self/root");
+    let fixture = Fixture::new();
+    let root = fixture.workspace.root().display().to_string();
+    let neighbour = fixture.folder.path().join("neighbour");
+    fixture.link("out", &neighbour);
+    fixture.link("up", "../neighbour");
+    fixture.link("src/twice", "../up");
+    fixture.link("etc", "/etc");
+    fixture.link("root", "/");
+    fixture.link("self", "/proc/self/root");
 
     for path in [
         "..",
@@ -124,16 +124,16 @@ fn paths_that_lead_out_are_refused() {
         &format!("{root}-other/key"),
         &format!("{root}/../neighbour/key"),
     ] {
-        let refused = yard.look(path);
+        let refused = fixture.locate(path);
         assert_eq!(refused, Err(ToolErrorCode::PERMISSION_DENIED), "{path}");
     }
 }
 
 #[test]
 fn what_is_no_path_or_leads_nowhere_is_told() {
-    let yard = Yard::new();
-    yard.link("loop", "loop");
-    yard.link("dead", "src/nothing/below");
+    let fixture = Fixture::new();
+    fixture.link("loop", "loop");
+    fixture.link("dead", "src/nothing/below");
 
     for (path, code) in [
         ("", ToolErrorCode::VALIDATION_ERROR),
@@ -144,26 +144,26 @@ fn what_is_no_path_or_leads_nowhere_is_told() {
         ("dead", ToolErrorCode::NOT_FOUND),
         ("b/below", ToolErrorCode::IO_ERROR),
     ] {
-        assert_eq!(yard.look(path), Err(code), "{path}");
+        assert_eq!(fixture.locate(path), Err(code), "{path}");
     }
 }
 
 #[test]
 fn hidden_and_read_only_entries_are_guarded_by_every_way_to_them() {
-    let mut yard = Yard::new();
+    let mut fixture = Fixture::new();
     for name in [".env", ".autonoe"] {
-        fs::create_dir(yard.folder.path().join("project").join(name)).expect("writable");
+        fs::create_dir(fixture.folder.path().join("project").join(name)).expect("writable");
     }
-    yard.link("by-link", ".autonoe");
-    yard.link("src/by-link", "../.env");
-    yard.workspace = yard.workspace.hidden(".env").read_only(".autonoe");
+    fixture.link("by-link", ".autonoe");
+    fixture.link("src/by-link", "../.env");
+    fixture.workspace = fixture.workspace.hidden(".env").read_only(".autonoe");
     let code = |path: &str, purpose| {
-        let located = yard.workspace.locate(path, purpose);
+        let located = fixture.workspace.locate(path, purpose);
         located.err().map(|error| error.code)
     };
 
     for path in [".env", ".env/x", "src/by-link", "src/../.env/x"] {
-        for purpose in [Purpose::Look, Purpose::Change, Purpose::Create] {
+        for purpose in [Purpose::Read, Purpose::Change, Purpose::Create] {
             assert_eq!(
                 code(path, purpose),
                 Some(ToolErrorCode::NOT_FOUND),
@@ -177,9 +177,9 @@ fn hidden_and_read_only_entries_are_guarded_by_every_way_to_them() {
             assert_eq!(code(path, purpose), denied, "{path}");
         }
     }
-    assert_eq!(code(".autonoe/status.json", Purpose::Look), None);
-    assert_eq!(code("src/.env", Purpose::Look), None);
-    let made = fs::read_dir(yard.workspace.root().join(".autonoe"));
+    assert_eq!(code(".autonoe/status.json", Purpose::Read), None);
+    assert_eq!(code("src/.env", Purpose::Read), None);
+    let made = fs::read_dir(fixture.workspace.root().join(".autonoe"));
     assert_eq!(
         made.expect("there").count(),
         0,
@@ -187,7 +187,7 @@ fn hidden_and_read_only_entries_are_guarded_by_every_way_to_them() {
     );
 }
 
-/// A name, a way up, or a link that was made before.
+/// A name, `..`, or one of the existing links.
 fn part() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("..".to_owned()),
@@ -206,7 +206,7 @@ fn path() -> impl Strategy<Value = String> {
     prop::collection::vec(part(), 1..6).prop_map(|parts| parts.join("/"))
 }
 
-/// Where a link leads: from where it is, from the folder around the workspace, or to it.
+/// Target of a link: relative to the link, to the folder around the workspace, or to the workspace.
 fn target() -> impl Strategy<Value = (u8, String)> {
     (0..3_u8, path())
 }
@@ -214,27 +214,27 @@ fn target() -> impl Strategy<Value = (u8, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The system's own idea of a path decides: what is inside is found as the same place,
-    /// what is outside is refused.
+    /// Compared with the system's resolution: a path inside resolves to the same place, and a path
+    /// outside is refused.
     #[test]
     fn a_path_leads_where_the_system_says_or_nowhere(
         targets in prop::collection::vec(target(), 4),
         places in prop::collection::vec(prop_oneof![Just(""), Just("src/"), Just("src/deep/")], 4),
         path in path(),
     ) {
-        let yard = Yard::new();
-        let outer = yard.folder.path().canonicalize().expect("there");
-        let root = yard.workspace.root().to_owned();
+        let fixture = Fixture::new();
+        let outer = fixture.folder.path().canonicalize().expect("there");
+        let root = fixture.workspace.root().to_owned();
         for (number, ((kind, target), place)) in targets.iter().zip(&places).enumerate() {
             let target = match kind {
                 0 => PathBuf::from(target),
                 1 => outer.join(target),
                 _ => root.join(target),
             };
-            yard.link(&format!("{place}link{number}"), target);
+            fixture.link(&format!("{place}link{number}"), target);
         }
 
-        let found = yard.workspace.locate(&path, Purpose::Look);
+        let found = fixture.workspace.locate(&path, Purpose::Read);
 
         let truth = root.join(&path).canonicalize();
         if let Ok(located) = &found {
@@ -252,7 +252,7 @@ proptest! {
             }
         }
         if let Ok(truth) = &truth {
-            // A path may go out and come in again; that is refused too.
+            // A path that leaves and re-enters the workspace is refused, too.
             if !truth.starts_with(&root) {
                 prop_assert!(found.is_err(), "{:?} is {:?}", path, truth);
             }
@@ -262,9 +262,9 @@ proptest! {
 
 #[test]
 fn a_refused_path_in_tmp_says_who_has_it() {
-    let yard = Yard::new();
+    let fixture = Fixture::new();
     for (path, is_told) in [("/tmp/x", true), ("/etc/x", false), ("../x", false)] {
-        let refused = yard.workspace.locate(path, Purpose::Create);
+        let refused = fixture.workspace.locate(path, Purpose::Create);
 
         let refused = refused.map(drop).expect_err("it is outside");
         assert_eq!(refused.code, ToolErrorCode::PERMISSION_DENIED, "{path}");

@@ -1,3 +1,5 @@
+//! Tests of encoding conversations.
+
 use crate::contract::AssistantMessage;
 
 use super::*;
@@ -10,7 +12,7 @@ fn turn(role: &str, content: impl Into<Vec<Value>>) -> Value {
     json!({"role": role, "content": content.into()})
 }
 
-/// An answer with everything that only its provider understands.
+/// Returns an answer with all kinds of data that only its provider understands.
 fn answer() -> (Vec<Value>, AssistantMessage) {
     let blocks = vec![
         json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}),
@@ -29,7 +31,7 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         Part::tool_call("toolu_2", "Read", json!({})),
     ];
     let parts = parts.into_iter().zip(blocks.clone());
-    let parts = parts.map(|(part, block)| part.as_it_came(PROTOCOL, block));
+    let parts = parts.map(|(part, block)| part.with_wire(PROTOCOL, block));
     (blocks, AssistantMessage::new(parts))
 }
 
@@ -52,9 +54,9 @@ fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
 #[test]
 fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
     let answer = AssistantMessage::new([
-        Part::thinking("Hm.").as_it_came("gemini", json!({"text": "Hm.", "thought": true})),
-        Part::text("I look.").as_it_came("gemini", json!({"text": "I look."})),
-        Part::opaque().as_it_came("gemini", json!({"executableCode": {}})),
+        Part::thinking("Hm.").with_wire("gemini", json!({"text": "Hm.", "thought": true})),
+        Part::text("I look.").with_wire("gemini", json!({"text": "I look."})),
+        Part::opaque().with_wire("gemini", json!({"executableCode": {}})),
         Part::tool_call("call/1:a", "Read", json!({"path": "x"})),
     ]);
     let results = Message::results([ToolResult::ok("call/1:a", "Read", "found")]);
@@ -77,7 +79,7 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
 #[test]
 fn an_input_that_is_no_json_goes_back_in_an_object() {
     let block = json!({"type": "tool_use", "id": "t", "name": "Read", "input": "{\"path\": "});
-    let own = Part::tool_call("t", "Read", json!("{\"path\": ")).as_it_came(PROTOCOL, block);
+    let own = Part::tool_call("t", "Read", json!("{\"path\": ")).with_wire(PROTOCOL, block);
     let foreign = Part::tool_call("t", "Read", json!([1]));
 
     let inputs = [own, foreign].map(|call| part(&call).expect("a block")["input"].clone());
@@ -146,7 +148,7 @@ fn files_go_with_the_result_as_far_as_the_api_has_them() {
         wav,
     ]);
     assert_eq!(result(&ok)["content"], expected);
-    // The API refuses a failed result with anything but text.
+    // The API rejects a failed result with anything but text.
     let expected = json!([
         text("no"),
         text("[attached file a.png (image/png), 3 bytes: it cannot be shown here]"),

@@ -1,4 +1,6 @@
-use autonoe_core::TokenUsage;
+//! Tests of decoding streamed messages.
+
+use autonoe_core::agent::TokenUsage;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -39,7 +41,7 @@ fn text_delta(text: &str) -> Value {
     json!({"type": "text_delta", "text": text})
 }
 
-/// Reads events; returns the answer and what was told on the way.
+/// Decodes events; returns the answer and the emitted events.
 fn decode(events: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>) {
     let mut decoder = Box::new(MessageDecoder::default());
     let mut news = Vec::new();
@@ -48,7 +50,7 @@ fn decode(events: &[Value]) -> (Result<ModelReply, ModelError>, Vec<ModelEvent>)
             name: data["type"].as_str().unwrap_or_default().to_owned(),
             data: data.to_string(),
         };
-        if let Err(error) = decoder.take(&event, &mut news) {
+        if let Err(error) = decoder.push(&event, &mut news) {
             return (Err(error), news);
         }
     }
@@ -113,28 +115,28 @@ fn every_kind_of_block_is_read_in_its_order_and_kept_as_it_came() {
     let (reply, news) = decode(&events);
 
     let expected = AssistantMessage::new([
-        Part::thinking("Hm.").as_it_came(
+        Part::thinking("Hm.").with_wire(
             PROTOCOL,
             json!({"type": "thinking", "thinking": "Hm.", "signature": "abc"}),
         ),
-        Part::thinking("").as_it_came(
+        Part::thinking("").with_wire(
             PROTOCOL,
             json!({"type": "redacted_thinking", "data": "xyz"}),
         ),
-        Part::text("I look.").as_it_came(
+        Part::text("I look.").with_wire(
             PROTOCOL,
             json!({"type": "text", "text": "I look.", "citations": [{"n": 1}, {"n": 2}]}),
         ),
-        Part::tool_call("toolu_1", "Read", json!({"path": "a.rs"})).as_it_came(
+        Part::tool_call("toolu_1", "Read", json!({"path": "a.rs"})).with_wire(
             PROTOCOL,
             json!({"type": "tool_use", "id": "toolu_1", "name": "Read",
                    "input": {"path": "a.rs"}}),
         ),
-        Part::opaque().as_it_came(
+        Part::opaque().with_wire(
             PROTOCOL,
             json!({"type": "brand_new", "text": "xy", "list": [1, 2], "more": true}),
         ),
-        Part::tool_call("toolu_2", "List", json!({})).as_it_came(
+        Part::tool_call("toolu_2", "List", json!({})).with_wire(
             PROTOCOL,
             json!({"type": "tool_use", "id": "toolu_2", "name": "List", "input": {}}),
         ),
@@ -281,11 +283,11 @@ fn an_event_that_is_no_json_is_an_invalid_answer() {
         data: data.into(),
     };
     decoder
-        .take(&event(&start().to_string()), &mut Vec::new())
+        .push(&event(&start().to_string()), &mut Vec::new())
         .expect("it begins");
 
     let error = decoder
-        .take(&event(r#"{"type": "#), &mut Vec::new())
+        .push(&event(r#"{"type": "#), &mut Vec::new())
         .expect_err("no JSON");
 
     assert_eq!(error.code, ModelErrorCode::InvalidResponse);
@@ -337,7 +339,7 @@ proptest! {
             _ => json!([index]),
         }).collect();
 
-        // Whole or broken, but never silently neither.
+        // Either complete or failed, but never silently neither.
         let (reply, _) = decode(&events);
         let has_end = events.contains(&end("end_turn")[1]);
         prop_assert!(reply.is_err() || has_end);

@@ -1,11 +1,11 @@
-//! What is read.
+//! Tests of decoding.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::json;
 
 use super::*;
 use crate::contract::{AssistantMessage, ModelErrorCode, Part, StopReason};
-use crate::wire::openai::testing::told;
+use crate::wire::openai::testing::streamed;
 
 const USED: TokenUsage = TokenUsage {
     input: 80,
@@ -16,7 +16,7 @@ const USED: TokenUsage = TokenUsage {
 };
 
 fn own(part: Part, item: &Value) -> Part {
-    part.as_it_came("openai-chat", item.clone())
+    part.with_wire("openai-chat", item.clone())
 }
 
 fn inputs(reply: &ModelReply) -> Vec<(&str, &str, &Value)> {
@@ -59,7 +59,7 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
         .with_id("chatcmpl-1".to_owned())
         .with_model("m-1".to_owned());
     assert_eq!(reply.expect("whole"), expected);
-    assert_eq!(told(&news), ("I look.".into(), "Hm.".into()));
+    assert_eq!(streamed(&news), ("I look.".into(), "Hm.".into()));
     assert_eq!(news.last(), Some(&ModelEvent::Used(USED)));
     let begun = news.iter().filter_map(|event| match event {
         ModelEvent::ToolCall { id, name } => Some((id.as_str(), name.as_str())),
@@ -101,7 +101,7 @@ fn a_call_without_an_id_gets_one() {
 
     let reply = reply.expect("whole");
     assert_eq!(inputs(&reply), [("chatcmpl-1-0", "Read", &json!({}))]);
-    let wire = reply.message.parts[0].wire_of("openai-chat");
+    let wire = reply.message.parts[0].wire_item("openai-chat");
     assert_eq!(wire, Some(&call("chatcmpl-1-0", "Read", "{}")));
     assert_eq!(news.len(), 1);
 }
@@ -256,7 +256,7 @@ fn an_answer_is_whole_when_the_service_says_why_it_stopped() {
         let reply = play(whole).expect("whole");
         assert_eq!(reply.message.to_text(), "So");
         let told = whole.contains(&&used);
-        assert_eq!(reply.usage.told(), told.then_some(USED));
+        assert_eq!(reply.usage.complete(), told.then_some(USED));
     }
 }
 
@@ -264,7 +264,7 @@ fn an_answer_is_whole_when_the_service_says_why_it_stopped() {
 fn an_end_without_a_reason_is_not_waited_upon() {
     let mut decoder = wire(Dialect::Plain).decoder();
 
-    let taken = decoder.take(&end(), &mut Vec::new());
+    let taken = decoder.push(&end(), &mut Vec::new());
 
     assert_eq!(
         taken.expect_err("it is incomplete").code,

@@ -1,6 +1,7 @@
-//! What is sent, in every dialect.
+//! Tests of encoding in every dialect.
 
-use autonoe_core::{Attachment, ThinkingBudget, ToolDefinition};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::{Attachment, ToolDefinition};
 use serde_json::json;
 
 use super::*;
@@ -171,7 +172,7 @@ fn pictures_follow_behind_all_results() {
             {"role": "tool", "tool_call_id": "call-1", "content": "Two files.\n[attached file b.pdf (application/pdf), 3 bytes: it cannot be shown here]"},
             {"role": "tool", "tool_call_id": "call-2", "content": "Error: no such file"},
             {"role": "user", "content": [
-                {"type": "text", "text": "Pictures of Read (call-1):"},
+                {"type": "text", "text": "Images in the result of Read (call-1):"},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,YWJj"}},
             ]},
         ])
@@ -191,10 +192,10 @@ fn pictures_follow_behind_all_results() {
 fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
     let other = "anthropic-messages";
     let looks = AssistantMessage::new([
-        Part::thinking("Hm.").as_it_came(other, json!({"reasoning": "Hm."})),
-        Part::text("I look.").as_it_came(other, json!({"refusal": "x"})),
+        Part::thinking("Hm.").with_wire(other, json!({"reasoning": "Hm."})),
+        Part::text("I look.").with_wire(other, json!({"refusal": "x"})),
         Part::tool_call("call-1", "Read", json!({"path": "a"})),
-        Part::opaque().as_it_came(other, json!({"type": "new"})),
+        Part::opaque().with_wire(other, json!({"type": "new"})),
     ]);
     let only_calls = AssistantMessage::new([Part::tool_call("call-2", "Read", json!({}))]);
     let only_thinks = AssistantMessage::new([Part::thinking("Hm.")]);

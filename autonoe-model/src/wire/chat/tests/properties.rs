@@ -1,11 +1,11 @@
-//! Whatever comes, in whichever order.
+//! Property tests of arbitrary and reordered events.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::wire::openai::read_arguments;
-use crate::wire::openai::testing::{any_json, cut, told};
+use crate::wire::openai::testing::{any_json, cut, streamed};
 
 fn any_fragment() -> impl Strategy<Value = Value> {
     let id = prop::option::of("[ab]");
@@ -53,12 +53,12 @@ proptest! {
         let mut decoder = wire(Dialect::Plain).decoder();
         let mut news = Vec::new();
         for event in &events {
-            // Also what comes after an error or an end.
-            let _ = decoder.take(event, &mut news);
+            // Including events after an error or an end.
+            let _ = decoder.push(event, &mut news);
         }
         let reply = decoder.finish();
 
-        // Whatever it is, it can be sent back.
+        // Any decoded answer can be encoded again.
         if let Ok(reply) = reply {
             wire(Dialect::Vllm).encode("m-1", &ModelRequest::new([reply.message.into()]));
         }
@@ -93,7 +93,7 @@ proptest! {
 
         let reply = reply.expect("whole");
         prop_assert_eq!(&reply.message.to_text(), &text);
-        prop_assert_eq!(told(&news).0, text);
+        prop_assert_eq!(streamed(&news).0, text);
         let inputs = arguments.map(|arguments| read_arguments(&arguments));
         let called: Vec<_> = reply.message.calls().collect();
         let expected =

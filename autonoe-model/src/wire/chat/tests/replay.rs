@@ -1,12 +1,12 @@
-//! What goes back.
+//! Tests of sending earlier answers back.
 
 use serde_json::json;
 
 use super::*;
 use crate::contract::Message;
 
-/// Returns the message that the service gets back for an answer, which was written down and
-/// read again in between.
+/// Returns the message that is sent back for an answer, which was serialized and deserialized in
+/// between.
 fn sent_back(dialect: Dialect, chunks: &[Value]) -> Value {
     let (_, reply) = answer(chunks);
     let saved = serde_json::to_string(&Message::from(reply.expect("whole").message));

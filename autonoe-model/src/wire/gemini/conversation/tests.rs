@@ -1,3 +1,5 @@
+//! Tests of encoding conversations.
+
 use crate::contract::AssistantMessage;
 
 use super::*;
@@ -16,7 +18,7 @@ fn answered(name: &str, output: &str) -> Value {
     json!({"functionResponse": {"name": name, "response": {"output": output}}})
 }
 
-/// An answer with everything that only its provider understands.
+/// Returns an answer with all kinds of data that only its provider understands.
 fn answer() -> (Vec<Value>, AssistantMessage) {
     let items = vec![
         json!({"text": "Hm.", "thought": true}),
@@ -35,7 +37,7 @@ fn answer() -> (Vec<Value>, AssistantMessage) {
         Part::text(""),
     ];
     let parts = parts.into_iter().zip(items.clone());
-    let parts = parts.map(|(part, item)| part.as_it_came(PROTOCOL, item));
+    let parts = parts.map(|(part, item)| part.with_wire(PROTOCOL, item));
     (items, AssistantMessage::new(parts))
 }
 
@@ -55,7 +57,7 @@ fn an_answer_goes_back_as_it_came_also_after_it_was_written_down() {
     let saved = serde_json::to_string(&conversation).expect("it can be written");
     let loaded: Vec<Message> = serde_json::from_str(&saved).expect("it can be read");
 
-    // The API gave the first call no id, so its result has none; the second has its own.
+    // The API gave the first call no ID, so its result has none; the second has its own.
     let failed = json!({"functionResponse": {
         "id": "fc-2", "name": "List", "response": {"error": "refused"},
     }});
@@ -73,7 +75,7 @@ fn of_another_providers_answer_its_meaning_goes_and_its_thoughts_stay() {
     let signed = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"});
     let conversation = [
         AssistantMessage::new([
-            Part::thinking("Hm.").as_it_came("anthropic-messages", signed),
+            Part::thinking("Hm.").with_wire("anthropic-messages", signed),
             Part::text("I look."),
             Part::tool_call("toolu_1", "Read", json!({"path": "x"})),
             Part::tool_call("toolu_2", "Read", json!("{\"path")),
@@ -138,7 +140,7 @@ fn contents_of_one_role_are_one_turn_with_results_first() {
 fn the_latest_call_of_an_id_counts() {
     let said = |item: Value| -> Message {
         let part = Part::tool_call("call-0", "Read", json!({}));
-        AssistantMessage::new([part.as_it_came(PROTOCOL, item)]).into()
+        AssistantMessage::new([part.with_wire(PROTOCOL, item)]).into()
     };
     let results = || Message::results([ToolResult::ok("call-0", "Read", "x")]);
     let with_id = json!({"functionCall": {"id": "call-0", "name": "Read", "args": {}}});

@@ -1,4 +1,6 @@
-use autonoe_core::TokenUsage;
+//! Tests of decoding streamed chunks.
+
+use autonoe_core::agent::TokenUsage;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -25,7 +27,7 @@ fn last(parts: impl Into<Vec<Value>>, reason: &str) -> Value {
     chunk
 }
 
-/// What a stream says after its first chunk, once.
+/// Returns the usage event after the first chunk, which is emitted once.
 fn used_at_first() -> ModelEvent {
     ModelEvent::Used(TokenUsage {
         input: 100,
@@ -48,7 +50,7 @@ fn decode_with(
             name: String::new(),
             data: chunk.to_string(),
         };
-        if let Err(error) = decoder.take(&event, &mut news) {
+        if let Err(error) = decoder.push(&event, &mut news) {
             return (Err(error), news);
         }
     }
@@ -80,7 +82,7 @@ fn every_kind_of_part_is_read_in_its_order_and_kept_as_it_came() {
         last([text(""), end.clone()], "STOP"),
     ]);
 
-    let came = |part: Part, item: Value| part.as_it_came(PROTOCOL, item);
+    let came = |part: Part, item: Value| part.with_wire(PROTOCOL, item);
     let expected = AssistantMessage::new([
         came(Part::thinking("Hm."), thought("Hm.")),
         came(Part::text("I look."), text("I look.")),
@@ -153,9 +155,9 @@ fn an_answer_is_whole_with_its_reason_and_its_counts() {
             data: chunk.to_string(),
         };
         decoder
-            .take(&event, &mut Vec::new())
+            .push(&event, &mut Vec::new())
             .expect("it makes sense");
-        decoder.is_whole()
+        decoder.is_complete()
     };
     let mut uncounted = last([text("Hi.")], "STOP");
     uncounted["usageMetadata"] = Value::Null;
@@ -224,7 +226,7 @@ fn what_makes_no_sense_is_an_invalid_answer() {
         name: String::new(),
         data: "{\"candidates\": [".into(),
     };
-    let error = decoder.take(&event, &mut Vec::new()).expect_err("no JSON");
+    let error = decoder.push(&event, &mut Vec::new()).expect_err("no JSON");
     assert_eq!(error.code, ModelErrorCode::InvalidResponse);
 }
 

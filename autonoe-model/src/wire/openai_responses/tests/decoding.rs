@@ -1,11 +1,11 @@
-//! What is read.
+//! Tests of decoding.
 
-use autonoe_core::TokenUsage;
+use autonoe_core::agent::TokenUsage;
 use serde_json::json;
 
 use super::*;
 use crate::contract::{AssistantMessage, CallUsage, ModelErrorCode, Part, StopReason};
-use crate::wire::openai::testing::told;
+use crate::wire::openai::testing::streamed;
 
 const USED: TokenUsage = TokenUsage {
     input: 80,
@@ -16,7 +16,7 @@ const USED: TokenUsage = TokenUsage {
 };
 
 fn own(part: Part, item: &Value) -> Part {
-    part.as_it_came("openai-responses", item.clone())
+    part.with_wire("openai-responses", item.clone())
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
         .with_model("gpt-5-2025-08-07".to_owned());
     assert_eq!(reply.expect("whole"), expected);
     let texts = ("I look.".into(), "First.\n\nSecond.".into());
-    assert_eq!(told(&news), texts);
+    assert_eq!(streamed(&news), texts);
     let begun = |id: &str| ModelEvent::ToolCall {
         id: id.into(),
         name: "Read".into(),
@@ -85,7 +85,7 @@ fn a_thought_a_text_and_two_calls_in_turns_are_one_answer() {
 }
 
 #[test]
-fn an_answer_that_comes_at_once_is_told_too() {
+fn an_immediate_answer_is_reported_too() {
     let items = [
         reasoning(&["Hm."]),
         message("Yes."),
@@ -96,7 +96,7 @@ fn an_answer_that_comes_at_once_is_told_too() {
 
     let (news, reply) = answer(&[created(), end]);
 
-    assert_eq!(told(&news), ("Yes.".into(), "Hm.".into()));
+    assert_eq!(streamed(&news), ("Yes.".into(), "Hm.".into()));
     let reply = reply.expect("whole");
     assert_eq!(reply.stop, StopReason::ToolUse);
     let calls: Vec<_> = reply.message.calls().collect();
@@ -122,7 +122,7 @@ fn items_without_a_number_are_one_behind_the_other() {
     let (news, reply) = answer(&events);
 
     assert_eq!(reply.expect("whole").message.to_text(), "One.Two.");
-    assert_eq!(told(&news).0, "One.Two.");
+    assert_eq!(streamed(&news).0, "One.Two.");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_model_that_refuses_says_so() {
     let reply = reply.expect("whole");
     assert_eq!(reply.stop, StopReason::Refused);
     assert_eq!(reply.message.to_text(), "I will not.");
-    assert_eq!(told(&news).0, "I will not.");
+    assert_eq!(streamed(&news).0, "I will not.");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_incomplete_answer_says_why() {
 
         let reply = reply.expect("it has an end");
         assert_eq!(reply.stop, stop);
-        assert_eq!(reply.usage.told(), Some(USED));
+        assert_eq!(reply.usage.complete(), Some(USED));
         assert_eq!(reply.message, AssistantMessage::text("So"));
     }
 }
@@ -281,7 +281,7 @@ fn every_way_to_fail_in_the_stream_is_one_of_the_ten() {
 }
 
 #[test]
-fn what_is_used_is_told_as_soon_as_it_is_known() {
+fn usage_is_reported_as_soon_as_it_is_known() {
     let mut begun = created();
     begun["response"]["usage"] = usage();
 

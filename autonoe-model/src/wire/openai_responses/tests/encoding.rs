@@ -1,6 +1,7 @@
-//! What is sent.
+//! Tests of encoding.
 
-use autonoe_core::{Attachment, ThinkingBudget, ToolDefinition};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::tool::{Attachment, ToolDefinition};
 use serde_json::json;
 
 use super::*;
@@ -140,12 +141,12 @@ fn results_carry_words_pictures_and_documents() {
 fn answers_of_others_are_sent_as_what_they_mean_without_their_thoughts() {
     let other = "anthropic-messages";
     let answer = AssistantMessage::new([
-        Part::thinking("Hm.").as_it_came(other, json!({"signature": "c2ln"})),
-        Part::text("I look.").as_it_came(other, json!({"type": "text"})),
+        Part::thinking("Hm.").with_wire(other, json!({"signature": "c2ln"})),
+        Part::text("I look.").with_wire(other, json!({"type": "text"})),
         Part::text(""),
         Part::tool_call("call-1", "Read", json!({"path": "a"})),
         Part::tool_call("call-2", "Read", json!("no json")),
-        Part::opaque().as_it_came(other, json!({"type": "new"})),
+        Part::opaque().with_wire(other, json!({"type": "new"})),
     ]);
 
     let body = body(&ModelRequest::new([answer.into()]));

@@ -1,10 +1,10 @@
-//! Whatever comes, in whichever order.
+//! Property tests of arbitrary and reordered events.
 
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::wire::openai::testing::{any_json, cut, told};
+use crate::wire::openai::testing::{any_json, cut, streamed};
 
 const KINDS: [&str; 14] = [
     "response.created",
@@ -53,10 +53,10 @@ proptest! {
         let mut decoder = wire().decoder();
         let mut news = Vec::new();
         for event in &events {
-            // Also what comes after an error or an end.
-            let _ = decoder.take(event, &mut news);
+            // Including events after an error or an end.
+            let _ = decoder.push(event, &mut news);
         }
-        let whole = decoder.is_whole();
+        let whole = decoder.is_complete();
 
         prop_assert_eq!(decoder.finish().is_ok(), whole);
     }
@@ -87,7 +87,7 @@ proptest! {
 
         let reply = reply.expect("whole");
         prop_assert_eq!(&reply.message.to_text(), &text);
-        prop_assert_eq!(told(&news).0, text);
+        prop_assert_eq!(streamed(&news).0, text);
         let input = crate::wire::openai::read_arguments(&arguments);
         prop_assert_eq!(reply.message.calls().next(), Some(("call_1", "Read", &input)));
     }

@@ -1,12 +1,12 @@
-//! What goes back.
+//! Tests of sending earlier answers back.
 
 use serde_json::json;
 
 use super::*;
 use crate::contract::{AssistantMessage, Message};
 
-/// Returns the items that the service gets back for an answer with `items`, which was written
-/// down and read again in between.
+/// Returns the items that are sent back for an answer with `items`, which was serialized and
+/// deserialized in between.
 fn sent_back(items: &[Value]) -> Value {
     let mut events: Vec<Value> = (0..).zip(items).map(|(n, item)| done(n, item)).collect();
     events.push(completed());

@@ -1,7 +1,7 @@
 //! Variables that the programs of the policy read, by program.
 //!
-//! They were collected from manual pages, documentation and sources. A beginning such as `RUFF_`
-//! denies what a later version of the program adds.
+//! They were collected from manual pages, documentation and sources. A prefix such as `RUFF_` also
+//! denies variables that later versions of the program add.
 
 mod build;
 mod go;
@@ -18,27 +18,27 @@ use crate::Rule;
 pub(super) use self::build::COMPILER;
 pub(super) use self::node::NODE_OPTIONS;
 
-/// Variables that one program or library reads, and what their values can do.
+/// Variables that one program or library reads, and the effects of their values.
 pub(super) struct Group {
-    /// The rule that denies them: R15 for the shell and what every program loads, R91 for the
-    /// variables of one program.
+    /// The rule that denies them: R15 for the shell and libraries that every program loads, R91 for
+    /// the variables of one program.
     pub(super) rule: Rule,
-    /// What a value can do, as the end of "may not be set:".
+    /// The effect of a value, as the end of "may not be set:".
     pub(super) why: &'static str,
-    /// Whether assignments that are not exported count as well.
+    /// Whether assignments without an export count as well.
     pub(super) reach: Reach,
     /// Names, separated by blanks.
     pub(super) names: &'static str,
-    /// Beginnings of names, separated by blanks.
+    /// Prefixes of names, separated by blanks.
     pub(super) prefixes: &'static str,
-    /// Names with such a beginning that change nothing of concern. They take any value.
+    /// Names with such a prefix that are harmless. Any value is accepted.
     pub(super) free: &'static str,
-    /// Names that take some values, and which.
+    /// Names with their accepted values.
     pub(super) accepts: &'static [(&'static str, AcceptedValues)],
 }
 
 impl Group {
-    /// An empty group, for the fields that a group does not name.
+    /// An empty group, for struct update syntax.
     pub(super) const NONE: Self = Self {
         rule: Rule::R91,
         why: "",
@@ -50,13 +50,13 @@ impl Group {
     };
 }
 
-/// Where an assignment to a variable counts. Names with accepted values count anywhere.
+/// The assignments that count. Names with accepted values count anywhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Wherever it is set: the variable may be exported already.
+    /// All assignments, because the variable may already be exported.
     Anywhere,
-    /// As [`Self::Anywhere`] for names; for prefixes in the environment of a command only, because
-    /// scripts have variables of their own with such names.
+    /// Like [`Self::Anywhere`] for names; for prefixes only in the environment of a command,
+    /// because scripts have their own variables with such names.
     NamesAnywhere,
     /// In the environment of a command only.
     Exported,

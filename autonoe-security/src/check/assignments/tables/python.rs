@@ -41,7 +41,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             PYTHONINTMAXSTRDIGITS PYTHONLEGACYWINDOWSSTDIO PYTHON_COLORS PYTHON_GIL PYTHON_CPU_COUNT \
             PYTHON_FROZEN_MODULES PYTHON_BASIC_REPL PYTHON_ENV PYTHON_VERSION",
         accepts: &[
-            // A category with a dot is imported.
+            // A category with a dot is imported as a module.
             ("PYTHONWARNINGS", Word),
             ("PYTHONPYCACHEPREFIX", Output),
             ("PYENV_VERSION", Name),

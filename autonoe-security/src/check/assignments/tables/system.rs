@@ -61,7 +61,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     },
     Group {
         rule: Rule::R15,
-        why: "it decides whom encrypted connections trust, what they load or where they log",
+        why: "it sets the trusted keys, the modules or the log file of encrypted connections",
         names: "SSL_CERT_FILE SSL_CERT_DIR SSL_CLIENT_CERT SSL_DIR SSLKEYLOGFILE SSLEAY_CONF \
             NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED REQUESTS_CA_BUNDLE CURL_CA_BUNDLE \
             CTLOG_FILE RANDFILE QLOGDIR GNUPGHOME GPG_AGENT_INFO NETRC",

@@ -2,10 +2,10 @@
 
 use super::super::brackets::{Brackets, Reading};
 
-/// Why a program is refused.
+/// The reason why a program is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// It is no program that every awk reads alike.
+    /// The program is not read alike by every awk.
     NotUnderstood(&'static str),
     /// It runs a command.
     Executes,
@@ -15,13 +15,13 @@ pub(super) enum Problem {
     Writes,
     /// It reads a file whose name is not literal.
     ReadsUnknown,
-    /// It uses a name that reaches the environment, other files or other code.
+    /// It uses a name that accesses the environment, other files or other code.
     Name(&'static str),
 }
 
 pub(super) type Done<T = ()> = Result<T, Problem>;
 
-/// Reads the text of a program from its beginning to its end.
+/// Reads the text of a program from start to end.
 pub(super) struct Cursor<'t> {
     pub(super) rest: &'t str,
 }
@@ -60,7 +60,7 @@ impl<'t> Cursor<'t> {
         self.skip_while(|c| c == ' ' || c == '\t');
     }
 
-    /// Reads a string behind its first quote, and returns what stands in it as it is written.
+    /// Reads a string after its opening quote, and returns its raw content.
     pub(super) fn string(&mut self) -> Done<&'t str> {
         let start = self.rest;
         loop {
@@ -80,7 +80,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Reads a number behind its first character.
+    /// Reads a number after its first character.
     pub(super) fn number(&mut self, first: char) -> Done {
         self.skip_while(|c| c.is_ascii_digit() || c == '.');
         let exponent = self.rest.strip_prefix(['e', 'E']);
@@ -98,7 +98,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Reads a regular expression behind its first slash.
+    /// Reads a regular expression after its first slash.
     pub(super) fn regex(&mut self, reading: Reading) -> Done {
         let mut brackets = Brackets::new(reading);
         loop {

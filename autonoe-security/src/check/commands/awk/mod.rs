@@ -1,4 +1,4 @@
-//! `awk`: computing and printing.
+//! `awk`: computing and printing only.
 
 mod cursor;
 mod program;
@@ -9,12 +9,12 @@ use super::option_allow_list::OptionAllowList;
 use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
-/// Options that gawk, mawk, busybox and the awk of BSD agree on, or of which others know nothing.
-const AWK: OptionAllowList = OptionAllowList {
+/// Options on which gawk, mawk, busybox and BSD awk agree, or that the others do not have.
+pub(super) const AWK: OptionAllowList = OptionAllowList {
     options: options!(
         "bhPrSVF:v:e:f:i:E:l:W:d?o?p?D?L?",
         "assign= bignum characters-as-bytes copyright csv debug? dump-variables? exec=",
@@ -37,7 +37,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     AWK.check(call, &seen)?;
     let mut is_given = false;
     for seen in &seen {
-        let Seen::Option { name, value, arg } = seen else {
+        let ParsedArg::Option { name, value, arg } = seen else {
             continue;
         };
         let Some(value) = value else {
@@ -97,9 +97,10 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     if text.starts_with("/inet") || (may_continue && !may_connect) {
         Err(call
             .deny(Rule::R81, "awk opens a network connection for /inet")
-            .instead(match is_variable {
-                true => "begin the path with ./, as in awk '{print $1}' \"./$file\"",
-                false => "name the files: awk '{print $1}' FILE",
+            .instead(if is_variable {
+                "begin the path with ./, as in awk '{print $1}' \"./$file\""
+            } else {
+                "name the files: awk '{print $1}' FILE"
             }))
     } else {
         Ok(())
@@ -111,7 +112,7 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>) -> Checked {
         Err(Denial::by(Rule::R81, program.span, reason).instead(instead))
     };
     let Some(texts) = program_texts(call, program) else {
-        let reason = "the awk program is not known before it runs".to_owned();
+        let reason = "the awk program is unknown until it runs".to_owned();
         return deny(
             reason,
             "write the program in single quotes, and pass values with -v: \
@@ -150,7 +151,7 @@ fn check_program(call: &Call<'_, '_, '_>, program: &Arg<'_>) -> Checked {
         ),
         Problem::ReadsUnknown => deny(
             "the awk program reads a file whose name is not literal".to_owned(),
-            "name the file as an argument behind the program: awk '{print $1}' FILE",
+            "name the file as an argument after the program: awk '{print $1}' FILE",
         ),
         Problem::Name(name) => deny(
             format!("the awk program uses {name}"),

@@ -4,11 +4,11 @@ use super::super::brackets::Reading;
 use super::cursor::Problem;
 use super::reader::Reader;
 
-/// Returns the files that a program reads with `getline < "FILE"`, or why it is refused.
+/// Returns the files that a program reads with `getline < "FILE"`, or the reason of its denial.
 ///
-/// The program is read in every way that implementations of awk read brackets. One of them must
-/// understand it. If another one does not, the text must not contain anything that could be
-/// dangerous, in whatever place.
+/// The program is read in every way in which implementations of awk read brackets. At least one
+/// reading must be understood. If another one is not, the text must not contain anything dangerous,
+/// in any position.
 pub(super) fn files_read(text: &str) -> Result<Vec<String>, Problem> {
     let readings = if text.contains('[') {
         &Reading::ALL[..]
@@ -34,8 +34,8 @@ pub(super) fn files_read(text: &str) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// Returns whether a text contains a word or a character that a program needs for more than computing
-/// and printing, even in a string or a regular expression.
+/// Returns whether a text contains a word or a character that a program needs for more than
+/// computing and printing, even in a string or a regular expression.
 fn may_be_dangerous(text: &str) -> bool {
     let words = words!("system getline ARGV ARGC SYMTAB FUNCTAB ENVIRON extension @ >");
     words.iter().any(|word| text.contains(word)) || text.replace("||", "").contains('|')

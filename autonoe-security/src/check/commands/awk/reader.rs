@@ -1,17 +1,17 @@
-//! Reader of the statements of an awk program.
+//! Tokenizer and statement reader for awk programs.
 //!
-//! It splits a program into tokens and follows statements as far as redirections need it. It does
-//! not check the grammar: a program that awk refuses does nothing.
+//! It follows statements only as far as redirections require. It does not check the grammar: awk
+//! does not run a program that it cannot parse.
 
 use std::collections::BTreeSet;
 
 use super::super::brackets::Reading;
 use super::cursor::{Cursor, Done, Problem};
 
-/// What a `/` means depends on the token in front of it.
+/// The previous token, which determines the meaning of a `/`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// Nothing of this statement yet: a regular expression may follow.
+    /// The start of a statement: a regular expression may follow.
     Start,
     /// An operator or an opening bracket: a regular expression may follow.
     Operator,
@@ -19,9 +19,9 @@ enum Last {
     Print,
     /// A value: a division may follow.
     Value,
-    /// A token that may be a value, and behind which implementations may disagree about a `/`.
+    /// A token that may be a value, after which implementations may disagree about a `/`.
     Unclear,
-    /// A token that needs more of the same statement, and behind which a `/` makes no sense.
+    /// A token that needs more of the same statement, after which a `/` is invalid.
     Incomplete,
 }
 
@@ -29,7 +29,7 @@ enum Last {
 #[derive(Clone, Copy)]
 struct Open {
     closes: char,
-    /// Whether it is the condition of `if`, `while`, `for` or `switch`.
+    /// Whether it starts the condition of `if`, `while`, `for` or `switch`.
     is_condition: bool,
 }
 
@@ -45,16 +45,16 @@ pub(super) struct Reader<'t> {
     awaits_condition: bool,
     /// The last token was `function`.
     awaits_name: bool,
-    /// `print` or `printf` stands in the current statement.
+    /// Whether the current statement contains `print` or `printf`.
     is_printing: bool,
-    /// How many brackets were open at the last `getline` of the current statement.
+    /// The number of open brackets at the last `getline` of the current statement.
     getline: Option<usize>,
     called: BTreeSet<&'t str>,
     defined: BTreeSet<&'t str>,
     reading: Reading,
 }
 
-/// Functions that compute, flush or close. `system` is missing, as are functions that load code.
+/// Functions that compute, flush or close. `system` and functions that load code are missing.
 const FUNCTIONS: &[&str] = words!(
     "and asort asorti atan2 close compl cos exp fflush gensub gsub index int isarray length log",
     "lshift match mktime or patsplit rand rshift sin split sprintf sqrt srand strftime strtonum",
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the whole program, or says why it is refused.
+    /// Reads the whole program, or returns the reason of its denial.
     pub(super) fn program(&mut self) -> Done {
         loop {
             let at = self.text.rest;
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the token at the beginning of `at`, whose first character `c` is skipped.
+    /// Reads the token at the start of `at`, whose first character `c` is already consumed.
     fn token(&mut self, c: char, at: &'t str) -> Done {
         match c {
             ' ' | '\t' => {}
@@ -171,7 +171,7 @@ impl<'t> Reader<'t> {
         self.getline = None;
     }
 
-    /// A newline ends a statement, except behind an operator or a comma, or in brackets.
+    /// Ends a statement, except after an operator or a comma, or in brackets.
     fn newline(&mut self) {
         let is_complete = !matches!(self.last, Last::Operator | Last::Incomplete);
         if self.open.is_empty() && is_complete {
@@ -199,7 +199,8 @@ impl<'t> Reader<'t> {
     fn close_bracket(&mut self, c: char) -> Done {
         let open = self.open.pop().filter(|open| open.closes == c);
         let open = open.ok_or(Problem::NotUnderstood("brackets do not match"))?;
-        // Behind a condition comes a statement, and some readers take a `/` there for a division.
+        // A statement follows a condition, and some implementations take a `/` there for a
+        // division.
         self.last = if open.is_condition {
             Last::Unclear
         } else {
@@ -228,7 +229,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A `>` of `print` outside of brackets writes, every other one compares.
+    /// Handles `>`: it writes in a `print` outside of brackets, and compares elsewhere.
     fn greater(&mut self) -> Done {
         if self.text.skip("=") {
             self.last = Last::Operator;
@@ -249,7 +250,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A `<` behind `getline` reads a file, every other one compares.
+    /// Handles `<`: it reads a file after `getline`, and compares elsewhere.
     fn less(&mut self) -> Done {
         let is_comparison = self.text.skip("=") || self.getline.is_none();
         self.last = Last::Operator;
@@ -277,14 +278,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Returns whether nothing more of the statement follows, which another string would continue.
+    /// Returns whether the statement ends here, so that no further string continues it.
     fn is_at_end_of_statement(&mut self) -> bool {
         self.text.skip_blanks();
         self.last = Last::Value;
         matches!(self.text.peek(), None | Some('\n' | ';' | '}' | '#'))
     }
 
-    /// Reads the word at the beginning of `at`.
+    /// Reads the word at the start of `at`.
     fn word(&mut self, at: &'t str) -> Done {
         self.text.rest = at;
         let word = self
@@ -300,7 +301,7 @@ impl<'t> Reader<'t> {
             }
             "print" | "printf" => {
                 if !self.open.is_empty() || self.braces == 0 {
-                    return Err(Problem::NotUnderstood("print stands in an expression"));
+                    return Err(Problem::NotUnderstood("print is used in an expression"));
                 }
                 self.is_printing = true;
                 self.last = Last::Print;
@@ -322,7 +323,7 @@ impl<'t> Reader<'t> {
             }
             name => {
                 self.last = Last::Value;
-                // A variable in front of a bracket needs a blank.
+                // A variable before a bracket requires a blank.
                 if self.text.rest.starts_with('(') {
                     self.called.insert(name);
                 }
@@ -331,7 +332,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Accepts `ENVIRON["NAME"]`: one variable by its name.
+    /// Accepts `ENVIRON["NAME"]`: one variable by name.
     fn environment_variable(&mut self) -> Done {
         let is_one = self.text.skip("[") && self.text.skip("\"") && {
             let name = self.text.string()?;

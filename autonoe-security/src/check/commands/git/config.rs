@@ -1,18 +1,18 @@
-//! `git config`: reading is free, writing is for harmless keys of the project.
+//! `git config`: reading any key, writing only harmless keys of the project.
 
-use super::splitting::brings_no_option;
+use super::word_splitting::adds_no_option;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::{Denial, Rule};
 
-/// Keys that name no program and no place.
+/// Keys that name neither a program nor a location.
 const HARMLESS: &[&str] = words!(
     "user.name user.email init.defaultbranch core.autocrlf core.eol core.filemode core.ignorecase",
     "core.quotepath core.longpaths pull.rebase pull.ff push.default push.autosetupremote",
     "fetch.prune commit.gpgsign tag.gpgsign rerere.enabled merge.conflictstyle diff.noprefix",
 );
 
-/// Tells whether a setting by this name is harmless, whatever its value.
+/// Returns whether the setting `key` is harmless with any value.
 pub(super) fn is_harmless_key(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let parts: Vec<&str> = key.split('.').collect();
@@ -29,16 +29,16 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name)
 }
 
-/// Tells whether the value of a setting becomes the name of a branch, so that it must not be an
+/// Returns whether the value of a setting becomes the name of a branch, so that it must not be an
 /// option.
 pub(super) fn names_branch(key: &str) -> bool {
     key.eq_ignore_ascii_case("init.defaultBranch")
 }
 
-/// Options that are never needed to read, or that write elsewhere.
-const ELSEWHERE: &[&str] = words!("--global --system --worktree --file --blob --edit");
+/// Options that reading never needs, or that write to other files.
+const OTHER_FILES: &[&str] = words!("--global --system --worktree --file --blob --edit");
 
-/// Options that only shape what is printed.
+/// Options that only format the output.
 const SHAPING: &[&str] = words!(
     "--local --show-origin --show-scope --null --name-only --includes --no-includes --bool --int",
     "--bool-or-int --path --expiry-date --no-type",
@@ -62,7 +62,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
             return Err(call.deny_dynamic(arg));
         }
         let text = arg.text.as_ref();
-        // Behind a key, everything is a value; behind a subcommand come its options.
+        // After a key, everything is a value; after a subcommand, its options follow.
         let is_behind_key = match &operands[..] {
             [] => false,
             [only] => !is_subcommand(only),
@@ -70,7 +70,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
         };
         if !text.starts_with('-') || !arg.is_static() || is_behind_key {
             let name = text.split('=').next().unwrap_or(text);
-            if ELSEWHERE.contains(&name) {
+            if OTHER_FILES.contains(&name) {
                 elsewhere = Some(arg);
             }
             operands.push(arg);
@@ -91,7 +91,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
             name if SHAPING.contains(&name) => {}
             name if READING.contains(&name) => reads = true,
             name if WRITING.contains(&name) => writes = true,
-            name if ELSEWHERE.iter().any(|full| full.starts_with(name)) => {
+            name if OTHER_FILES.iter().any(|full| full.starts_with(name)) => {
                 elsewhere = Some(arg);
                 if !text.contains('=') && matches!(name, "--file" | "--blob") {
                     args.next();
@@ -103,7 +103,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
     let mut words = operands.iter().map(|operand| operand.known());
     match (words.next(), operands.len()) {
         (Some(Some("get" | "list")), _) => {}
-        // A harmless section could become any other.
+        // A harmless section could be renamed to any other.
         (Some(Some("rename-section")), _) => {
             return Err(deny_flag(Rule::R42, "rename-section", subcommand));
         }
@@ -148,7 +148,7 @@ fn is_subcommand(arg: &Arg<'_>) -> bool {
 }
 
 fn is_one_value(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> bool {
-    !value.is_pattern() && brings_no_option(call, value)
+    !value.is_pattern() && adds_no_option(call, value)
 }
 
 fn deny_flag(rule: Rule, flag: &str, arg: &Arg<'_>) -> Denial {

@@ -1,15 +1,15 @@
-//! What destroys work that cannot be brought back.
+//! Git commands that destroy work irrecoverably.
 
 use super::Git;
-use super::beginnings::{self, Beginning};
-use super::splitting::may_split;
 use super::urls::{has_blanks, prints_name};
+use super::value_prefix::{self, ValuePrefix};
+use super::word_splitting::may_split;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::remedy;
 
-/// Checks that work is destroyed only when that is allowed.
+/// Denies the destruction of work unless it is allowed.
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let destroys = match git.name {
         "clean" => !git.read.surely_has(Some('n'), "dry-run"),
@@ -19,7 +19,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
                 || git.read.may_have(None, "mirror")
                 || operands.any(|operand| may_force(git, operand.arg))
         }
-        // Each push to such a remote is one with --mirror, and each fetch overwrites branches.
+        // Each push to such a remote acts like --mirror, and each fetch overwrites branches.
         "remote" => git.read.may_have(None, "mirror"),
         _ => false,
     };
@@ -37,17 +37,19 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     Err(denial)
 }
 
-/// Tells whether `refspec` begins with `+`, or may do so.
+/// Returns whether `refspec` starts with `+`, or may do so.
 fn may_force(git: &Git<'_, '_, '_, '_>, refspec: &Arg<'_>) -> bool {
     let is_one_word = !may_split(git.call, refspec) || refspec.is_static();
-    !beginnings::all(
+    !value_prefix::holds_for_all(
         git.call.context.scope,
         refspec,
         &|beginning| match beginning {
-            Beginning::Whole(text) => !text.starts_with('+') && (is_one_word || !has_blanks(text)),
-            Beginning::Text(text) => is_one_word && !text.starts_with('+'),
-            Beginning::Number | Beginning::Place => true,
-            Beginning::Printed { words, .. } => prints_name(&words),
+            ValuePrefix::Whole(text) => {
+                !text.starts_with('+') && (is_one_word || !has_blanks(text))
+            }
+            ValuePrefix::Text(text) => is_one_word && !text.starts_with('+'),
+            ValuePrefix::Number | ValuePrefix::AbsolutePath => true,
+            ValuePrefix::CommandOutput { words, .. } => prints_name(&words),
         },
     )
 }

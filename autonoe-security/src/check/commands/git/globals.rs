@@ -1,18 +1,19 @@
-//! Options in front of the subcommand.
+//! Git options before the subcommand.
 
 use super::config;
-use super::splitting::brings_no_option;
+use super::word_splitting::adds_no_option;
 use crate::check::arg::Arg;
 use crate::check::builtins;
 use crate::check::call::Call;
 use crate::check::directories::Directories;
 use crate::{Denial, Rule};
 
-/// Reads the options in front of the subcommand, and returns where git runs and what is left.
+/// Reads the options before the subcommand, and returns git's working directories and the remaining
+/// arguments.
 pub(super) fn read<'c, 'w, 's>(
     call: &Call<'c, 'w, 's>,
 ) -> Result<(Directories<'w>, &'c [Arg<'s>]), Denial> {
-    let mut here = call.here.clone();
+    let mut here = call.directories.clone();
     let mut args = call.args;
     while let [first, rest @ ..] = args {
         let text = first.text.as_ref();
@@ -39,9 +40,9 @@ pub(super) fn read<'c, 'w, 's>(
                     return Err(call.deny_flag(Rule::R40, text, first.span));
                 };
                 args = others;
-                // Several of them follow one another.
+                // Several `-C` options are cumulative.
                 let inside = Call {
-                    here: &here,
+                    directories: &here,
                     ..*call
                 };
                 here = builtins::enter_path(&inside, folder)?;
@@ -61,7 +62,7 @@ pub(super) fn read<'c, 'w, 's>(
 
 /// Checks `KEY=VALUE` of `-c`.
 fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denial> {
-    if setting.is_pattern() || !brings_no_option(call, setting) {
+    if setting.is_pattern() || !adds_no_option(call, setting) {
         return Err(call.deny_dynamic(setting).instead("put it into quotes"));
     }
     let text = setting.text.as_ref();
@@ -83,7 +84,7 @@ fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denia
     }
 }
 
-/// Tells whether the value behind `key` begins with `-`, or may do so.
+/// Returns whether the value after `key` starts with `-`, or may do so.
 fn may_be_option(setting: &Arg<'_>, key: &str) -> bool {
     match setting.text.get(key.len() + 1..) {
         None | Some("") => !setting.is_static(),

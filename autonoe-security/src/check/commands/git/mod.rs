@@ -1,36 +1,36 @@
-//! `git`: version control, without its ways to run other programs.
+//! `git`: version control without the options that run other programs.
 
-mod beginnings;
 mod config;
+mod denied_options;
 mod destructive;
 mod globals;
+mod nested_subcommand;
 mod outputs;
-mod places;
+mod parsed_args;
 mod protected;
-mod reading;
 mod ref_names;
-mod refused;
-mod second_word;
 mod spelling;
-mod splitting;
 mod strategies;
 mod subcommands;
 mod sync_mode;
 mod tables;
+mod target_dirs;
 mod urls;
+mod value_prefix;
+mod word_splitting;
 
-use self::reading::Reading;
+use self::parsed_args::ParsedArgs;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::directories::Directories;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
-/// A variable by which agents get the setting `safe.bareRepository`.
+/// The variable that passes the setting `safe.bareRepository` to agents.
 pub(super) const SETTINGS: &str = "GIT_CONFIG_COUNT";
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let is_removed = call.handed.iter().any(|name| name == SETTINGS);
+    let is_removed = call.wrapper_variables.iter().any(|name| name == SETTINGS);
     if is_removed || call.context.scope.inherits(SETTINGS) {
         return Err(call
             .deny(Rule::R85, "env -i takes settings away that protect git")
@@ -41,7 +41,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         return Ok(());
     };
     let Some(name) = subcommand.known() else {
-        let reason = "the subcommand of git is not known before it runs";
+        let reason = "the subcommand of git is unknown until it runs";
         return Err(Denial::by(Rule::R21, subcommand.span, reason).instead("write it literally"));
     };
     if !subcommands::is_allowed(name) {
@@ -58,7 +58,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         if let Some((at, _)) = first.filter(|(_, arg)| arg.is("run")) {
             return call.inner_in(args.get(at + 1..).unwrap_or_default(), &here);
         }
-        // What follows is a subcommand of git, unless it is an option of git log.
+        // A git subcommand follows, unless it is an option of git log.
         if let Some((at, view)) = first.filter(|(_, arg)| arg.is("view") || arg.is("visualize"))
             && args
                 .get(at + 1)
@@ -76,14 +76,14 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         name,
         subcommand,
         args,
-        read: Reading::of(call, name, args)?,
+        read: ParsedArgs::parse(call, name, args)?,
     };
-    second_word::check(&git)?;
+    nested_subcommand::check(&git)?;
     ref_names::check(&git)?;
-    refused::check(&git)?;
+    denied_options::check(&git)?;
     strategies::check(&git)?;
     outputs::check(&git)?;
-    places::check(&git)?;
+    target_dirs::check(&git)?;
     protected::check(&git)?;
     urls::check(&git)?;
     destructive::check(&git)?;
@@ -96,13 +96,13 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 /// A subcommand of git and its arguments.
 struct Git<'g, 'c, 'w, 's> {
     call: &'g Call<'c, 'w, 's>,
-    /// Where it runs, with `-C` followed.
+    /// The working directories after `-C`.
     here: &'g Directories<'w>,
     name: &'g str,
     subcommand: &'g Arg<'s>,
     args: &'g [Arg<'s>],
-    /// What the arguments are.
-    read: Reading<'g, 's>,
+    /// The parsed arguments.
+    read: ParsedArgs<'g, 's>,
 }
 
 impl Git<'_, '_, '_, '_> {

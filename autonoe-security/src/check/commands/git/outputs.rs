@@ -1,7 +1,7 @@
-//! Files that git would write to by name.
+//! Files that git options name as outputs.
 
 use super::Git;
-use super::reading::Flag;
+use super::parsed_args::Flag;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::write_target::{self, Root};
@@ -19,7 +19,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
     // The result of a merge replaces the first file.
     let replaces = git.name == "merge-file" && !git.read.surely_has(Some('p'), "stdout");
-    let bundles = git.name == "bundle" && git.read.may_begin_with("create");
+    let bundles = git.name == "bundle" && git.read.first_may_be("create");
     let at = match (replaces, bundles) {
         (true, _) => 0,
         (_, true) => 1,
@@ -30,7 +30,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         .try_for_each(|target| writes_to(git, target))
 }
 
-/// Tells whether the value of an option is a file, or a folder of files, to write to.
+/// Returns whether the value of an option is an output file, or a folder for output files.
 pub(super) fn names_file(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
     flag.may_be("output")
         || match git.name {
@@ -42,13 +42,13 @@ pub(super) fn names_file(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool
         }
 }
 
-/// Checks that the end of a file's name does not lead to another folder.
+/// Checks that the suffix of a file name does not lead to another folder.
 fn stays_in_name(suffix: &Arg<'_>) -> Checked {
     match suffix.known() {
         Some(text) if !text.contains('/') => Ok(()),
         Some(_) => Err(write_target::escapes(suffix, Rule::R28)),
         None => {
-            let reason = "the end of the file's name is not known before it runs";
+            let reason = "the end of the file's name is unknown until it runs";
             Err(Denial::by(Rule::R27, suffix.span, reason).instead("write it literally"))
         }
     }

@@ -1,14 +1,14 @@
-//! Keeps git from changing its own files and the state of Autonoe.
+//! Protects git's own files and Autonoe's state from git commands.
 //!
-//! Git ignores the state (`.autonoe/.gitignore`), so that everyday commands leave it alone:
-//! `git add -A`, `git stash -u`, `git checkout .`, `git clean -fd`. This refuses commands whose text
-//! shows that they name the state, take ignored files, or carry a symlink.
+//! Git ignores the state (`.autonoe/.gitignore`), so everyday commands leave it alone:
+//! `git add -A`, `git stash -u`, `git checkout .`, `git clean -fd`. This module denies commands
+//! whose text shows that they name the state, include ignored files, or move a symlink.
 
 use super::Git;
-use super::reading::Flag;
+use super::parsed_args::Flag;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
-use crate::check::commands::aims::{aims_at, matches_path};
+use crate::check::commands::glob_targets::{matches_path, targets_name};
 use crate::check::{path, protected_state};
 use crate::{Denial, Rule};
 
@@ -34,7 +34,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
             add_ignored(git)?;
             (BOTH, BOTH)
         }
-        // Their operands are patches, which are read.
+        // Their operands are patches, which are only read.
         "apply" | "am" => {
             patch_in_text(git)?;
             known_values(git, "directory")?;
@@ -65,7 +65,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
 }
 
-/// Returns whether the value of an option is left alone by git.
+/// Returns whether the value of an option is excluded from git's operation.
 fn excludes(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
     match git.name {
         "clean" => flag.is_letter('e') || flag.may_be("exclude"),
@@ -74,14 +74,14 @@ fn excludes(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
     }
 }
 
-/// Checks that a stash takes no ignored files, such as the state.
+/// Checks that a stash includes no ignored files, such as the state.
 fn stash(git: &Git<'_, '_, '_, '_>) -> Checked {
     let pushes = matches!(git.read.word(), None | Some("push" | "save"));
     if pushes && git.read.may_have(Some('a'), "all") {
         Err(git
             .deny(
                 Rule::R93,
-                "git stash --all would take .autonoe and .harness away",
+                "git stash --all would remove .autonoe and .harness",
             )
             .instead("use git stash -u"))
     } else {
@@ -100,7 +100,7 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
         git.read.flags.iter().any(|flag| {
             let value = flag.value.as_ref().and_then(Arg::known);
             let name = value.map(|text| text.trim_matches('/'));
-            flag.is_sure && excludes(git, flag) && name == Some(folder)
+            flag.is_certain && excludes(git, flag) && name == Some(folder)
         })
     };
     if !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
@@ -148,14 +148,14 @@ fn covers_root(git: &Git<'_, '_, '_, '_>) -> bool {
     operands.any(|arg| match arg.known() {
         Some(text) if is_excluded(text) => git.read.operands.len() == 1,
         Some(text) if text.starts_with(':') => true,
-        // Git reads a quoted pattern by itself.
+        // Git itself matches a quoted pattern.
         Some(text) => match text.find(['*', '?', '[']) {
             Some(at) => text[..at]
                 .rfind('/')
                 .is_none_or(|slash| covers(&text[..slash])),
             None => covers(text),
         },
-        // The shell matches no hidden names with a pattern.
+        // Patterns of the shell match no hidden names.
         None => !arg.is_pattern() || !arg.is_static(),
     })
 }
@@ -166,14 +166,14 @@ fn known_values(git: &Git<'_, '_, '_, '_>, option: &str) -> Checked {
     let mut values = flags.filter_map(|flag| flag.value.as_ref());
     match values.find(|value| value.known().is_none()) {
         Some(value) => {
-            let reason = format!("the directory of git {} is not known", git.name);
+            let reason = format!("the directory of git {} is unknown", git.name);
             Err(Denial::by(Rule::R93, value.span, reason).instead("write the path literally"))
         }
         None => Ok(()),
     }
 }
 
-/// Checks that no patch in the text of the script changes the state or makes a symlink.
+/// Checks that no patch in the text of the script changes the state or creates a symlink.
 fn patch_in_text(git: &Git<'_, '_, '_, '_>) -> Checked {
     let project = git.call.policy().project_dir();
     match git.call.context.scope.patch_problem(project) {
@@ -211,7 +211,7 @@ fn index_entry(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
 }
 
-/// Returns whether an argument is a path with one of `names` in it, or may be.
+/// Returns whether an argument is a path that contains one of `names`, or may be one.
 fn is_named(git: &Git<'_, '_, '_, '_>, arg: &Arg<'_>, names: &[&str]) -> bool {
     let project = git.call.policy().project_dir();
     let written = git.call.context.scope.text().get(arg.span.range());
@@ -220,7 +220,7 @@ fn is_named(git: &Git<'_, '_, '_, '_>, arg: &Arg<'_>, names: &[&str]) -> bool {
         || arg.mentions(|text| names_one_of(text, names, project))
 }
 
-/// Returns whether a pathspec leaves out what it matches.
+/// Returns whether a pathspec excludes its matches.
 fn is_excluded(text: &str) -> bool {
     match text.strip_prefix(":(").and_then(|it| it.split_once(')')) {
         Some((magic, _)) => magic.split(',').any(|word| word == "exclude"),
@@ -228,7 +228,7 @@ fn is_excluded(text: &str) -> bool {
     }
 }
 
-/// Tells whether a component of a path is, or may be, one of `names`.
+/// Returns whether a component of a path is, or may be, one of `names`.
 fn names_one_of(text: &str, names: &[&str], project: &str) -> bool {
     let text = match text.split_once('=') {
         Some((option, value)) if option.starts_with("--") => value,
@@ -237,23 +237,26 @@ fn names_one_of(text: &str, names: &[&str], project: &str) -> bool {
     if is_excluded(text) {
         return false;
     }
-    // Magic such as `:(top).autonoe` or `:/.autonoe` comes in front of the path.
+    // Magic such as `:(top).autonoe` or `:/.autonoe` precedes the path.
     let path = match text.strip_prefix(":(").and_then(|it| it.split_once(')')) {
         Some((_, path)) => path,
         None => text.trim_start_matches(':'),
     };
-    // In a pattern of git, a backslash quotes the next character.
+    // In a pattern of git, a backslash escapes the next character.
     let path = path::below(path, project);
     let unquoted = path.replace('\\', "");
-    let is_component = |component: &str| names.iter().any(|name| aims_at(component, name));
+    let is_component = |component: &str| names.iter().any(|name| targets_name(component, name));
     let is_pattern = unquoted.contains(['*', '?', '[']);
     path.split(['/', '\\']).any(is_component)
         || unquoted.split('/').any(is_component)
-        || (is_pattern && STATE_FILES.iter().any(|file| is_meant(&unquoted, file)))
+        || (is_pattern
+            && STATE_FILES
+                .iter()
+                .any(|file| names_state_file(&unquoted, file)))
 }
 
-/// Returns whether a pattern matches a file of the state and names more of it than its extension.
-fn is_meant(pattern: &str, file: &str) -> bool {
+/// Returns whether a pattern matches a file of the state by more than its extension.
+fn names_state_file(pattern: &str, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let stem = name.split('.').next().unwrap_or(name);
     pattern.to_ascii_lowercase().contains(stem) && matches_path(pattern, file)

@@ -1,16 +1,16 @@
-//! Names of branches and remotes: none that is an option.
+//! Denies names of branches and remotes that look like options.
 //!
-//! Commands that print such names count as printing no option (R20). Git refuses them in `branch`,
-//! `tag`, `checkout` and `switch` by itself; here are the other ways to make one.
+//! Commands that print such names count as printing no option (R20). Git itself refuses them in
+//! `branch`, `tag`, `checkout` and `switch`; this module covers the other ways to create one.
 
 use super::Git;
-use super::reading::Flag;
+use super::parsed_args::Flag;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::{Denial, Rule};
 
-/// Options whose value becomes the name of a branch or a remote: of which subcommand, and how they
-/// are written.
+/// Options whose value becomes the name of a branch or a remote: their subcommand, letters and
+/// names.
 const NAMING: &[(&str, &[char], &[&str])] = &[
     ("init", &['b'], &["initial-branch"]),
     ("clone", &['o'], &["origin"]),
@@ -30,10 +30,10 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let read = &git.read;
     match git.name {
         "symbolic-ref" => read.at(1).try_for_each(full_name),
-        // Whatever is deleted may have any name.
+        // A ref to be deleted may have any name.
         "update-ref" if !read.surely_has(Some('d'), "") => read.at(0).try_for_each(full_name),
-        "remote" if read.may_begin_with("add") => read.at(1).try_for_each(|it| name(git, it)),
-        "remote" if read.may_begin_with("rename") => read.at(2).try_for_each(|it| name(git, it)),
+        "remote" if read.first_may_be("add") => read.at(1).try_for_each(|it| name(git, it)),
+        "remote" if read.first_may_be("rename") => read.at(2).try_for_each(|it| name(git, it)),
         "fetch" | "pull" | "push" => {
             let is_local = read.at(0).any(is_place);
             let mut refspecs = read.operands.iter().skip(1);
@@ -75,7 +75,7 @@ fn name(git: &Git<'_, '_, '_, '_>, name: &Arg<'_>) -> Checked {
     }
 }
 
-/// Checks the name of a branch with `refs/heads/` in front, where git takes any name.
+/// Checks the name of a branch with the prefix `refs/heads/`, where git accepts any name.
 fn full_name(name: &Arg<'_>) -> Checked {
     match name.known() {
         Some(name) if !has_component_like_option(name) => Ok(()),
@@ -84,12 +84,12 @@ fn full_name(name: &Arg<'_>) -> Checked {
     }
 }
 
-/// Checks that `SOURCE:DESTINATION` makes no such name.
+/// Checks that `SOURCE:DESTINATION` creates no such name.
 fn refspec(refspec: &Arg<'_>, is_local: bool) -> Checked {
     if refspec.mentions(makes_name_like_option) {
         return Err(like_option(refspec));
     }
-    // In a repository next to this one, what is written may be a branch of this one.
+    // If the other repository is local, the written ref may be a branch of this one.
     if is_local && !refspec.is_static() {
         Err(unknown(refspec))
     } else {
@@ -101,7 +101,7 @@ fn makes_name_like_option(refspec: &str) -> bool {
     let Some((source, destination)) = refspec.split_once(':') else {
         return false;
     };
-    // `refs/heads/x*:refs/heads/*` takes the beginning of names away.
+    // `refs/heads/x*:refs/heads/*` removes the prefix of names.
     let cuts = |side: &str| {
         side.split_once('*')
             .map(|(before, _)| !before.ends_with('/'))
@@ -114,7 +114,7 @@ fn has_component_like_option(name: &str) -> bool {
     name.split('/').any(|component| component.starts_with('-'))
 }
 
-/// Tells whether `text` names a branch, a tag or the like with a component that is an option.
+/// Returns whether `text` names a branch, a tag or the like with a component that is an option.
 fn names_ref_like_option(text: &str) -> bool {
     let below = ["heads/", "tags/", "remotes/"];
     let is_short = |name: &str| {
@@ -126,7 +126,7 @@ fn names_ref_like_option(text: &str) -> bool {
         || text.split([':', '+']).any(is_short)
 }
 
-/// Tells whether a repository is given by its place in the file system.
+/// Returns whether a repository is given by a file system path.
 fn is_place(repository: &Arg<'_>) -> bool {
     repository.tilde
         || [".", "/", "file:"]
@@ -135,12 +135,12 @@ fn is_place(repository: &Arg<'_>) -> bool {
 }
 
 fn like_option(arg: &Arg<'_>) -> Denial {
-    let reason = format!("'{}' would be a name that is an option", arg.text);
+    let reason = format!("'{}' would create a name that is an option", arg.text);
     Denial::by(Rule::R43, arg.span, reason).instead("use another name")
 }
 
 fn unknown(arg: &Arg<'_>) -> Denial {
-    let reason = "the name of the branch is not known before it runs";
+    let reason = "the name of the branch is unknown until it runs";
     Denial::by(Rule::R43, arg.span, reason).instead("write it literally")
 }
 

@@ -1,28 +1,28 @@
-//! How options are spelt, and which one is meant.
+//! Spellings and abbreviations of git options.
 
 use super::tables::Table;
-use crate::option_table::Takes;
+use crate::option_table::OptionArity;
 
-/// The long option that is meant.
+/// A resolved long option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Long {
     pub(super) name: &'static str,
-    /// Whether it stands there with `no-`, to take it back.
+    /// Whether it is negated with `no-`.
     pub(super) is_negated: bool,
 }
 
-/// Tells what a short option takes; one that is not known is a flag.
-pub(super) fn letter(table: Table, letter: char) -> Takes {
+/// Returns what a short option takes; an unknown one is a flag.
+pub(super) fn letter(table: Table, letter: char) -> OptionArity {
     let mut known = table.iter().filter_map(|options| options.letter(letter));
-    known.next().unwrap_or(Takes::Nothing)
+    known.next().unwrap_or(OptionArity::Nothing)
 }
 
-/// Finds the long option that `written`, without the dashes, means: itself, or the only one that
-/// begins so.
-pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
-    let mut found: Option<(Long, Takes)> = None;
+/// Resolves the long option `written`, without the dashes: an exact match, or the only option with
+/// this prefix.
+pub(super) fn long(table: Table, written: &str) -> (Option<Long>, OptionArity) {
+    let mut found: Option<(Long, OptionArity)> = None;
     let mut is_unclear = false;
-    // Most options begin with another letter. Only `no-` may stand in front of any.
+    // Most options start with another letter. Only `no-` may precede any of them.
     let first = written.bytes().next().filter(|first| *first != b'n');
     let may_be_meant =
         |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
@@ -32,13 +32,17 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
         if is_negated {
             let rest = written.strip_prefix("no-");
             if !rest.is_some_and(|rest| name.starts_with(rest)) {
-                // `--no` may be the beginning of any.
+                // `--no` may be a prefix of any negated option.
                 is_unclear |= "no-".starts_with(written);
                 continue;
             }
         }
         let meant = Long { name, is_negated };
-        let takes = if is_negated { Takes::Nothing } else { takes };
+        let takes = if is_negated {
+            OptionArity::Nothing
+        } else {
+            takes
+        };
         let is_whole = match written.strip_prefix("no-") {
             Some(rest) if is_negated => rest == name,
             _ => written == name,
@@ -52,11 +56,11 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
             None => found = Some((meant, takes)),
         }
     }
-    // A subcommand that shares the options of a family takes its own only in full.
+    // A subcommand that shares the options of a family accepts its own only in full.
     is_unclear |= table.len() > 1;
     match found {
         Some((meant, takes)) if !is_unclear => (Some(meant), takes),
-        _ => (None, Takes::Unclear),
+        _ => (None, OptionArity::Unknown),
     }
 }
 
@@ -90,24 +94,24 @@ mod tests {
 
     #[test]
     fn a_subcommand_has_its_own_letters_before_those_of_its_family() {
-        assert_eq!(letter(FAMILY, 'm'), Takes::Nothing);
-        assert_eq!(letter(FAMILY, 'S'), Takes::Attached);
+        assert_eq!(letter(FAMILY, 'm'), OptionArity::Nothing);
+        assert_eq!(letter(FAMILY, 'S'), OptionArity::Attached);
     }
 
     #[test]
     fn with_a_family_only_whole_names_are_clear() {
-        assert_eq!(long(FAMILY, "message").1, Takes::Value);
-        assert_eq!(long(FAMILY, "mess"), (None, Takes::Unclear));
+        assert_eq!(long(FAMILY, "message").1, OptionArity::Value);
+        assert_eq!(long(FAMILY, "mess"), (None, OptionArity::Unknown));
     }
 
     #[test]
     fn what_is_not_known_may_take_the_next_argument() {
-        assert_eq!(long(TABLE, "message").1, Takes::Value);
-        assert_eq!(long(TABLE, "no-message").1, Takes::Nothing);
-        assert_eq!(long(TABLE, "forc").1, Takes::Unclear);
-        assert_eq!(long(TABLE, "other").1, Takes::Unclear);
-        assert_eq!(letter(TABLE, 'm'), Takes::Value);
-        assert_eq!(letter(TABLE, 'S'), Takes::Attached);
-        assert_eq!(letter(TABLE, 'v'), Takes::Nothing);
+        assert_eq!(long(TABLE, "message").1, OptionArity::Value);
+        assert_eq!(long(TABLE, "no-message").1, OptionArity::Nothing);
+        assert_eq!(long(TABLE, "forc").1, OptionArity::Unknown);
+        assert_eq!(long(TABLE, "other").1, OptionArity::Unknown);
+        assert_eq!(letter(TABLE, 'm'), OptionArity::Value);
+        assert_eq!(letter(TABLE, 'S'), OptionArity::Attached);
+        assert_eq!(letter(TABLE, 'v'), OptionArity::Nothing);
     }
 }

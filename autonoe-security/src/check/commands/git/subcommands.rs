@@ -1,4 +1,4 @@
-//! Which subcommands there are.
+//! Table of the allowed git subcommands.
 
 const ALLOWED: &[&str] = words!(
     "add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore",

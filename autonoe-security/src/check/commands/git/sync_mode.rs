@@ -1,4 +1,4 @@
-//! What git may not do in sync mode: change the working tree.
+//! Git restrictions of sync mode: no change of the working tree.
 
 use super::{Git, outputs};
 use crate::Rule;
@@ -18,20 +18,20 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "bisect" => read.word() != Some("log"),
         "worktree" => ["add", "remove", "move"]
             .iter()
-            .any(|word| read.may_begin_with(word)),
+            .any(|word| read.first_may_be(word)),
         "submodule" => match read.word() {
             None => !read.operands.is_empty(),
             Some(word) => !matches!(word, "status" | "summary"),
         },
         "sparse-checkout" => read.word() != Some("list"),
         "read-tree" => read.may_have(Some('u'), "update"),
-        // It writes the resolutions that it remembers.
+        // It writes the recorded resolutions.
         "rerere" => read.word().is_none(),
-        // It writes files where it runs, unless it is told another place.
+        // It writes files to the current directory, unless another one is given.
         "format-patch" => {
             let mut flags = read.flags.iter();
             !read.surely_has(None, "stdout")
-                && !flags.any(|flag| flag.is_sure && outputs::names_file(git, flag))
+                && !flags.any(|flag| flag.is_certain && outputs::names_file(git, flag))
         }
         _ => false,
     };
@@ -41,7 +41,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
                 Rule::R45,
                 format!("git {} changes the working tree in sync mode", git.name),
             )
-            .instead("look with git log, show, diff or status"))
+            .instead("use git log, show, diff or status"))
     } else {
         Ok(())
     }

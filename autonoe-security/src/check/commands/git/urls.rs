@@ -1,15 +1,15 @@
-//! Repositories elsewhere: no transport that runs a program.
+//! Remote repository URLs: no transport that runs a program.
 
 use super::Git;
-use super::beginnings::{self, Beginning};
-use super::splitting::may_split;
+use super::value_prefix::{self, ValuePrefix};
+use super::word_splitting::may_split;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::syntax::Text;
 use crate::{Denial, Rule};
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
-    if git.name == "submodule" && git.read.may_begin_with("foreach") {
+    if git.name == "submodule" && git.read.first_may_be("foreach") {
         return Err(git
             .deny(
                 Rule::R43,
@@ -19,10 +19,10 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     }
     let places: &[usize] = match git.name {
         "clone" | "fetch" | "pull" | "push" | "ls-remote" => &[0],
-        "remote" if git.read.may_begin_with("add") => &[2],
-        "remote" if git.read.may_begin_with("set-url") => &[2, 3],
-        "submodule" if git.read.may_begin_with("add") => &[1],
-        "submodule" if git.read.may_begin_with("set-url") => &[2],
+        "remote" if git.read.first_may_be("add") => &[2],
+        "remote" if git.read.first_may_be("set-url") => &[2, 3],
+        "submodule" if git.read.first_may_be("add") => &[1],
+        "submodule" if git.read.first_may_be("set-url") => &[2],
         "remote" | "submodule" | "archive" => &[],
         _ => return Ok(()),
     };
@@ -51,25 +51,26 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     })
 }
 
-/// Checks that a URL that is not known as a whole cannot name a transport helper.
+/// Checks that a partially unknown URL cannot name a transport helper.
 fn has_known_transport(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>) -> Checked {
     let is_one_word = !may_split(git.call, url);
-    let is_known = beginnings::all(git.call.context.scope, url, &|beginning| match beginning {
-        Beginning::Whole(text) => !names_helper(text) && (is_one_word || !has_blanks(text)),
-        Beginning::Text(text) => is_one_word && fixes_transport(text),
-        Beginning::Number | Beginning::Place => true,
-        Beginning::Printed { words, is_whole } => is_whole && prints_name(&words),
-    });
+    let is_known =
+        value_prefix::holds_for_all(git.call.context.scope, url, &|beginning| match beginning {
+            ValuePrefix::Whole(text) => !names_helper(text) && (is_one_word || !has_blanks(text)),
+            ValuePrefix::Text(text) => is_one_word && fixes_transport(text),
+            ValuePrefix::Number | ValuePrefix::AbsolutePath => true,
+            ValuePrefix::CommandOutput { words, is_whole } => is_whole && prints_name(&words),
+        });
     if is_known {
         Ok(())
     } else {
-        let reason = "the repository is not known before it runs";
+        let reason = "the repository is unknown until it runs";
         Err(Denial::by(Rule::R43, url.span, reason)
             .instead("begin it with https:// or git@, or use the name of a remote"))
     }
 }
 
-/// Tells whether a command prints the name of something in the repository, and nothing of its own.
+/// Returns whether a command only prints the name of something in the repository.
 pub(super) fn prints_name(words: &[Text<'_>]) -> bool {
     let [name, first, rest @ ..] = words else {
         return words == ["pwd"];
@@ -82,7 +83,7 @@ pub(super) fn prints_name(words: &[Text<'_>]) -> bool {
         ("pwd", _) => true,
         _ => false,
     };
-    // `git rev-parse` prints what it does not understand.
+    // `git rev-parse` prints arguments that it does not understand.
     is_known
         && !rest
             .iter()
@@ -93,16 +94,16 @@ pub(super) fn has_blanks(text: &str) -> bool {
     text.contains([' ', '\t', '\n'])
 }
 
-/// Tells whether a URL names a transport helper: `ext::`, `fd::` or any other before a slash.
+/// Returns whether a URL names a transport helper: `ext::`, `fd::` or any other before a slash.
 fn names_helper(url: &str) -> bool {
     let before_slash = url.split('/').next().unwrap_or(url);
     before_slash.contains("::")
 }
 
-/// Tells whether nothing that follows `start` makes a transport helper of it.
+/// Returns whether no text after `start` can turn it into a transport helper.
 ///
-/// The name of a helper has letters, digits, `+`, `-` and `.` in it, the first of them a letter or
-/// a digit, and two colons behind it.
+/// The name of a helper consists of letters, digits, `+`, `-` and `.`, starts with a letter or a
+/// digit, and is followed by two colons.
 fn fixes_transport(start: &str) -> bool {
     let is_of_name = |(at, c): (usize, char)| {
         c.is_ascii_alphanumeric() || (at > 0 && matches!(c, '+' | '-' | '.'))

@@ -1,7 +1,7 @@
 //! `curl`: requests to servers on this machine.
 
 use super::local_url::is_local;
-use super::{elsewhere, in_run_mode};
+use super::{deny_remote, in_run_mode};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::write_target::Root;
@@ -9,7 +9,7 @@ use crate::check::{credentials, numeric};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-/// What the value of an option may be.
+/// The accepted values of an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OptionValue {
     /// The option has no value.
@@ -30,7 +30,7 @@ enum OptionValue {
     File,
     /// A file that is written.
     Output,
-    /// A format, which is printed.
+    /// A format of the output.
     Format,
     /// A URL.
     Url,
@@ -38,9 +38,8 @@ enum OptionValue {
     Redirections,
 }
 
-/// The options that are allowed, by what their values may be: the name of each, and behind a slash
-/// its letter. curl has many more, which are refused: they write files, load settings, or lead
-/// elsewhere.
+/// The allowed options by their accepted values: the name of each, and after a slash its letter.
+/// All other options of curl are denied: they write files, load settings, or lead to other hosts.
 const OPTIONS: &[(OptionValue, &[&str])] = &[
     (
         OptionValue::Nothing,
@@ -78,7 +77,7 @@ const OPTIONS: &[(OptionValue, &[&str])] = &[
     (OptionValue::Redirections, words!("max-redirs")),
 ];
 
-/// Returns the option whose name and letter `is_meant` accepts, and what its value may be.
+/// Returns the option whose name and letter `is_meant` accepts, with its accepted values.
 fn find(is_meant: impl Fn(&str, &str) -> bool) -> Option<(&'static str, OptionValue)> {
     OPTIONS.iter().find_map(|(accepts, options)| {
         let mut options = options
@@ -98,7 +97,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
                 .deny(Rule::R86, "curl needs a URL")
                 .instead("write curl http://localhost:PORT/PATH"));
         }
-        // What `--max-redirs` says ends at `--next`.
+        // The scope of `--max-redirs` ends at `--next`.
         let is_bounded = request.stops && !request.has_next;
         match request.follows.filter(|_| !is_bounded) {
             Some(span) => {
@@ -111,22 +110,22 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     })
 }
 
-/// What is known of a command line.
+/// The parsed command line.
 #[derive(Default)]
 struct Request {
-    /// Where redirections are turned on.
+    /// The option that enables redirections.
     follows: Option<Span>,
-    /// No redirection is followed: `--max-redirs 0`.
+    /// Whether no redirection is followed: `--max-redirs 0`.
     stops: bool,
-    /// Another request with options of its own follows.
+    /// Whether another request with its own options follows.
     has_next: bool,
-    /// It has a URL, or only asks what curl is.
+    /// Whether it has a URL, or only prints information about curl.
     is_answered: bool,
 }
 
 impl Request {
-    /// Reads the arguments as curl does: long options in full, their values as the next argument,
-    /// letters written together.
+    /// Reads the arguments like curl: long options in full, their values as the next argument,
+    /// letters in clusters.
     fn read(&mut self, call: &Call<'_, '_, '_>) -> Checked {
         let mut args = call.args.iter();
         while let Some(arg) = args.next() {
@@ -157,11 +156,11 @@ impl Request {
         if is_local(call, url) {
             Ok(())
         } else {
-            Err(elsewhere(call, url.span))
+            Err(deny_remote(call, url.span))
         }
     }
 
-    /// Reads short options that are written together.
+    /// Reads a cluster of short options.
     fn letters<'c, 's: 'c>(
         &mut self,
         call: &Call<'_, '_, 's>,
@@ -210,7 +209,7 @@ impl Request {
         option: &Arg<'_>,
     ) -> Checked {
         let text = value.text.as_ref();
-        // Static text in front of an expansion decides what the value is.
+        // Static text before an expansion determines the meaning of the value.
         let is_fine = match accepts {
             OptionValue::Nothing | OptionValue::Anything => true,
             OptionValue::Redirections => {
@@ -219,9 +218,9 @@ impl Request {
             }
             OptionValue::Url => return self.url(call, value),
             OptionValue::Output if text == "-" && value.is_static() => true,
-            // `#1` stands for a part of the URL.
+            // `#1` is replaced by a part of the URL.
             OptionValue::Output if text.contains('#') => false,
-            OptionValue::Output => return call.write_target(value, Root::Refused),
+            OptionValue::Output => return call.check_write_target(value, Root::Refused),
             OptionValue::Format => format_text(call, value)
                 .is_some_and(|text| !text.starts_with('@') && !text.contains("%output")),
             OptionValue::File => {
@@ -272,7 +271,7 @@ fn refuse(call: &Call<'_, '_, '_>, name: &str, arg: &Arg<'_>) -> Denial {
 }
 
 /// Returns whether a file may be sent: one of the project or below `/tmp` without credentials, or
-/// the input.
+/// standard input.
 fn may_send(call: &Call<'_, '_, '_>, file: &str) -> bool {
     let is_credential = || {
         let file = Arg::plain(file.to_owned(), call.span);
@@ -296,7 +295,7 @@ fn is_plain_form(call: &Call<'_, '_, '_>, form: &str) -> bool {
     !file.contains([',', '"', '\\']) && may_send(call, file)
 }
 
-/// Returns the text of a format, with a digit in place of every number that is not known.
+/// Returns the text of a format, with a digit in place of every unknown number.
 fn format_text(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Option<String> {
     if let Some(text) = value.known() {
         return Some(text.to_owned());

@@ -1,12 +1,12 @@
 //! Clients of database servers on this machine: `redis-cli` and `pg_isready`.
 
-use super::{elsewhere, in_run_mode, is_local_host};
+use super::{deny_remote, in_run_mode, is_local_host};
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::option_table::OptionTable;
 
-/// Commands of Redis about keys and values. Others load code, write files or reach other servers.
+/// Redis commands for keys and values. Others load code, write files or reach other servers.
 const REDIS_COMMANDS: &[&str] = words!(
     "dbsize decr del echo exists expire get hdel hexists hget hgetall hkeys hlen hmget hscan hset",
     "hvals incr incrby info keys lindex llen lpop lpush lrange mget mset ping pttl rpop rpush sadd",
@@ -17,18 +17,18 @@ const REDIS_COMMANDS: &[&str] = words!(
 const REDIS: OptionTable = options!("h:p:n:D:", "csv json no-auth-warning no-raw raw version");
 
 pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
-    in_run_mode(call, ask_redis)
+    in_run_mode(call, check_redis)
 }
 
-fn ask_redis(call: &Call<'_, '_, '_>) -> Checked {
+fn check_redis(call: &Call<'_, '_, '_>) -> Checked {
     let (seen, words) = options::read_leading(call, &REDIS)?;
     for seen in seen {
-        let Seen::Option { name, value, arg } = seen else {
+        let ParsedArg::Option { name, value, arg } = seen else {
             continue;
         };
         match (name.as_str(), value) {
             ("-h", Some(host)) if host.known().is_some_and(is_local_host) => {}
-            ("-h", Some(host)) => return Err(elsewhere(call, host.span)),
+            ("-h", Some(host)) => return Err(deny_remote(call, host.span)),
             ("-p" | "-n", Some(number)) if number.known().is_some_and(is_number) => {}
             ("--csv" | "--json" | "--no-auth-warning" | "--no-raw" | "--raw", None) => {}
             ("--version", None) => return Ok(()),
@@ -38,7 +38,7 @@ fn ask_redis(call: &Call<'_, '_, '_>) -> Checked {
     let command = words.first().and_then(|word| word.known());
     let is_known =
         command.is_some_and(|it| REDIS_COMMANDS.contains(&it.to_ascii_lowercase().as_str()));
-    // A cluster would send the client to another machine, and `-x` is read among options only.
+    // A cluster would redirect the client to another machine, and `-x` is only read among options.
     if is_known {
         Ok(())
     } else {
@@ -55,22 +55,23 @@ const PG_ISREADY: OptionTable =
     options!("d:h:p:t:U:", "host= port= quiet timeout= username= version");
 
 pub(super) fn pg_isready(call: &Call<'_, '_, '_>) -> Checked {
-    in_run_mode(call, ask_postgres)
+    in_run_mode(call, check_postgres)
 }
 
-/// `-d` may be a whole connection string, and without `-h` a variable names the host.
-fn ask_postgres(call: &Call<'_, '_, '_>) -> Checked {
+/// Checks `pg_isready`: `-d` may be a complete connection string, and without `-h` a variable names
+/// the host.
+fn check_postgres(call: &Call<'_, '_, '_>) -> Checked {
     let mut has_host = false;
     for seen in options::read(call, &PG_ISREADY)? {
         match seen {
-            Seen::Operand(operand) => {
+            ParsedArg::Operand(operand) => {
                 return Err(call.deny_flag(Rule::R99, &operand.text, operand.span));
             }
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-h" | "--host", Some(host)) if host.known().is_some_and(is_local_host) => {
                     has_host = true;
                 }
-                ("-h" | "--host", Some(host)) => return Err(elsewhere(call, host.span)),
+                ("-h" | "--host", Some(host)) => return Err(deny_remote(call, host.span)),
                 ("-p" | "--port" | "-t" | "--timeout", Some(number))
                     if number.known().is_some_and(is_number) => {}
                 ("-U" | "--username", Some(_)) => {}
@@ -82,7 +83,7 @@ fn ask_postgres(call: &Call<'_, '_, '_>) -> Checked {
     let scope = call.context.scope;
     let is_set = scope.text().contains("PGHOST") || scope.inherits("PGHOST");
     if is_set && !has_host {
-        return Err(elsewhere(call, call.span));
+        return Err(deny_remote(call, call.span));
     }
     Ok(())
 }

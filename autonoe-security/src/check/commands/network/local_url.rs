@@ -11,7 +11,7 @@ pub(super) fn is_local(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     if url.tilde || !call.stays_one_word(url) {
         return false;
     }
-    // A file that a pattern matches is called like the beginning of the pattern. The brackets of
+    // A file that matches a pattern starts with the literal prefix of the pattern. The brackets of
     // `[::1]` match one character, which makes no other address.
     let mut globs = url.globs.iter();
     let glob = globs.find(|at| !url.text[**at..].starts_with("[::1]"));
@@ -30,9 +30,9 @@ pub(super) fn is_local(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     }
 }
 
-/// The part of a URL that names the server.
+/// The authority of a URL, which names the server.
 enum Authority<'t> {
-    /// Something ends it: a slash, a question mark or a hash.
+    /// It is terminated by a slash, a question mark or a hash.
     Closed(&'t str),
     /// It ends where the known text does.
     Open(&'t str),
@@ -54,7 +54,7 @@ fn authority(url: &str) -> Authority<'_> {
     {
         return Authority::OtherScheme;
     } else {
-        // Without a protocol curl takes HTTP for these hosts.
+        // Without a protocol, curl uses HTTP for these hosts.
         url
     };
     match rest.find(['/', '?', '#']) {
@@ -76,13 +76,13 @@ fn is_local_authority(authority: &str) -> bool {
     }
 }
 
-/// Returns whether text has no blanks, backslashes and control characters, which programs read in
-/// different ways.
+/// Returns whether text contains no blanks, backslashes and control characters, which programs read
+/// in different ways.
 fn is_plain(text: &str) -> bool {
     !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\')
 }
 
-/// Returns whether the first expansion of `url` is a number that a slash or the end follows.
+/// Returns whether the first expansion of `url` is a number followed by a slash or the end.
 fn ends_with_number(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     let Some(first) = url.unknown.and_then(|unknown| unknown.part) else {
         return false;
@@ -101,8 +101,8 @@ fn ends_with_number(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
         }
 }
 
-/// Returns whether the first expansion of `url` is the variable of a loop whose words all begin with
-/// a slash.
+/// Returns whether the first expansion of `url` is a loop variable whose words all start with a
+/// slash.
 fn continues_with_path(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     let first = url.unknown.and_then(|unknown| unknown.part);
     let words = first.and_then(|part| call.context.scope.loop_words(part, url.span.start()));

@@ -18,7 +18,7 @@ pub(super) const COMMANDS: Commands = &[
     (words!("pg_isready"), databases::pg_isready),
 ];
 
-/// The advice of every denial of a place elsewhere.
+/// The advice of every denial of a remote location.
 const ONLY_LOCALHOST: &str = "reach servers on localhost only, such as curl http://localhost:3000/; read web pages with \
      WebFetch, if you have it";
 
@@ -35,9 +35,9 @@ fn is_local_host(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || is_loopback()
 }
 
-/// Judges by `check` in run mode; a command that the operator added is free.
+/// Applies `check` in run mode; a command that the operator added is unrestricted.
 fn in_run_mode(call: &Call<'_, '_, '_>, check: Validator) -> Checked {
-    if extensions::is_opened(call) {
+    if extensions::is_unrestricted(call) {
         return Ok(());
     }
     if call.mode() == Mode::Sync {
@@ -51,8 +51,8 @@ fn in_run_mode(call: &Call<'_, '_, '_>, check: Validator) -> Checked {
     check(call)
 }
 
-/// Makes the denial of a place that is not on this machine for certain.
-fn elsewhere(call: &Call<'_, '_, '_>, span: crate::syntax::Span) -> Denial {
+/// Creates the denial of a location that is not certainly on this machine.
+fn deny_remote(call: &Call<'_, '_, '_>, span: crate::syntax::Span) -> Denial {
     let reason = format!("{} may reach another machine", call.name);
     Denial::by(Rule::R86, span, reason).instead(ONLY_LOCALHOST)
 }

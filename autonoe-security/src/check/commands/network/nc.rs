@@ -1,11 +1,11 @@
-//! `nc -z`: asks whether a port of this machine is open, and sends nothing.
+//! `nc -z`: probes a port of this machine without sending data.
 
-use super::{elsewhere, in_run_mode, is_local_host};
+use super::{deny_remote, in_run_mode, is_local_host};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::numeric;
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::option_table::OptionTable;
 
 const NC: OptionTable = options!("w:");
@@ -19,8 +19,8 @@ fn scan(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = Vec::new();
     for seen in options::read(call, &NC)? {
         match seen {
-            Seen::Operand(operand) => operands.push(operand),
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Operand(operand) => operands.push(operand),
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-z", _) => scans = true,
                 ("-v" | "-n" | "-4" | "-6" | "-u" | "-t", _) => {}
                 ("-w", Some(value)) if value.known().is_some_and(is_number) => {}
@@ -31,7 +31,7 @@ fn scan(call: &Call<'_, '_, '_>) -> Checked {
     if !scans {
         return Err(call
             .deny(Rule::R86, "nc would send and receive data")
-            .instead("ask whether a port is open with nc -z localhost PORT, or use curl"));
+            .instead("check a port with nc -z localhost PORT, or use curl"));
     }
     match operands[..] {
         [host, port] => {
@@ -41,7 +41,7 @@ fn scan(call: &Call<'_, '_, '_>) -> Checked {
             if is_local && is_port(call, port) {
                 Ok(())
             } else {
-                Err(elsewhere(call, host.span))
+                Err(deny_remote(call, host.span))
             }
         }
         _ => Err(call

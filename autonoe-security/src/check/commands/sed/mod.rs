@@ -1,4 +1,4 @@
-//! `sed`: editing text, and files in place.
+//! `sed`: editing text and files in place.
 
 mod script;
 
@@ -10,13 +10,14 @@ use super::program_text::{check_read, program_texts};
 use super::writers;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::Seen;
+use crate::check::options::ParsedArg;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
-/// `-l` takes a value in GNU sed and none in BSD sed, so it is missing.
-const SED: OptionAllowList = OptionAllowList {
+/// Allowed options of `sed`. `-l` is missing, because it takes a value in GNU sed and none in BSD
+/// sed.
+pub(super) const SED: OptionAllowList = OptionAllowList {
     options: options!(
         "nErsuzbe:f:i?",
         "binary debug expression= file= follow-symlinks help in-place? line-length= null-data",
@@ -37,9 +38,9 @@ struct Arguments<'c, 's> {
 }
 
 struct InPlace<'s> {
-    /// The backup suffix, which is written together with the option.
+    /// The backup suffix in the same argument as the option.
     suffix: Option<Arg<'s>>,
-    /// Whether BSD sed takes the next argument for the suffix.
+    /// Whether BSD sed reads the next argument as the suffix.
     is_bare: bool,
 }
 
@@ -69,13 +70,13 @@ fn read<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Arguments<'c, 's>, Denial> {
     let mut arguments = Arguments::default();
     for seen in SED.read(call).map_err(advise_on_values)? {
         match seen {
-            Seen::Operand(operand) => arguments.operands.push(operand),
-            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+            ParsedArg::Operand(operand) => arguments.operands.push(operand),
+            ParsedArg::Option { name, value, arg } => match (name.as_str(), value) {
                 ("-e" | "--expression", Some(script)) => {
-                    // BSD sed takes the first operand for the script, whatever follows.
+                    // BSD sed reads the first operand as the script, whatever follows.
                     if arguments.operands.iter().any(|operand| !operand.is("")) {
                         return Err(call
-                            .deny(Rule::R80, "an option stands behind a file")
+                            .deny(Rule::R80, "an option follows a file")
                             .instead("write the options first: sed -e 's/old/new/' FILE"));
                     }
                     arguments.scripts.push(script);
@@ -98,7 +99,8 @@ fn read<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Arguments<'c, 's>, Denial> {
     Ok(arguments)
 }
 
-/// Replaces the advice about an argument that may become an option: `--` helps files, not scripts.
+/// Replaces the advice about an argument that may become an option: `--` protects files, not
+/// scripts.
 fn advise_on_values(denial: Denial) -> Denial {
     match denial.rule.as_ref() {
         "R21" => denial.instead(
@@ -109,7 +111,7 @@ fn advise_on_values(denial: Denial) -> Denial {
     }
 }
 
-/// Checks scripts, which sed joins by newlines.
+/// Checks scripts, which sed joins with newlines.
 fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     let Some((first, others)) = scripts.split_first() else {
         return Ok(());
@@ -141,13 +143,13 @@ fn check_script(call: &Call<'_, '_, '_>, scripts: &[Arg<'_>]) -> Checked {
     Ok(())
 }
 
-/// How many texts several scripts with variables may make together.
+/// Maximum number of texts that several scripts with variables may produce together.
 const MOST_VARIANTS: usize = 16;
 
-/// Returns the texts that one script may have.
+/// Returns the possible texts of one script.
 fn texts(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Result<Vec<String>, Denial> {
     program_texts(call, script).ok_or_else(|| {
-        let reason = "the sed script is not known before it runs";
+        let reason = "the sed script is unknown until it runs";
         Denial::by(Rule::R80, script.span, reason)
             .instead("write the script literally, in single quotes: sed -n '10,20p' FILE")
     })
@@ -180,7 +182,7 @@ fn check_bsd_effect(call: &Call<'_, '_, '_>, script: &Arg<'_>, effect: &Effect) 
         Effect::Executes => Ok(()),
         Effect::Writes(file) => {
             let file = Arg::plain(file.clone(), script.span);
-            call.write_target(&file, Root::Refused)
+            call.check_write_target(&file, Root::Refused)
         }
         Effect::Reads(file) => check_read(call, Rule::R80, file, script.span),
     }
@@ -223,7 +225,7 @@ fn check_in_place(
                     check_bsd_effect(call, script, effect)?;
                 }
             }
-            // `sed -i '' SCRIPT FILE` is no change in GNU sed.
+            // `sed -i '' SCRIPT FILE` makes no change in GNU sed.
             if first.is("") {
                 files = files.get(1..).unwrap_or_default();
             }
@@ -231,7 +233,7 @@ fn check_in_place(
     }
     for file in files.iter().filter(|file| !file.is("")) {
         check_file(call, file)?;
-        // Elsewhere than behind a dot, a suffix can complete a protected name.
+        // Unless it starts with a dot, a suffix can complete a protected name.
         if !suffix.is_empty() && !suffix.starts_with('.') {
             check_file(call, &with_suffix(file, suffix))?;
         }
@@ -249,7 +251,7 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     })
 }
 
-/// Returns whether a backup with this suffix lies beside its file.
+/// Returns whether a backup with this suffix is in the folder of its file.
 fn is_plain_suffix(suffix: &str) -> bool {
     suffix
         .bytes()

@@ -1,8 +1,8 @@
-//! Parser for sed scripts, by the grammar that POSIX and GNU sed share.
+//! Parser for sed scripts, limited to the grammar that POSIX and GNU sed share.
 
 use super::super::brackets::{Brackets, Reading};
 
-/// What a script does beside editing its input.
+/// An effect of a script besides editing its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It runs a command: `e`, or the flag `e` of `s`.
@@ -16,16 +16,16 @@ pub(super) enum Effect {
 /// A script, as far as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    /// The effects of the commands in front of the problem, in order.
+    /// The effects of the commands before the problem, in order.
     pub(super) effects: Vec<Effect>,
-    /// Why the rest was not understood.
+    /// The reason why the rest was not understood.
     pub(super) problem: Option<&'static str>,
 }
 
-/// Parses a script by every reading of brackets that implementations of sed have.
+/// Parses a script in every way in which implementations of sed read brackets.
 ///
-/// The effects are those of all readings. One reading must understand the script; by the others it
-/// may be invalid, because sed runs no part of an invalid script.
+/// The effects are those of all readings. One reading must understand the script; it may be invalid
+/// in the others, because sed runs no part of an invalid script.
 pub(super) fn parse(text: &str) -> Script {
     let readings = if text.contains('[') {
         &Reading::ALL[..]
@@ -64,9 +64,9 @@ pub(super) fn parse(text: &str) -> Script {
     }
 }
 
-/// Why a script is not understood.
+/// The reason why a script is not understood.
 enum Problem {
-    /// Every implementation refuses it.
+    /// Every implementation rejects it.
     Invalid(&'static str),
     /// Implementations disagree about it.
     Unclear(&'static str),
@@ -79,7 +79,7 @@ type Parsed<T = ()> = Result<T, Problem>;
 struct Parser<'t> {
     rest: &'t str,
     effects: Vec<Effect>,
-    /// How many `{` are open.
+    /// The number of open `{`.
     depth: usize,
     reading: Reading,
 }
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
                     self.next();
                     self.skip_digits();
                 } else if !self.address()? {
-                    return Err(Invalid("an address is missing behind the comma"));
+                    return Err(Invalid("an address is missing after the comma"));
                 }
             }
         }
@@ -208,7 +208,7 @@ impl<'t> Parser<'t> {
             Some(':' | 'b' | 't' | 'T') => {
                 self.skip_blanks();
                 self.skip(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
-                // In some implementations a label goes to the end of the line.
+                // In some implementations a label extends to the end of the line.
                 self.end_of_command()
                     .map_err(|_| Unclear("a label is unusual"))?;
             }
@@ -261,14 +261,14 @@ impl<'t> Parser<'t> {
         self.skip_blanks();
         if self.peek() == Some('\\') {
             self.next();
-            // Blanks at the end of the line hide the newline from some implementations.
+            // Some implementations do not recognise the newline after trailing blanks.
             let blanks = self.skip(|c| c == ' ' || c == '\t');
             match self.peek() {
                 Some('\n') if blanks.is_empty() => {
                     self.next();
                 }
                 Some('\n') => return Err(Unclear("the text is missing")),
-                // `$a\` adds nothing but a newline at the end of the file.
+                // `$a\` only adds a newline at the end of the file.
                 None => return Ok(()),
                 Some(_) => {}
             }
@@ -348,7 +348,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads the name of a file: the rest of the line, whatever it contains.
+    /// Reads a file name: the rest of the line, whatever it contains.
     fn file_name(&mut self) -> Parsed<String> {
         self.skip_blanks();
         match self.skip_line() {

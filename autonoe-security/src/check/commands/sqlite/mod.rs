@@ -1,7 +1,7 @@
 //! `sqlite3`: literal SQL on a database of the project.
 //!
-//! A database may hold code: a view can call functions that run programs. So it counts as a script of
-//! the project, unless SQLite's safe mode is on.
+//! A database may hold code: a view can call functions that run programs. A database therefore
+//! counts as a script of the project, unless SQLite's safe mode is on.
 
 mod sql;
 
@@ -22,7 +22,7 @@ const FLAGS: &[&str] = words!(
 /// Options with a value that is printed.
 const VALUES: &[&str] = words!("newline nullvalue separator");
 
-/// Commands of the shell of SQLite that print something about the database.
+/// Commands of the SQLite shell that print information about the database.
 const PRINTING: &[&str] = words!(".databases .dump .fullschema .indexes .indices .schema .tables");
 
 const INSTEAD: &str = "use sqlite3 FILE 'SELECT ..' with literal SQL, or the database client of the project's language";
@@ -88,16 +88,16 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     if file.is(":memory:") {
         return Ok(());
     }
-    // A reader of a database with a write-ahead log writes files beside it.
-    call.write_target(file, Root::Refused)
+    // Reading a database with a write-ahead log creates files next to it.
+    call.check_write_target(file, Root::Refused)
 }
 
-/// Returns the effect of one text, and refuses what reaches more than the database.
+/// Returns the effect of one text, and denies texts that reach more than the database.
 fn effect_of(text: &Arg<'_>) -> Result<Effect, Denial> {
     let deny =
         |reason: &str| Err(Denial::by(Rule::R99, text.span, reason.to_owned()).instead(INSTEAD));
     let Some(sql) = text.known() else {
-        return deny("the SQL is not known before it runs");
+        return deny("the SQL is unknown until it runs");
     };
     if sql.starts_with('.') {
         return if is_printing(sql) {
@@ -112,7 +112,7 @@ fn effect_of(text: &Arg<'_>) -> Result<Effect, Denial> {
     }
 }
 
-/// Returns whether a command of the shell of SQLite only prints. Its arguments are plain names.
+/// Returns whether a command of the SQLite shell only prints. Its arguments are plain names.
 fn is_printing(command: &str) -> bool {
     let mut words = command.split_ascii_whitespace();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_%.".contains(&byte);

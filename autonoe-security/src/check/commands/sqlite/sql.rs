@@ -1,13 +1,13 @@
-//! Reads SQL for `sqlite3`, as far as it takes to know what a statement reaches.
+//! Reads SQL for `sqlite3` far enough to know which files a statement reaches.
 
-/// What a text of SQL does.
+/// The effect of a text of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Effect {
     /// It reads the database.
     Reads,
     /// It changes the database.
     Changes,
-    /// It may reach something else: another file, a program, or a function that is not known.
+    /// It may reach something else: another file, a program, or an unknown function.
     ReachesMore,
 }
 
@@ -16,7 +16,7 @@ pub(super) fn effect(text: &str) -> Effect {
     let Some(tokens) = tokens(text) else {
         return Effect::ReachesMore;
     };
-    // A line with a dot in front may be a command of the shell of SQLite.
+    // A line with a leading dot may be a command of the SQLite shell.
     if text.lines().any(|line| line.trim_start().starts_with('.')) {
         return Effect::ReachesMore;
     }
@@ -27,11 +27,11 @@ pub(super) fn effect(text: &str) -> Effect {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'t> {
-    /// A keyword or a name without quotes.
+    /// A keyword or an unquoted name.
     Word(&'t str),
-    /// A text or a name in quotes, or a number.
+    /// A quoted text or name, or a number.
     Value,
-    /// A name in quotes, which may be the name of a function.
+    /// A quoted name, which may be the name of a function.
     Quoted(&'t str),
     Symbol(u8),
 }
@@ -85,7 +85,7 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-/// Returns where the text in quotes ends that begins at `at`. Two quotes stand for one.
+/// Returns the end of the quoted text that starts at `at`. Two quotes are an escaped quote.
 fn after_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
     let mut end = at + 1;
     loop {
@@ -110,14 +110,14 @@ const FUNCTIONS: &[&str] = words!(
     "total_changes changes trim typeof unicode unixepoch upper",
 );
 
-/// Words in front of a bracket that are no functions.
+/// Words before a bracket that are not functions.
 const KEYWORDS: &[&str] = words!(
     "all and any as between by check default distinct else except filter from having in index",
     "intersect is join key limit materialized not offset on or over partition select set then",
     "union unique using values when where",
 );
 
-/// Pragmas that print something about the database.
+/// Pragmas that print information about the database.
 const PRAGMAS: &[&str] = words!(
     "collation_list compile_options database_list foreign_key_check foreign_key_list",
     "freelist_count index_info index_list index_xinfo integrity_check page_count quick_check",
@@ -133,7 +133,7 @@ fn statement(tokens: &[Token<'_>]) -> Effect {
         })
         .collect();
     let Some(first) = words.first() else {
-        // Nothing, or something that is no statement.
+        // Nothing, or text that is not a statement.
         return if tokens.is_empty() {
             Effect::Reads
         } else {
@@ -188,7 +188,7 @@ fn statement(tokens: &[Token<'_>]) -> Effect {
     }
 }
 
-/// Returns whether a token is a table of the shell of SQLite that reads files.
+/// Returns whether a token is a table of the SQLite shell that reads files.
 fn is_table_of_files(token: &Token<'_>) -> bool {
     match token {
         Token::Word(name) | Token::Quoted(name) => ["fsdir", "zipfile"]
@@ -198,14 +198,14 @@ fn is_table_of_files(token: &Token<'_>) -> bool {
     }
 }
 
-/// Returns whether each name in front of a bracket is a known function, a keyword, or a table that
-/// rows are put into.
+/// Returns whether each name before a bracket is a known function, a keyword, or a table that rows
+/// are inserted into.
 fn calls_known_functions(tokens: &[Token<'_>]) -> bool {
     names_before_brackets(tokens).all(|(at, name, is_quoted)| {
         let is_keyword = !is_quoted && KEYWORDS.contains(&name.as_str());
         is_keyword
             || FUNCTIONS.contains(&name.as_str())
-            || is_behind(tokens, at, &["into", "with", "recursive"])
+            || follows_any(tokens, at, &["into", "with", "recursive"])
     })
 }
 
@@ -214,8 +214,8 @@ const TYPES: &[&str] = words!(
     "char character dec decimal float int integer nchar numeric nvarchar text varchar varying"
 );
 
-/// Returns whether a definition has known functions and types only. Its own name, and tables that it
-/// refers to, stand behind a keyword.
+/// Returns whether a definition only has known functions and types. Its own name, and tables that
+/// it refers to, follow a keyword.
 fn has_plain_definitions(tokens: &[Token<'_>], what: &str) -> bool {
     let places: &[&str] = match what {
         "table" => words!("table exists references"),
@@ -225,11 +225,11 @@ fn has_plain_definitions(tokens: &[Token<'_>], what: &str) -> bool {
     names_before_brackets(tokens).all(|(at, name, is_quoted)| {
         let is_word =
             !is_quoted && (KEYWORDS.contains(&name.as_str()) || TYPES.contains(&name.as_str()));
-        is_word || FUNCTIONS.contains(&name.as_str()) || is_behind(tokens, at, places)
+        is_word || FUNCTIONS.contains(&name.as_str()) || follows_any(tokens, at, places)
     })
 }
 
-/// Returns every name in front of a bracket, where it stands, and whether it stands in quotes.
+/// Returns every name before a bracket, its position, and whether it is quoted.
 fn names_before_brackets<'t>(
     tokens: &'t [Token<'_>],
 ) -> impl Iterator<Item = (usize, String, bool)> + 't {
@@ -241,8 +241,8 @@ fn names_before_brackets<'t>(
     })
 }
 
-/// Returns whether the token at `at` stands behind one of the words.
-fn is_behind(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
+/// Returns whether the token at `at` follows one of the words.
+fn follows_any(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
     let before = at.checked_sub(1).map(|before| tokens[before]);
     matches!(before, Some(Token::Word(word)) if words.iter().any(|it| word.eq_ignore_ascii_case(it)))
 }

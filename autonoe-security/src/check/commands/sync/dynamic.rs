@@ -1,4 +1,4 @@
-//! Arguments that are not known before a tool runs.
+//! Arguments whose values are unknown until the tool runs.
 
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
@@ -6,7 +6,7 @@ use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::is_one_word;
 use crate::syntax::Part;
 
-/// Options that take what follows, whatever it is: names of tests and packages.
+/// Options that accept any value: names of tests and packages.
 fn filters(tool: &str) -> &'static [&'static str] {
     match tool {
         "npm" => words!("-w --workspace"),
@@ -31,9 +31,9 @@ fn filters(tool: &str) -> &'static [&'static str] {
     }
 }
 
-/// Refuses arguments that may turn into options.
+/// Denies arguments that may turn into options.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    // What find and xargs put there: a file below this directory, or anything.
+    // Inserted by find and xargs: a file below this directory, or anything.
     let is_given = |arg: &&Arg<'_>| {
         let is_unknown = arg.unknown.is_some_and(|unknown| unknown.part.is_none());
         is_unknown && !arg.text.starts_with("./")

@@ -1,4 +1,4 @@
-//! Where a tool works, and which code it runs: what lies in the project.
+//! Working folders of a tool and the files that it runs, restricted to the project.
 
 use super::not_verification;
 use crate::Rule;
@@ -8,7 +8,7 @@ use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tool_options::targets::{is_target, working_folders};
 use crate::check::write_target;
 
-/// Tells whether a tool runs the files that it is given.
+/// Returns whether a tool runs the files in its arguments.
 fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
     match tool.name {
         "node" => tool.has("--test"),
@@ -20,7 +20,7 @@ fn runs_files(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// Checks that the tool works inside of the project, on files of the project.
+/// Checks that the tool works inside the project, on files of the project.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     for place in tool.values_of(working_folders(tool.name)) {
         let Some(place) = place else {
@@ -39,7 +39,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
 }
 
 fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    // What is written to is not run, nor is an address below the root of a server.
+    // Outputs are not run, nor is an address below the root of a server.
     let is_no_file = |option: &str| option == "--base" || is_target(tool.name, option);
     let mut before = "";
     let outside = tool.args.iter().find(|arg| {
@@ -53,7 +53,7 @@ fn runs_only_what_is_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     }
 }
 
-/// Tells whether `file` is no path, or one inside of the project.
+/// Returns whether `file` is not a path, or a path inside the project.
 fn may_run(tool: &Tool<'_, '_, '_, '_>, file: &Arg<'_>) -> bool {
     let is_address = |text: &str| {
         let scheme = text.split_once(':').map(|(scheme, _)| scheme);
@@ -70,7 +70,7 @@ fn may_run(tool: &Tool<'_, '_, '_, '_>, file: &Arg<'_>) -> bool {
     if is_foreign || file.is("-") {
         return false;
     }
-    // `@` stands in front of a file with arguments.
+    // `@` precedes a file with arguments.
     let text = file.text.strip_prefix('@').unwrap_or(&file.text);
     let is_path = file.tilde || text.starts_with('/') || text.split('/').any(|name| name == "..");
     !file.is_static() || !is_path || (!file.tilde && tool.call.is_in_project(text))

@@ -1,4 +1,4 @@
-//! Go.
+//! Go tools in sync mode.
 
 use crate::check::commands::tool_options::Tool;
 
@@ -6,7 +6,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let (first, second) = (tool.first(), tool.second());
     match tool.name {
         "go" => match first {
-            // It adds what is missing to `go.mod`.
+            // It adds missing modules to `go.mod`.
             _ if tool
                 .values_of(&["-mod", "--mod"])
                 .into_iter()
@@ -23,7 +23,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "gofmt" | "goimports" => {
             (tool.has("-l") || tool.has("-d")) && !tool.has_option(&["-w", "--w"])
         }
-        // Alone it prints its help.
+        // Without arguments it prints its help.
         "golangci-lint" if tool.args.is_empty() => true,
         "golangci-lint" => first == Some("run") && !tool.has_option(&["--fix"]),
         "staticcheck" | "golint" => true,

@@ -1,10 +1,10 @@
-//! What the language profiles open in sync mode: tests, type checks, linters and builds.
+//! Commands of the language profiles in sync mode: tests, type checks, linters and builds.
 
 mod dynamic;
-mod elsewhere;
+mod external_paths;
 mod folders;
-mod given_code;
 mod go;
+mod inline_code;
 mod node;
 mod php;
 mod python;
@@ -16,7 +16,7 @@ mod rust;
 mod scripts;
 
 use super::tool_options::{self, Tool};
-use super::tools::{self, Words};
+use super::tools::{self, CommandReading};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
@@ -38,7 +38,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     reads_no_note(call)?;
     tools::stays_in_project(call)?;
     rewrites::check(call, call.name, call.args)?;
-    let readings = Words::readings(call)?;
+    let readings = CommandReading::readings(call)?;
     let is_clear = readings.len() == 1;
     for words in &readings {
         // Without a subcommand, an unclear command line does nothing.
@@ -49,15 +49,15 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Tells whether a tool is only asked what it is.
+/// Returns whether the arguments only request information about the tool.
 fn is_question(args: &[Arg<'_>]) -> bool {
     matches!(args, [only] if matches!(only.known(), Some("--version" | "-V" | "--help")))
 }
 
-/// The note, as a pattern may match it.
+/// Spellings of the note that a pattern may match.
 const NOTE_FILES: [&str; 2] = [".autonoe-note.md", "./.autonoe-note.md"];
 
-/// Checks that no tool loads the note: it is the one file of the project that an agent writes in
+/// Checks that no tool loads the note: it is the only file of the project that an agent writes in
 /// sync mode.
 fn reads_no_note(call: &Call<'_, '_, '_>) -> Checked {
     let names_note = |text: &str| path::contains_ignore_case(text, path::NOTE);
@@ -65,7 +65,7 @@ fn reads_no_note(call: &Call<'_, '_, '_>) -> Checked {
     let is_note = |arg: &&Arg<'_>| arg.mentions(names_note) || may_match_note(arg);
     match call.args.iter().find(is_note) {
         Some(arg) => Err(call
-            .deny(Rule::R92, "the note of a sync is no input for tools")
+            .deny(Rule::R92, "tools must not read the note of a sync")
             .at(arg.span.range())
             .instead("run the tool on files of the project")),
         None => Ok(()),
@@ -73,15 +73,18 @@ fn reads_no_note(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 fn not_verification(call: &Call<'_, '_, '_>) -> crate::Denial {
-    let reason = format!("this use of '{}' does not only verify", call.name);
+    let reason = format!(
+        "'{}' with these arguments can do more than verify",
+        call.name
+    );
     call.deny(Rule::R64, reason)
         .instead("run tests, type checks, linters or builds that change no source")
 }
 
-/// Checks that an invocation, read in one way, only verifies.
-fn verifies<'c, 's>(call: &Call<'c, '_, 's>, words: &Words<'c, 's>) -> Checked {
+/// Checks that one reading of a command line only verifies.
+fn verifies<'c, 's>(call: &Call<'c, '_, 's>, words: &CommandReading<'c, 's>) -> Checked {
     tools::starts_no_other_program(call, words)?;
-    if let Some(all) = tools::started(call, words)? {
+    if let Some(all) = tools::started_commands(call, words)? {
         if all.is_empty() {
             return Err(not_verification(call));
         }
@@ -101,12 +104,12 @@ fn verifies<'c, 's>(call: &Call<'c, '_, 's>, words: &Words<'c, 's>) -> Checked {
     })
 }
 
-/// Checks a tool that runs by itself, or was started by another.
+/// Checks a tool that runs directly, or was started by another one.
 fn tool_verifies(
     tool: &Tool<'_, '_, '_, '_>,
     holds: impl Fn(&Tool<'_, '_, '_, '_>) -> bool,
 ) -> Checked {
-    if is_question(tool.args) && Profile::of_command(tool.name).is_some() {
+    if is_question(tool.args) && Profile::from_command(tool.name).is_some() {
         return Ok(());
     }
     dynamic::check(tool)?;
@@ -119,16 +122,16 @@ fn tool_verifies(
     }
 }
 
-/// Checks that no option writes a source, or runs what is not of the project.
+/// Checks that no option writes a source file, or runs code that does not belong to the project.
 fn options_are_harmless(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     tool_options::check_tool(tool)?;
     reports::check(tool)?;
-    elsewhere::check(tool)?;
-    given_code::check(tool)
+    external_paths::check(tool)?;
+    inline_code::check(tool)
 }
 
 fn by_language(tool: &Tool<'_, '_, '_, '_>) -> bool {
-    match Profile::of_command(tool.name) {
+    match Profile::from_command(tool.name) {
         Some(Profile::Node | Profile::Bun) => node::verifies(tool),
         Some(Profile::Python) => python::verifies(tool),
         Some(Profile::Ruby) => ruby::verifies(tool),

@@ -1,4 +1,4 @@
-//! Node.js.
+//! Node.js tools in sync mode.
 
 use crate::check::arg::Arg;
 use crate::check::commands::tool_options::Tool;
@@ -32,9 +32,9 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// Returns whether `arg` is no option of Node.js, or one that belongs to running tests.
+/// Returns whether `arg` is not an option of Node.js, or is one for running tests.
 ///
-/// Others could take `--test` back and run code of the command line: `--no-test -e`.
+/// Others could negate `--test` and run code of the command line: `--no-test -e`.
 fn is_test_argument(arg: &Arg<'_>) -> bool {
     const HARMLESS: &[&str] = words!(
         "--allow-fs-read --allow-worker --enable-source-maps --env-file --env-file-if-exists",
@@ -42,7 +42,7 @@ fn is_test_argument(arg: &Arg<'_>) -> bool {
         "--stack-trace-limit --trace-deprecation --trace-uncaught --trace-warnings",
         "--unhandled-rejections --watch --watch-path --watch-preserve-output -C -r",
     );
-    const BEGINNINGS: &[&str] = words!(
+    const PREFIXES: &[&str] = words!(
         "--conditions --cpu-prof --disable-warning --experimental- --expose-gc --heap-prof --max-",
         "--max_ --redirect-warnings --report- --test --tls-keylog --diagnostic-dir",
         "--trace-event-file-pattern",
@@ -55,11 +55,11 @@ fn is_test_argument(arg: &Arg<'_>) -> bool {
     // It would write an executable.
     let is_build = name == "--experimental-sea-config";
     let is_listed =
-        HARMLESS.contains(&name.as_str()) || BEGINNINGS.iter().any(|start| name.starts_with(start));
+        HARMLESS.contains(&name.as_str()) || PREFIXES.iter().any(|start| name.starts_with(start));
     is_listed && !is_build
 }
 
-/// Tools that are mostly started by `npx` and its kin.
+/// Judges tools that are mostly started by `npx` and similar runners.
 pub(super) fn verifies_started(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();
     match tool.name {
@@ -74,7 +74,7 @@ pub(super) fn verifies_started(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// Tells whether the compiler only checks types.
+/// Returns whether the compiler only checks types.
 fn emits_nothing(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let mut checks = false;
     let mut args = tool.args.iter().peekable();
@@ -83,7 +83,7 @@ fn emits_nothing(tool: &Tool<'_, '_, '_, '_>) -> bool {
         if arg.text.starts_with('@') {
             return false;
         }
-        // The compiler minds neither the case of letters nor the number of dashes.
+        // The compiler ignores letter case and the number of dashes.
         let option = arg.text.strip_prefix('-').unwrap_or_default();
         let option = option.strip_prefix('-').unwrap_or(option);
         let is = |name: &str| option.eq_ignore_ascii_case(name);

@@ -1,4 +1,4 @@
-//! PHP.
+//! PHP tools in sync mode.
 
 use crate::check::commands::tool_options::Tool;
 

@@ -1,4 +1,4 @@
-//! Python.
+//! Python tools in sync mode.
 
 use super::{options_are_harmless, rewrites};
 use crate::check::arg::Arg;
@@ -58,7 +58,7 @@ fn is_module<'s>(tool: &Tool<'_, '_, '_, 's>, name: &str, args: &[Arg<'s>]) -> b
         call: tool.call,
         name,
         args,
-        // Options in front of the subcommand would have to be read.
+        // Options before the subcommand would have to be parsed.
         at: Some(0),
     };
     let verifies = match name {

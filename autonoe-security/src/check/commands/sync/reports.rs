@@ -1,4 +1,4 @@
-//! Files that a tool writes because an option names them.
+//! Report files that a tool's options name.
 
 use crate::check::arg::Arg;
 use crate::check::build_output;
@@ -7,44 +7,44 @@ use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tool_options::targets::{listings, targets};
 use crate::check::write_target::Root;
 
-/// Checks that all that options name lies where it may be written.
+/// Checks that all outputs in options are writable locations.
 ///
-/// Tools put what they make into the project without an option too. An option may name such a
-/// place, but no source.
+/// Tools write their output into the project even without an option. An option may name such a
+/// location, but not a source file.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     for option in targets(tool.name) {
-        // The rules refuse this one.
+        // The rules deny this one.
         let is_refused = tool.name == "eslint" && matches!(*option, "-o" | "--output-file");
         for target in tool.values_of(&[option]).into_iter().flatten() {
             if is_refused {
-                tool.call.write_target(&target, Root::Refused)?;
+                tool.call.check_write_target(&target, Root::Refused)?;
             } else {
-                written(tool, &target)?;
+                check_output(tool, &target)?;
             }
         }
     }
     for listing in listings(tool.name) {
         for value in tool.values_of(listing.options).into_iter().flatten() {
-            for place in listing.places(&value) {
-                written(tool, &place)?;
+            for place in listing.outputs(&value) {
+                check_output(tool, &place)?;
             }
         }
     }
     match prints_into_file(tool) {
-        Some(file) => written(tool, file),
+        Some(file) => check_output(tool, file),
         None => Ok(()),
     }
 }
 
-fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+fn check_output(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
     match target.known() {
         Some("-" | "stdout" | "stderr") => Ok(()),
-        Some(path) if build_output::is_report(path) => tool.call.product(target),
-        _ => tool.call.write_target(target, Root::Refused),
+        Some(path) if build_output::is_report(path) => tool.call.check_output(target),
+        _ => tool.call.check_write_target(target, Root::Refused),
     }
 }
 
-/// Returns the file behind `--print-config KIND` of rustfmt.
+/// Returns the file after `--print-config KIND` of rustfmt.
 fn prints_into_file<'t, 's>(tool: &Tool<'t, '_, '_, 's>) -> Option<&'t Arg<'s>> {
     if !matches!(tool.name, "rustfmt" | "cargo-fmt" | "cargo") {
         return None;

@@ -1,4 +1,4 @@
-//! Options that let a tool rewrite files, also behind `--`.
+//! Options that let a tool rewrite files, also after `--`.
 
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -6,12 +6,12 @@ use crate::check::call::{Call, Checked};
 use crate::check::commands::tool_options::option_name;
 use crate::check::commands::tool_options::spelling::flags;
 
-/// Options that rewrite, whichever tool has them.
+/// Options that rewrite files, for all tools.
 const COMMON: &[&str] =
     words!("--fix --write --update --updateSnapshot --update-snapshot --update-snapshots");
 
 /// Options of one tool that rewrite sources, settings or baselines.
-fn of_tool(name: &str) -> &'static [&'static str] {
+fn rewriting_options(name: &str) -> &'static [&'static str] {
     match name {
         "biome" => words!("--suppress"),
         "ruff" => words!("--add-noqa"),
@@ -35,19 +35,19 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
         name,
         "vitest" | "jest" | "bun" | "npm" | "pnpm" | "yarn" | "npx" | "bunx"
     );
-    // Some take the beginning of an option for the whole.
+    // Some accept abbreviated options.
     let shortens = matches!(name, "mypy" | "phpstan" | "psalm" | "rubocop");
     let means = |text: &str, option: &str| {
         text == option || (shortens && text.len() > 5 && option.starts_with(text))
     };
     for arg in args {
         let text = arg.text.as_ref();
-        // Ruff takes settings as arguments of their own.
+        // Ruff accepts settings as separate arguments.
         if !text.starts_with('-') && name != "ruff" {
             continue;
         }
         let option = option_name(text);
-        let mut refused = COMMON.iter().chain(of_tool(name));
+        let mut refused = COMMON.iter().chain(rewriting_options(name));
         let is_refused =
             refused.any(|it| means(option, it)) || (of_node && is_cluster_with_u(option));
         let is_setting = name == "ruff" && sets_fix(text.strip_prefix("--config=").unwrap_or(text));
@@ -58,7 +58,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
     Ok(())
 }
 
-/// `-u` for updating snapshots, alone or with other letters.
+/// Returns whether `-u`, which updates snapshots, is in a cluster of letters.
 fn is_cluster_with_u(option: &str) -> bool {
     option.strip_prefix('-').is_some_and(|letters| {
         let is_short = letters.contains('u')
@@ -69,14 +69,14 @@ fn is_cluster_with_u(option: &str) -> bool {
     })
 }
 
-/// Tells whether `settings` of ruff, written as TOML, let it fix files.
+/// Returns whether ruff `settings` in TOML enable fixing files.
 fn sets_fix(settings: &str) -> bool {
     settings.lines().any(|line| {
         let Some((key, _)) = line.split_once('=') else {
             return false;
         };
         let key = key.trim().trim_matches(['"', '\'']);
-        // An escape may stand for any letter.
+        // An escape may represent any letter.
         matches!(key, "fix" | "fix-only" | "extend") || key.contains('\\')
     })
 }

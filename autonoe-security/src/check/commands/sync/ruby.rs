@@ -1,4 +1,4 @@
-//! Ruby.
+//! Ruby tools in sync mode.
 
 use super::scripts::is_verifying;
 use crate::check::commands::tool_options::Tool;
@@ -7,7 +7,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let first = tool.first();
     match tool.name {
         "rspec" | "minitest" | "cucumber" => true,
-        // Its options may be shortened.
+        // Its options may be abbreviated.
         "rubocop" => {
             !tool.has_option_like(&["--a", "--fix", "--reg"])
                 && !tool.has_option(&["-a", "-A", "-x"])
@@ -27,12 +27,12 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// `-a`, `-A` and `-x` of rubocop in a cluster.
+/// Returns whether `-a`, `-A` or `-x` of rubocop is in a cluster.
 fn has_correcting_letter(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let mut options = tool.args.iter().map(|arg| arg.text.as_ref());
     options.any(|text| {
         let is_cluster = text.starts_with('-') && !text.starts_with("--");
-        // `-c FILE`, `-f FORMAT`, `-o FILE` and `-r FILE` take what is written behind them.
+        // `-c FILE`, `-f FORMAT`, `-o FILE` and `-r FILE` take the rest of the argument.
         let letters = text.split(['c', 'f', 'o', 'r']).next().unwrap_or(text);
         is_cluster && letters.contains(['a', 'A', 'x'])
     })
@@ -53,7 +53,7 @@ fn rake(tool: &Tool<'_, '_, '_, '_>) -> bool {
         && !tool.args.iter().any(|arg| is_foreign_code(&arg.text))
 }
 
-/// Short options of rake that run code of the command line, or of another place.
+/// Short options of rake that run code from the command line, or from another location.
 fn is_foreign_code(text: &str) -> bool {
     let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
     letters.is_some_and(|letters| letters.contains(['e', 'E', 'p', 'f', 'r', 'I', 'R', 'C', 'g']))

@@ -1,15 +1,15 @@
-//! What `npx`, `uv run` or `bundle exec` may start in sync mode, and with which options.
+//! Commands that `npx`, `uv run` and `bundle exec` may start in sync mode, and their options.
 
 use super::{by_language, folders, not_verification, rewrites, tool_verifies};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tool_options::Tool;
-use crate::check::commands::tools::{Started, Words, own_options};
-use crate::option_table::{OptionTable, Takes};
+use crate::check::commands::tools::{CommandReading, StartedCommand, own_options};
+use crate::option_table::{OptionArity, OptionTable};
 use crate::policy::Profile;
 
-/// Returns the options of a runner that change neither what is started nor where it comes from.
+/// Returns the options of a runner that change neither what it starts nor where that comes from.
 fn harmless(tool: &str) -> Option<&'static OptionTable> {
     Some(match tool {
         "npx" | "bunx" | "npm" | "bun" => &NODE,
@@ -18,7 +18,7 @@ fn harmless(tool: &str) -> Option<&'static OptionTable> {
         "poetry" => &POETRY,
         "pdm" => &PDM,
         "bundle" | "bundler" => &BUNDLE,
-        // The others are not opened.
+        // The others are not allowed.
         _ => return None,
     })
 }
@@ -43,11 +43,11 @@ const PDM: OptionTable = options!("qvp:", "project= quiet verbose");
 
 const BUNDLE: OptionTable = options!("", "verbose");
 
-/// Judges what a runner starts.
+/// Judges the command that a runner starts.
 pub(super) fn check<'s>(
     call: &Call<'_, '_, 's>,
-    words: &Words<'_, 's>,
-    started: &Started<'_, 's>,
+    words: &CommandReading<'_, 's>,
+    started: &StartedCommand<'_, 's>,
 ) -> Checked {
     let is_opened = match call.name {
         "pnpm" | "yarn" => words.first() == Some("exec"),
@@ -77,10 +77,7 @@ pub(super) fn check<'s>(
         return Ok(());
     };
     if !first.known().is_some_and(is_bare) {
-        let reason = format!(
-            "{} would start something else than a tool by its name",
-            call.name
-        );
+        let reason = format!("{} may start only a tool by its name", call.name);
         return Err(call.deny(Rule::R64, reason).instead("name the tool only"));
     }
     inner(call, &started.name, args)
@@ -92,10 +89,10 @@ fn only_harmless(call: &Call<'_, '_, '_>, harmless: &OptionTable, options: &[Arg
         let text = arg.text.as_ref();
         let name = text.split('=').next().unwrap_or(text);
         match harmless.find(name) {
-            Some(Takes::Value) if name == text => {
+            Some(OptionArity::Value) if name == text => {
                 args.next();
             }
-            Some(Takes::Value) => {}
+            Some(OptionArity::Value) => {}
             Some(_) if name == text => {}
             None if text == "--" => {}
             _ => return Err(call.deny_flag(Rule::R64, name, arg.span)),
@@ -104,7 +101,7 @@ fn only_harmless(call: &Call<'_, '_, '_>, harmless: &OptionTable, options: &[Arg
     Ok(())
 }
 
-/// Tells whether `name` is a plain name, maybe with a plain version: `vitest@1.2.3`.
+/// Returns whether `name` is a plain name, possibly with a plain version: `vitest@1.2.3`.
 fn is_bare(name: &str) -> bool {
     let (name, version) = name.split_once('@').unwrap_or((name, "0"));
     let is_plain = |text: &str| {
@@ -117,7 +114,7 @@ fn is_bare(name: &str) -> bool {
 fn inner<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
     rewrites::check(call, call.name, args)?;
     rewrites::check(call, name, args)?;
-    let owner = Profile::of_command(name);
+    let owner = Profile::from_command(name);
     let is_active = owner.is_none_or(|it| call.policy().is_active(it));
     let starts_others = matches!(
         name,
@@ -147,7 +144,7 @@ fn inner<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
         }
     }
     match owner {
-        // What is refused when it runs by itself is refused here as well.
+        // A command that is denied by itself is denied here as well.
         Some(_) => {
             let mut inner = vec![Arg::plain(name.to_owned(), call.span)];
             inner.extend_from_slice(args);

@@ -1,4 +1,4 @@
-//! Rust.
+//! Rust tools in sync mode.
 
 use crate::check::commands::tool_options::Tool;
 
@@ -11,7 +11,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
                 | "bench",
             ) => true,
             Some("clippy") => !tool.has_option(&["--fix"]),
-            // It hands on what follows `--`.
+            // It passes on the arguments after `--`.
             Some("fmt") => tool.has_anywhere("--check"),
             Some("nextest") => second == Some("run"),
             Some("audit") => !tool.has_anywhere("fix"),

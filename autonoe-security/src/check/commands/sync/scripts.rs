@@ -1,7 +1,7 @@
-//! Package managers: scripts whose names say that they verify, and questions.
+//! Package managers in sync mode: scripts whose names indicate verification, and queries.
 
 use crate::check::commands::tool_options::Tool;
-use crate::check::commands::tools::{Words, own_options};
+use crate::check::commands::tools::{CommandReading, own_options};
 
 const VERIFYING: &[&str] = words!(
     "test tests lint build typecheck types type tsc check compile coverage verify ci e2e unit",
@@ -13,7 +13,7 @@ const CHANGING: &[&str] = words!(
     "format",
 );
 
-/// Tells whether the name of a script says that it verifies.
+/// Returns whether the name of a script indicates verification.
 pub(super) fn is_verifying(name: &str) -> bool {
     let parts: Vec<&str> = name.split([':', '-', '_', '.']).collect();
     let Some(first) = parts.first() else {
@@ -24,7 +24,7 @@ pub(super) fn is_verifying(name: &str) -> bool {
         || (VERIFYING.contains(first) && !parts.iter().any(|part| CHANGING.contains(part)))
 }
 
-pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>, words: &Words<'_, '_>) -> bool {
+pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>, words: &CommandReading<'_, '_>) -> bool {
     let Some(first) = words.first() else {
         return false;
     };
@@ -58,10 +58,13 @@ fn is_question(word: &str) -> bool {
     )
 }
 
-/// Returns what may be the word behind the subcommand, in every reading; `None` if it is not known.
-fn next_words<'t>(tool: &Tool<'t, '_, '_, '_>, words: &Words<'_, '_>) -> Option<Vec<&'t str>> {
+/// Returns the possible words after the subcommand, in every reading; `None` if one is unknown.
+fn next_words<'t>(
+    tool: &Tool<'t, '_, '_, '_>,
+    words: &CommandReading<'_, '_>,
+) -> Option<Vec<&'t str>> {
     let from = words.at()? + 1;
-    // What follows `--` is for the script.
+    // Arguments after `--` belong to the script.
     let end = tool.args.iter().position(|arg| arg.is("--"));
     let own = &tool.args[..end.unwrap_or(tool.args.len()).max(from)];
     let table = own_options(tool.name)?;

@@ -1,4 +1,4 @@
-//! `@file`: more arguments in a file, which the command line does not show.
+//! `@file` arguments, whose contents the command line does not show.
 
 use super::Tool;
 use crate::Rule;
@@ -9,7 +9,7 @@ fn expands(tool: &Tool<'_, '_, '_, '_>) -> bool {
     match tool.name {
         "rustc" | "rustdoc" | "clippy" | "cargo-clippy" | "tsc" | "vue-tsc" | "mypy" | "dmypy"
         | "pytest" | "ruff" | "ty" | "pyrefly" => true,
-        // They hand on what follows `--` to rustc or rustdoc.
+        // They pass the arguments after `--` to rustc or rustdoc.
         "cargo" => tool.args.iter().any(|arg| {
             matches!(
                 arg.text.as_ref(),
@@ -20,7 +20,7 @@ fn expands(tool: &Tool<'_, '_, '_, '_>) -> bool {
     }
 }
 
-/// Refuses argument files.
+/// Denies argument files.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     if !expands(tool) {
         return Ok(());

@@ -1,24 +1,24 @@
-//! Flags that `go` hands to its compiler and linker.
+//! Flags that `go` passes to its compiler and linker.
 
 use super::Tool;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::{Denial, Rule};
 
-/// Flags of the linker that run no other program and write nothing else. Those that end in `=` have
-/// a value.
+/// Linker flags that run no other program and write no other file. Those that end in `=` have a
+/// value.
 const LINKER: &[&str] = words!(
     "-s -w -v -race -msan -asan -X= -buildid= -linkmode= -compressdwarf= -checklinkname= -H=",
     "-bindnow= -buildmode=",
 );
 
-/// Flags of the compiler that write nothing else.
+/// Compiler flags that write no other file.
 const COMPILER: &[&str] = words!(
     "-N -l -m -S -e -B -live -wb= -m= -l= -N= -d= -dwarf= -lang= -c= -race -smallframes -std",
     "-trimpath= -D= -I= -shared",
 );
 
-/// What the external linker may be told.
+/// Flags that may be passed to the external linker.
 const EXTERNAL: &[&str] = words!("-static -static-pie -pthread -s -w -lm -ldl");
 
 /// Checks `-ldflags`, `-gcflags`, `-asmflags` and `-gccgoflags`.
@@ -53,16 +53,24 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Returns whether a tool of go compiles or links by itself.
+/// Returns whether a tool of go compiles, links, or runs another program by itself.
 fn is_toolchain_program(name: &Arg<'_>) -> bool {
     matches!(
         name.text.as_ref(),
-        "asm" | "cgo" | "compile" | "dist" | "link" | "pack" | "preprofile"
+        "asm"
+            | "buildid"
+            | "cgo"
+            | "compile"
+            | "dist"
+            | "link"
+            | "pack"
+            | "preprofile"
+            | "test2json"
     )
 }
 
 fn is_harmless(tool: &Tool<'_, '_, '_, '_>, harmless: &[&str], value: &Arg<'_>) -> bool {
-    // The flags may stand behind a pattern of packages: `all=-N -l`.
+    // The flags may follow a package pattern: `all=-N -l`.
     let text = match value.text.split_once('=') {
         Some((packages, flags)) if !packages.starts_with(['-', '\'', '"']) => flags,
         _ => value.text.as_ref(),
@@ -97,11 +105,11 @@ fn is_harmless(tool: &Tool<'_, '_, '_, '_>, harmless: &[&str], value: &Arg<'_>) 
             words.next();
         }
     }
-    // The end of the last value may come from a variable or a command that prints one word.
+    // The end of the last value may be a variable or a command that prints one word.
     value.is_static() || (ends_in_text && tool.call.expands_to_words(value))
 }
 
-/// Splits flags as go does: at blanks, but not in quotes.
+/// Splits flags like go: at blanks outside of quotes.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();

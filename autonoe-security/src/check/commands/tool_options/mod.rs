@@ -1,7 +1,7 @@
 //! Options of profile tools that run code or write files.
 //!
-//! [`check`] judges them in run mode, [`check_tool`] what both modes have in common. The tables of
-//! options and their spellings are here for sync mode as well.
+//! [`check`] judges them in run mode, and [`check_tool`] makes the checks that both modes share.
+//! Sync mode uses the same tables of options and spellings.
 
 mod argument_files;
 mod go_flags;
@@ -30,7 +30,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     outputs::check(&tool)
 }
 
-/// Checks that no option names code or programs that are not the project's, in both modes.
+/// Checks that no option names code or programs outside of the project, in both modes.
 pub(super) fn check_tool(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     argument_files::check(tool)?;
     go_flags::check(tool)?;

@@ -1,4 +1,4 @@
-//! Files and folders that a tool writes in run mode: inside the project, or in `/tmp`.
+//! Output files and folders of tools in run mode: inside the project, or in `/tmp`.
 
 use super::Tool;
 use super::own_args::own_args;
@@ -9,7 +9,7 @@ use crate::check::build_output;
 use crate::check::call::Checked;
 use crate::check::write_target::{Root, escapes};
 
-/// Checks that what options and operands name lies where agents may write.
+/// Checks that all outputs in options and operands are writable locations.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let own = Tool {
         args: own_args(tool.name, tool.args),
@@ -17,67 +17,133 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     };
     let options = [targets(tool.name), run_targets(tool.name)].concat();
     for target in own.values_of(&options).into_iter().flatten() {
-        written(&own, &target)?;
+        check_output(&own, &target)?;
     }
     for listing in listings(tool.name) {
         for value in own.values_of(listing.options).into_iter().flatten() {
-            for place in listing.places(&value) {
-                written(&own, &place)?;
+            for place in listing.outputs(&value) {
+                check_output(&own, &place)?;
             }
         }
     }
-    cleans_only_what_is_made(&own)?;
+    check_cleaned_folders(&own)?;
     works_inside(&own)?;
     operands_are_inside(&own)
 }
 
-fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+fn check_output(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
     match target.known() {
         Some("-" | "" | "stdout" | "stderr") => Ok(()),
-        // Some tools expand it by themselves.
+        // Some tools expand `~` themselves.
         Some(path) if path.starts_with('~') => Err(escapes(target, Rule::R28)),
-        Some(_) => tool.call.write_target(target, Root::Accepted),
+        Some(_) => tool.call.check_write_target(target, Root::Accepted),
         None => match known_folders(tool, target) {
             Some(path) => {
                 let path = Arg::plain(path, target.span);
-                tool.call.write_target(&path, Root::Refused)
+                tool.call.check_write_target(&path, Root::Refused)
             }
-            None => tool.call.write_target(target, Root::Accepted),
+            None => tool.call.check_write_target(target, Root::Accepted),
         },
     }
 }
 
-/// Returns a path like those that `target` becomes, if only names in it are not known:
+/// Returns an example of the paths that `target` may become, if only names in it are unknown:
 /// `bin/app-$os` in a loop over names.
 fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String> {
     if target.is_static() {
         return None;
     }
     let path = tool.call.with_plain_names(target)?;
-    // The option may be written together with its value.
+    // The option may be in the same argument as its value.
     let at = path.find(target.text.as_ref())?;
     Some(path[at..].to_owned())
 }
 
-/// Checks that `cargo clean` and its kin empty a folder that only build tools fill.
-fn cleans_only_what_is_made(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+/// Checks that `cargo clean` and similar commands empty a folder that only build tools write.
+fn check_cleaned_folders(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let empties: &[&str] = match tool.name {
         "cargo" if tool.args.iter().any(|arg| arg.is("clean")) => words!("--target-dir"),
-        "vite" if tool.has_option(&["--emptyOutDir"]) => words!("--outDir"),
+        "pytest" if tool.has_option_like(&["--clean-alluredir"]) => {
+            words!("--basetemp --alluredir")
+        }
         "pytest" => words!("--basetemp"),
         "jest" => words!("--coverageDirectory"),
         _ => &[],
     };
-    for folder in tool.values_of(empties).into_iter().flatten() {
-        let places = folder.known().and_then(|text| tool.call.here.resolve(text));
-        let is_made = |place: &str| build_output::may_be_emptied(tool.call.policy(), place);
+    let policy = tool.call.policy();
+    check_emptied(tool, empties, |place| {
+        build_output::may_be_emptied(policy, place)
+    })?;
+    // These empty the folder by themselves.
+    let bundles: &[&str] = match tool.name {
+        "astro" | "vite" => words!("--outDir"),
+        "vitest" => words!("--coverage.reportsDirectory"),
+        "playwright" => words!("--output"),
+        "tsup" if tool.has_option(&["--clean"]) => words!("-d --out-dir"),
+        "webpack" if tool.has_option_like(&["--output-clean", "--clean"]) => {
+            words!("-o --output-path")
+        }
+        "deno" if tool.has_option(&["--clean"]) => words!("--coverage="),
+        _ => &[],
+    };
+    check_emptied(tool, bundles, |place| {
+        build_output::is_bundle_folder(policy, place)
+    })?;
+    check_cleared_environments(tool)
+}
+
+fn check_emptied(
+    tool: &Tool<'_, '_, '_, '_>,
+    options: &[&str],
+    is_made: impl Fn(&str) -> bool,
+) -> Checked {
+    for folder in tool.values_of(options).into_iter().flatten() {
+        let path = match folder.known() {
+            Some(text) => Some(text.to_owned()),
+            None => known_folders(tool, &folder),
+        };
+        let places = path.and_then(|path| tool.call.directories.resolve(&path));
         if !places.is_some_and(|places| places.iter().all(|place| is_made(place))) {
-            let reason = format!("'{}' would be emptied", folder.text);
-            return Err(crate::Denial::by(Rule::R92, folder.span, reason)
-                .instead("use a folder below target, build or /tmp"));
+            return Err(deny_emptied(&folder));
         }
     }
     Ok(())
+}
+
+fn deny_emptied(folder: &Arg<'_>) -> crate::Denial {
+    let reason = format!("'{}' would be emptied", folder.text);
+    crate::Denial::by(Rule::R92, folder.span, reason)
+        .instead("use a folder below target, build, dist or /tmp")
+}
+
+/// Checks that `--clear` of a virtual environment empties only such an environment.
+fn check_cleared_environments(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let makes = match tool.name {
+        "venv" | "virtualenv" => true,
+        "uv" => tool.has("venv"),
+        _ => false,
+    };
+    let clears = |arg: &Arg<'_>| {
+        let text = arg.text.as_ref();
+        text == "-c" || (text.len() > 3 && "--clear".starts_with(text))
+    };
+    if !makes || !tool.args.iter().any(clears) {
+        return Ok(());
+    }
+    let is_environment = |folder: &&Arg<'_>| {
+        let name = folder.known().unwrap_or_default().trim_end_matches('/');
+        let place = tool.call.directories.resolve(name);
+        let is_temporary = place.is_some_and(|places| {
+            let mut places = places.iter();
+            places.all(|place| build_output::may_be_emptied(tool.call.policy(), place))
+        });
+        crate::check::path::file_name(name).contains("env") || is_temporary
+    };
+    let mut operands = tool.operands().filter(|operand| !operand.is("venv"));
+    match operands.find(|folder| !is_environment(folder)) {
+        Some(folder) => Err(deny_emptied(folder)),
+        None => Ok(()),
+    }
 }
 
 /// Checks that the tool works inside the project or `/tmp`.
@@ -95,7 +161,7 @@ fn works_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Returns whether a tool makes or rewrites the files that its operands name.
+/// Returns whether a tool creates or rewrites the files that its operands name.
 fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
     let mut words = tool.args.iter().filter_map(|arg| arg.known());
     let mut has = |names: &[&str]| words.any(|word| names.contains(&word));
@@ -149,5 +215,5 @@ fn operands_are_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     }
     tool.operands()
         .filter(|operand| operand.known().is_some())
-        .try_for_each(|operand| tool.call.write_target(operand, Root::Accepted))
+        .try_for_each(|operand| tool.call.check_write_target(operand, Root::Accepted))
 }

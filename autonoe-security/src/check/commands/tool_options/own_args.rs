@@ -1,4 +1,4 @@
-//! The arguments that a tool reads itself, in front of those that it hands on.
+//! The arguments that a tool reads itself, before those that it passes on.
 
 use super::targets::{run_targets, targets};
 use crate::check::arg::Arg;
@@ -28,8 +28,8 @@ fn values(tool: &str) -> &'static [&'static str] {
     }
 }
 
-/// Subcommands that hand on what follows their first operand.
-fn hands_on(tool: &str, word: &str) -> bool {
+/// Subcommands that pass on the arguments after their first operand.
+fn forwards_rest(tool: &str, word: &str) -> bool {
     match tool {
         "deno" => matches!(word, "run" | "serve" | "eval" | "task" | "x" | "repl"),
         "bun" => matches!(word, "run" | "x" | "exec" | "repl" | "create"),
@@ -78,7 +78,7 @@ pub(in crate::check::commands) fn own_args<'a, 's>(
             args.iter().position(is_code).unwrap_or(first).min(first)
         }
         "deno" | "bun" if word.contains(['.', '/']) => first,
-        _ if hands_on(tool, word) => operands.next().unwrap_or(args.len()),
+        _ if forwards_rest(tool, word) => operands.next().unwrap_or(args.len()),
         _ => args.len(),
     };
     &args[..end]

@@ -1,7 +1,7 @@
 //! Options that name a program, load code from the network, or publish.
 
 use super::own_args::own_args;
-use super::spelling::means;
+use super::spelling::matches_option;
 use super::{Tool, option_name};
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -30,7 +30,7 @@ fn refused(tool: &str) -> &'static [&'static str] {
     }
 }
 
-/// Options that load code, whichever interpreter has them.
+/// Options that load code, for all interpreters.
 const LOADING: &[&str] = words!(
     "-r --require --import --loader --experimental-loader --preload --import-map --config -c -f",
     "--plugin -n --node-option",
@@ -49,7 +49,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         let is_off = tool.name.starts_with("np") && text == "--browser=false";
         let is_refused = refused(tool.name)
             .iter()
-            .any(|option| means(tool.name, name, option));
+            .any(|option| matches_option(tool.name, name, option));
         if (is_refused || is_setting) && !is_off {
             return Err(tool.call.deny_flag(Rule::R92, name, arg.span));
         }
@@ -65,7 +65,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     loads_no_address(tool, own)
 }
 
-/// Checks operands `NAME=value`, which rake and its kin put into the environment.
+/// Checks operands `NAME=value`, which rake and similar tools add to the environment.
 fn sets_no_variable(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     if !matches!(tool.name, "rake" | "rails" | "cucumber") {
         return Ok(());
@@ -101,7 +101,7 @@ fn is_release(task: &Arg<'_>) -> bool {
     name == "release"
 }
 
-/// Checks that code does not come from an address.
+/// Checks that code is not loaded from a URL.
 fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
     let loads = words!("node ts-node tsx deno bun mocha goreleaser eslint vitest jest")
         .contains(&tool.name);

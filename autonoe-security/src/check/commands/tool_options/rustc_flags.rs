@@ -1,4 +1,4 @@
-//! Options of rustc that name another program or a file to write.
+//! Options of rustc that name another program or an output file.
 
 use super::Tool;
 use crate::Rule;
@@ -11,9 +11,9 @@ use crate::check::write_target::Root;
 const REFUSED: &[&str] = words!("save-temps llvm-args passes dlltool codegen-backend");
 
 /// Codegen options whose value is a file or folder to write.
-const WRITTEN: &[&str] = words!("incremental profile-generate remark-dir");
+const OUTPUTS: &[&str] = words!("incremental profile-generate remark-dir");
 
-/// Checks the options of rustc, also behind `cargo rustc --`.
+/// Checks the options of rustc, also after `cargo rustc --`.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let is_rustc = match tool.name {
         "rustc" | "rustdoc" => true,
@@ -50,7 +50,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             _ => None,
         };
         if let Some(target) = written {
-            tool.call.product(&target)?;
+            tool.call.check_output(&target)?;
         }
         let emitted = match before {
             "--emit" | "--print" => Some(arg.clone()),
@@ -65,7 +65,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
                         text: file.to_owned().into(),
                         ..kinds.clone()
                     };
-                    tool.call.product(&file)?;
+                    tool.call.check_output(&file)?;
                 }
             }
         }
@@ -79,8 +79,8 @@ fn codegen_option(tool: &Tool<'_, '_, '_, '_>, arg: &Arg<'_>, option: &Arg<'_>) 
         Some((name, _)) => (name, option.without_first(name.len() + 1)),
         None => (option.text.as_ref(), Arg::plain("", option.span)),
     };
-    if WRITTEN.contains(&name) && !value.text.is_empty() {
-        return tool.call.write_target(&value, Root::Refused);
+    if OUTPUTS.contains(&name) && !value.text.is_empty() {
+        return tool.call.check_write_target(&value, Root::Refused);
     }
     let links = matches!(
         name,

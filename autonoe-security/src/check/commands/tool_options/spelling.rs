@@ -1,10 +1,10 @@
-//! The ways in which tools let their options be written.
+//! Spellings of options that tools accept.
 
-/// Tells whether `tool` takes `written`, without its value, for `option`.
+/// Returns whether `tool` reads `written`, without its value, as `option`.
 ///
-/// Dashes inside and letter case do not count, because many tools do not mind them and the others
-/// would refuse the option. Letters are what they are.
-pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str) -> bool {
+/// Inner dashes and letter case are ignored in long options, because many tools ignore them and the
+/// others would reject the option. Short options are compared exactly.
+pub(in crate::check::commands) fn matches_option(tool: &str, written: &str, option: &str) -> bool {
     // Most options differ in their first letters.
     let (mut given, mut full) = (letters(written), letters(option));
     let is_similar = given.next() == full.next() && given.next() == full.next();
@@ -31,7 +31,7 @@ pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str)
     is_one_of || (shortens(tool) && is_beginning && !WHOLE.contains(&given.as_str()))
 }
 
-/// Returns the bytes of an option that count, in lower case.
+/// Returns the significant bytes of an option, in lower case.
 fn letters(option: &str) -> impl Iterator<Item = u8> {
     option
         .bytes()
@@ -39,7 +39,7 @@ fn letters(option: &str) -> impl Iterator<Item = u8> {
         .map(|byte| byte.to_ascii_lowercase())
 }
 
-/// Returns the name of an option without what does not count.
+/// Returns the name of an option without its insignificant characters.
 pub(in crate::check::commands) fn plain(tool: &str, option: &str) -> String {
     let name = option.trim_start_matches('-');
     let name = match tool {
@@ -53,7 +53,7 @@ pub(in crate::check::commands) fn plain(tool: &str, option: &str) -> String {
         .collect()
 }
 
-/// Tells whether a long option of `tool` may have one dash only.
+/// Returns whether a long option of `tool` may have a single dash.
 pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
     matches!(
         tool,
@@ -61,7 +61,7 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
     )
 }
 
-/// Tells whether `tool` takes the beginning of an option for the whole.
+/// Returns whether `tool` accepts abbreviated options.
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     words!(
         "codeception composer cucumber flake8 mypy nox npm pip pip3 pest php-cs-fixer phpstan",
@@ -70,7 +70,7 @@ pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     .contains(&tool)
 }
 
-/// Names that are beginnings of others, and options by themselves.
+/// Names that are prefixes of others, and also options themselves.
 const WHOLE: &[&str] = words!("cache coverage format log output pre report testdox");
 
 /// Letters of `tool` that take no value, so that another letter may follow in the same argument.
@@ -102,7 +102,7 @@ mod tests {
             ("mypy", "--html-r", "--html-report"),
             ("node", "--redirect_warnings", "--redirect-warnings"),
         ] {
-            assert!(means(tool, written, option), "{tool} {written}");
+            assert!(matches_option(tool, written, option), "{tool} {written}");
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
             ("ruff", "--output", "--output-file"),
             ("vitest", "--outputFiles", "--outputFile"),
         ] {
-            assert!(!means(tool, written, option), "{tool} {written}");
+            assert!(!matches_option(tool, written, option), "{tool} {written}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Options that name a file or folder to write.
+//! Options that name an output file or folder.
 
-use super::spelling::means;
+use super::spelling::matches_option;
 use crate::check::arg::Arg;
 
 /// Returns the options of `tool` whose value is a file or folder that it writes, fills or empties.
 ///
-/// With `=` at its end, an option has a value only when that is written together with it.
+/// An option that ends in `=` has a value only in the same argument.
 pub(in crate::check::commands) fn targets(tool: &str) -> &'static [&'static str] {
     match tool {
         "astro" | "vite" => words!("--outDir"),
@@ -67,8 +67,8 @@ const PIP: &[&str] = words!(
     "--destination-directory -w --wheel-dir",
 );
 
-/// Returns the options of `tool` whose value is written to in run mode, beside [`targets`]. In sync
-/// mode these are refused, or write nothing.
+/// Returns the options of `tool` whose value is an output in run mode, besides [`targets`]. In sync
+/// mode these are denied, or write nothing.
 pub(in crate::check::commands) fn run_targets(tool: &str) -> &'static [&'static str] {
     match tool {
         "alembic" => words!("--version-path"),
@@ -178,33 +178,33 @@ const PYTEST: &[&str] = words!(
     "--junit-xml --junitx --junit-x --log-file --report-log --resultlog --result-log",
 );
 
-/// Returns whether `tool` writes to what stands behind `written`.
+/// Returns whether `tool` writes to the value of `written`.
 pub(in crate::check::commands) fn is_target(tool: &str, written: &str) -> bool {
-    // Where any key may stand, all of the values are places to write to.
+    // If any key is accepted, all values are outputs.
     let of_any_key = listings(tool).iter().filter(|it| it.keys.is_empty());
     let listed = of_any_key.flat_map(|listing| listing.options);
     let mut options = targets(tool).iter().chain(listed);
-    options.any(|option| means(tool, written, option.trim_end_matches(['=', '?'])))
+    options.any(|option| matches_option(tool, written, option.trim_end_matches(['=', '?'])))
 }
 
-/// Returns whether `key` stands in front of a place that `tool` writes to, in a list of values.
+/// Returns whether `key` precedes an output of `tool` in a list of values.
 pub(in crate::check::commands) fn is_key_of_target(tool: &str, key: &str) -> bool {
     let mut listings = listings(tool).iter();
     listings.any(|listing| listing.keys.contains(&key))
 }
 
-/// An option with a list of values, of which some name a place to write to.
+/// An option with a list of values, some of which name an output.
 pub(in crate::check::commands) struct Listing {
     pub(in crate::check::commands) options: &'static [&'static str],
-    /// What stands between a key and its value.
+    /// The separator between a key and its value.
     pub(in crate::check::commands) separator: char,
-    /// The keys; with none of them, any key but `term..`, which is the terminal.
+    /// The keys; if empty, any key except `term..`, which is the terminal.
     pub(in crate::check::commands) keys: &'static [&'static str],
 }
 
 impl Listing {
-    /// Returns the places that `value` names: those of `html:folder,xml:file` or `output=file`.
-    pub(in crate::check::commands) fn places<'s>(&self, value: &Arg<'s>) -> Vec<Arg<'s>> {
+    /// Returns the locations in `value`: those of `html:folder,xml:file` or `output=file`.
+    pub(in crate::check::commands) fn outputs<'s>(&self, value: &Arg<'s>) -> Vec<Arg<'s>> {
         let is_place = |key: &str| match self.keys {
             [] => !key.starts_with("term"),
             keys => keys.contains(&key.trim()),
@@ -221,7 +221,7 @@ impl Listing {
     }
 }
 
-/// Returns the options of `tool` whose value is the place to work in.
+/// Returns the options of `tool` whose value is its working folder.
 pub(in crate::check::commands) fn working_folders(tool: &str) -> &'static [&'static str] {
     match tool {
         "npm" => words!("--prefix -C"),

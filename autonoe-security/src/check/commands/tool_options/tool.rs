@@ -1,20 +1,20 @@
-//! A tool and its arguments, whoever starts it.
+//! A tool and its arguments, independent of the command that starts it.
 
-use super::spelling::{flags, means};
+use super::spelling::{flags, matches_option};
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 
-/// A tool and its arguments, also when another tool starts it.
+/// A tool and its arguments, also if another tool starts it.
 pub(in crate::check::commands) struct Tool<'t, 'c, 'w, 's> {
     pub(in crate::check::commands) call: &'t Call<'c, 'w, 's>,
     pub(in crate::check::commands) name: &'t str,
     pub(in crate::check::commands) args: &'t [Arg<'s>],
-    /// Where the first operand stands, if it is one that has subcommands.
+    /// The position of the first operand, if the tool has subcommands.
     pub(in crate::check::commands) at: Option<usize>,
 }
 
 impl<'t, 's> Tool<'t, '_, '_, 's> {
-    /// Returns the arguments that are no options.
+    /// Returns the arguments that are not options.
     pub(in crate::check::commands) fn operands(&self) -> impl Iterator<Item = &'t Arg<'s>> {
         self.args
             .iter()
@@ -26,23 +26,23 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
         self.args.get(self.at?)?.known()
     }
 
-    /// Returns the word right behind the subcommand.
+    /// Returns the word directly after the subcommand.
     pub(in crate::check::commands) fn second(&self) -> Option<&'t str> {
         self.args.get(self.at? + 1)?.known()
     }
 
-    /// Tells whether one of the arguments in front of `--` is exactly `text`.
+    /// Returns whether one of the arguments before `--` is exactly `text`.
     pub(in crate::check::commands) fn has(&self, text: &str) -> bool {
         let mut own = self.args.iter().take_while(|arg| !arg.is("--"));
         own.any(|arg| arg.is(text))
     }
 
-    /// Tells whether one of the arguments is exactly `text`, also behind `--`.
+    /// Returns whether one of the arguments is exactly `text`, also after `--`.
     pub(in crate::check::commands) fn has_anywhere(&self, text: &str) -> bool {
         self.args.iter().any(|arg| arg.is(text))
     }
 
-    /// Tells whether one of the options is there, also with a value.
+    /// Returns whether one of the options is present, with or without a value.
     pub(in crate::check::commands) fn has_option(&self, names: &[&str]) -> bool {
         self.args.iter().any(|arg| {
             let text = arg.text.as_ref();
@@ -50,21 +50,21 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
         })
     }
 
-    /// Tells whether an option begins with one of these.
+    /// Returns whether an option starts with one of these.
     pub(in crate::check::commands) fn has_option_like(&self, starts: &[&str]) -> bool {
         let mut options = self.args.iter().map(|arg| arg.text.as_ref());
         options.any(|text| starts.iter().any(|start| text.starts_with(start)))
     }
 
-    /// Returns the values of the options `names`: written together, behind `=`, or next. A name
-    /// that ends in `=` has a value only behind that; one that ends in `?` takes the next argument
-    /// unless that is an option.
+    /// Returns the values of the options `names`: in the same argument, after `=`, or in the next
+    /// one. A name that ends in `=` has a value only after that; one that ends in `?` takes the
+    /// next argument unless that is an option.
     pub(in crate::check::commands) fn values_of(&self, names: &[&str]) -> Vec<Option<Arg<'s>>> {
         let mut values = Vec::new();
         let all_have_dashes = names.iter().all(|name| name.starts_with('-'));
         for (at, arg) in self.args.iter().enumerate() {
             let text = arg.text.as_ref();
-            // What has no dash has one spelling.
+            // A word without a dash has one spelling.
             let is_option = text.starts_with('-');
             if !is_option && all_have_dashes {
                 continue;
@@ -75,7 +75,7 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
             let is_option_next = || next().is_some_and(|next| next.text.starts_with('-'));
             let is_meant = |option: &str| {
                 if is_option {
-                    means(self.name, name, option)
+                    matches_option(self.name, name, option)
                 } else {
                     name == option
                 }
@@ -114,17 +114,17 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
     }
 }
 
-/// Returns the part of an argument in front of `=`.
+/// Returns the part of an argument before `=`.
 pub(in crate::check::commands) fn option_name(text: &str) -> &str {
     let end = text.bytes().position(|byte| byte == b'=');
     end.map_or(text, |end| &text[..end])
 }
 
-/// Returns where `letter` ends in `text`, one or more short options of `tool`.
+/// Returns the end of `letter` in `text`, one or more short options of `tool`.
 fn end_of_letter(tool: &str, text: &str, letter: &str) -> Option<usize> {
     let letters = text.strip_prefix('-')?;
     let behind = letters.trim_start_matches(|flag| flags(tool).contains(flag));
-    // A flag that is called so counts as well.
+    // A flag with this name counts as well.
     let behind = if letters.starts_with(letter) {
         letters
     } else {

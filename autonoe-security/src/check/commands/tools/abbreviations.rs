@@ -1,6 +1,6 @@
-//! Subcommands that tools accept by another name, or by the beginning of it.
+//! Aliases and abbreviations of tool subcommands.
 
-/// Returns what the subcommand `word` of `tool` may mean, in full.
+/// Returns the possible full names of the subcommand `word` of `tool`.
 pub(super) fn meanings(tool: &str, word: &str) -> Vec<String> {
     let all = match tool {
         "npm" => NPM,
@@ -26,7 +26,7 @@ pub(super) fn meanings(tool: &str, word: &str) -> Vec<String> {
     meant
 }
 
-/// Returns the name of the subcommand that `alias` stands for.
+/// Returns the full name of the subcommand `alias`.
 fn in_full<'n>(tool: &str, alias: &'n str) -> &'n str {
     match (tool, alias) {
         ("npm", "x") => "exec",

@@ -1,6 +1,6 @@
 //! Options that start another program, in both modes.
 
-use super::Words;
+use super::CommandReading;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -9,7 +9,7 @@ use crate::check::nested;
 
 pub(in crate::check::commands) fn check<'c, 's>(
     call: &Call<'c, '_, 's>,
-    words: &Words<'c, 's>,
+    words: &CommandReading<'c, 's>,
 ) -> Checked {
     let subcommand = match call.name {
         "cargo-watch" => Some("watch"),
@@ -22,7 +22,7 @@ pub(in crate::check::commands) fn check<'c, 's>(
     if !matches!(call.name, "cargo" | "cargo-watch" | "go" | "rustc") {
         return Ok(());
     }
-    // What follows `--` is for the compiler there.
+    // There the arguments after `--` are for the compiler.
     let hands_on = matches!(subcommand, Some("rustc" | "rustdoc"));
     let own = call.args.iter().take_while(|arg| hands_on || !arg.is("--"));
     let mut before = "";
@@ -52,8 +52,11 @@ pub(in crate::check::commands) fn check<'c, 's>(
     Ok(())
 }
 
-/// Returns the toolchain that takes the place of the usual one. By its path it is any program.
-fn toolchain<'c, 's>(call: &Call<'c, '_, 's>, words: &Words<'c, 's>) -> Option<&'c Arg<'s>> {
+/// Returns the toolchain that replaces the default one. A path could be any program.
+fn toolchain<'c, 's>(
+    call: &Call<'c, '_, 's>,
+    words: &CommandReading<'c, 's>,
+) -> Option<&'c Arg<'s>> {
     match call.name {
         "rustup" if words.first() == Some("run") => {
             let mut rest = words.rest().iter();
@@ -73,7 +76,7 @@ fn chooses_linker(before: &str, text: &str) -> bool {
         || text.starts_with('@')
 }
 
-/// `-s` and `--shell` of cargo-watch, also in a cluster.
+/// Returns whether it is `-s` or `--shell` of cargo-watch, also in a cluster.
 fn is_shell_of_watch(name: &str) -> bool {
     if name == "--shell" || name == "--use-shell" {
         return true;
@@ -91,7 +94,7 @@ fn is_shell_of_watch(name: &str) -> bool {
     letters[..end].contains('s')
 }
 
-/// Tells whether `-x TASK` of cargo-watch is a task that cargo may not do.
+/// Returns whether `-x TASK` of cargo-watch is a task that is denied for cargo.
 fn is_refused_task(call: &Call<'_, '_, '_>, before: &str, arg: &Arg<'_>) -> bool {
     let is_task = matches!(before, "-x" | "--exec");
     let task = match arg.known() {

@@ -1,6 +1,6 @@
-//! Tools that hand the rest of their arguments to themselves, or to a module.
+//! Tools that pass the rest of their arguments to themselves, or to a module.
 
-use super::{Words, publishing};
+use super::{CommandReading, publishing};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -14,8 +14,9 @@ const FOREACH: OptionTable = options!(
     "topological-dev dry-run",
 );
 
-/// Judges `yarn workspace NAME ..`, `pnpm recursive ..` by what is done in the packages.
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>, words: &Words<'_, 's>) -> Checked {
+/// Judges `yarn workspace NAME ..` and `pnpm recursive ..` by the command that runs in the
+/// packages.
+pub(super) fn check<'s>(call: &Call<'_, '_, 's>, words: &CommandReading<'_, 's>) -> Checked {
     let rest = words.rest();
     let in_packages = |args: &[Arg<'s>]| match args {
         [] => Ok(()),
@@ -35,7 +36,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, words: &Words<'_, 's>) -> Check
     }
 }
 
-/// Judges `python -m MODULE ..` by what the module is.
+/// Judges `python -m MODULE ..` by its module.
 pub(super) fn python(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args;
     while let [first, rest @ ..] = args {
@@ -74,7 +75,7 @@ fn module<'s>(call: &Call<'_, '_, 's>, name: &Arg<'s>, rest: &[Arg<'s>]) -> Chec
         let reason = format!("'{text}' publishes");
         return Err(call.deny(Rule::R51, reason).instead("leave it to the user"));
     }
-    match Profile::of_command(text) {
+    match Profile::from_command(text) {
         Some(Profile::Python) => call.inner(&with_name(text, call, rest)),
         _ => Ok(()),
     }

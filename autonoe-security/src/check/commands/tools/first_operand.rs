@@ -1,33 +1,33 @@
-//! Options in front of a word that matters: a subcommand, a script, a command to start.
+//! Finds the first operand after options: a subcommand, a script or a command to start.
 
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::check::commands::tools::one_word::is_one_word;
-use crate::option_table::{OptionTable, Takes};
+use crate::option_table::{OptionArity, OptionTable};
 use crate::{Denial, Rule};
 
-/// Flags that every tool understands alike.
+/// Flags that all tools share.
 const COMMON_FLAGS: OptionTable = options!("qvhV", "quiet verbose silent offline help version");
 
-/// The most readings of one command line.
+/// Maximum number of readings of one command line.
 const MOST_READINGS: usize = 4;
 
 impl OptionTable {
-    /// Returns what the option `text` of a tool takes. An option that is not known may be a flag or take
-    /// the next argument.
-    fn takes(&self, text: &str, next: Option<&Arg<'_>>) -> Takes {
-        if self.find(text) == Some(Takes::Value) {
-            return Takes::Value;
+    /// Returns what the option `text` of a tool takes. An unknown option may be a flag or take the
+    /// next argument.
+    fn takes(&self, text: &str, next: Option<&Arg<'_>>) -> OptionArity {
+        if self.find(text) == Some(OptionArity::Value) {
+            return OptionArity::Value;
         }
         if text.contains('=') || text.starts_with('+') {
-            return Takes::Nothing;
+            return OptionArity::Nothing;
         }
-        // npm lets a flag be switched: `--silent false`.
+        // npm accepts a value for a flag: `--silent false`.
         let is_switched = next.is_some_and(|next| {
             matches!(next.text.as_ref(), "true" | "false" | "null" | "undefined")
         });
         let tables = [self, &COMMON_FLAGS];
-        let is_flag = |takes: Option<Takes>| takes == Some(Takes::Nothing);
+        let is_flag = |takes: Option<OptionArity>| takes == Some(OptionArity::Nothing);
         let is_cluster = !text.starts_with("--")
             && text[1..]
                 .chars()
@@ -36,14 +36,14 @@ impl OptionTable {
             || is_cluster
             || text.starts_with("--no-");
         if is_flag && !is_switched {
-            Takes::Nothing
+            OptionArity::Nothing
         } else {
-            Takes::Unclear
+            OptionArity::Unknown
         }
     }
 
-    /// Returns every place in `args`, from `from` on, where the first operand may stand; `None`
-    /// stands for a reading that has no operand.
+    /// Returns every position in `args`, starting at `from`, that may be the first operand; `None`
+    /// is a reading without an operand.
     pub(in crate::check::commands) fn first_operands(
         &self,
         call: &Call<'_, '_, '_>,
@@ -51,15 +51,15 @@ impl OptionTable {
         from: usize,
     ) -> Result<Vec<Option<usize>>, Denial> {
         let mut found = Vec::new();
-        // Whether a reading begins an argument here, at the next one, at the one behind it.
+        // Whether a reading starts an argument here, at the next one, or at the one after it.
         let (mut here, mut next, mut behind) = (true, false, false);
         for at in from..args.len() {
             if here {
                 match self.step(call, args, at)? {
                     Step::Operand(place) => found.push(place),
-                    Step::Option(Takes::Nothing | Takes::Attached) => next = true,
-                    Step::Option(Takes::Value) => behind = true,
-                    Step::Option(Takes::Unclear) => (next, behind) = (true, true),
+                    Step::Option(OptionArity::Nothing | OptionArity::Attached) => next = true,
+                    Step::Option(OptionArity::Value) => behind = true,
+                    Step::Option(OptionArity::Unknown) => (next, behind) = (true, true),
                 }
             }
             (here, next, behind) = (next, behind, false);
@@ -91,7 +91,7 @@ impl OptionTable {
             return Err(call.deny_dynamic(arg));
         }
         let takes = self.takes(text, next);
-        if let (Takes::Value, Some(value)) = (&takes, next)
+        if let (OptionArity::Value, Some(value)) = (&takes, next)
             && !is_one_word(value)
             && !is_path_pattern(value)
         {
@@ -101,7 +101,7 @@ impl OptionTable {
     }
 }
 
-/// Tells whether `value` becomes nothing but paths with a slash: none of them is a subcommand.
+/// Returns whether `value` only expands to paths with a slash, none of which is a subcommand.
 fn is_path_pattern(value: &Arg<'_>) -> bool {
     let glob = value.globs.first().copied().unwrap_or(0);
     value.is_static() && value.text[..glob].contains('/')
@@ -109,5 +109,5 @@ fn is_path_pattern(value: &Arg<'_>) -> bool {
 
 enum Step {
     Operand(Option<usize>),
-    Option(Takes),
+    Option(OptionArity),
 }

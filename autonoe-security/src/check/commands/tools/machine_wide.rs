@@ -1,11 +1,11 @@
-//! Changes of the machine beyond the project.
+//! Tool calls that change the machine beyond the project.
 
-use super::Words;
+use super::CommandReading;
 use super::abbreviations::meanings;
 use crate::Rule;
 use crate::check::call::{Call, Checked};
 
-pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
+pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> Checked {
     let Some(word) = words.first() else {
         return Ok(());
     };
@@ -20,8 +20,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
     }
 }
 
-fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &Words<'_, '_>) -> bool {
-    let sets = |ways: &[&str]| words.any_behind(|word| ways.contains(&word));
+fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'_, '_>) -> bool {
+    let sets = |ways: &[&str]| words.any_operand_after(|word| ways.contains(&word));
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
@@ -60,8 +60,8 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &Words<'_, '_>) -
     }
 }
 
-/// Tells whether `bundle config ..` sets something.
-fn bundle_sets(words: &Words<'_, '_>) -> bool {
+/// Returns whether `bundle config ..` changes a setting.
+fn bundle_sets(words: &CommandReading<'_, '_>) -> bool {
     let mut rest = words
         .rest()
         .iter()
@@ -70,7 +70,7 @@ fn bundle_sets(words: &Words<'_, '_>) -> bool {
     match first {
         None | Some("list" | "get") => false,
         Some("set" | "unset") => true,
-        // The old way: NAME shows, NAME VALUE sets, and the value may be an option.
+        // The legacy form: NAME prints, NAME VALUE sets, and the value may be an option.
         Some(_) => rest.next().is_some(),
     }
 }

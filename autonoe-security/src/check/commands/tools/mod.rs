@@ -1,17 +1,17 @@
 //! Tools of the language profiles.
 //!
-//! In run mode they take any arguments, but for those that publish, change the
-//! machine, or start another program. What they then run is not looked at:
-//! that is for the sandbox.
+//! In run mode these tools accept any arguments, except those that publish, change the machine or
+//! start another program. The code that they then run is not checked: containing it is the job of
+//! the sandbox.
 //!
-//! Where it is not known whether an option takes a value, the command line has
-//! several readings ([`Words`]), and each of them must be fine.
+//! If it is unknown whether an option takes a value, the command line has several readings, and each
+//! of them must be allowed.
 
 mod abbreviations;
 mod another_program;
 mod delegates;
+mod denied_programs;
 mod first_operand;
-mod hard_list;
 mod machine_wide;
 mod one_word;
 mod own_options;
@@ -25,12 +25,12 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
 
 pub(in crate::check::commands) use another_program::check as starts_no_other_program;
-pub(in crate::check::commands) use hard_list::contains as is_on_hard_list;
+pub(in crate::check::commands) use denied_programs::contains as is_on_hard_list;
 pub(in crate::check::commands) use one_word::is_one_word;
 pub(in crate::check::commands) use own_options::own_options;
 pub(in crate::check::commands) use package_manager::check as stays_in_project;
-pub(in crate::check::commands) use runners::{Started, started};
-pub(in crate::check::commands) use subcommand::Words;
+pub(in crate::check::commands) use runners::{StartedCommand, started_commands};
+pub(in crate::check::commands) use subcommand::CommandReading;
 
 /// Finds the validator of the tool `name` in run mode.
 pub(super) fn find(name: &str) -> Validator {
@@ -45,8 +45,8 @@ pub(super) fn find(name: &str) -> Validator {
     }
 }
 
-/// Subcommands of `pre-commit` that run hooks of the project's configuration or look at it. Others
-/// put hooks into `.git`.
+/// Subcommands of `pre-commit` that run hooks of the project's configuration or print it. Others
+/// install hooks into `.git`.
 const PRE_COMMIT: &[&str] = words!(
     "--help --version -V -h autoupdate help run sample-config validate-config validate-manifest"
 );
@@ -61,7 +61,7 @@ fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
             )
             .instead("use pre-commit run --all-files"));
     }
-    // `--config` may be shortened, and `-c` may follow other letters.
+    // `--config` may be abbreviated, and `-c` may follow other letters.
     let names_config = |arg: &&Arg<'_>| {
         let text = arg.text.as_ref();
         let is_cluster = text.starts_with('-') && !text.starts_with("--");
@@ -77,18 +77,18 @@ fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
 
 fn check(call: &Call<'_, '_, '_>) -> Checked {
     stays_in_project(call)?;
-    for words in Words::readings(call)? {
+    for words in CommandReading::readings(call)? {
         publishing::check(call, &words)?;
         machine_wide::check(call, &words)?;
         starts_no_other_program(call, &words)?;
         delegates::check(call, &words)?;
         if (call.name, words.first()) == ("bun", Some("exec")) {
-            let reason = "'bun exec' runs a command line that is not looked at";
+            let reason = "'bun exec' runs a command line that the policy does not check";
             return Err(call
                 .deny(Rule::R53, reason)
                 .instead("run the commands directly"));
         }
-        for inner in started(call, &words)?.into_iter().flatten() {
+        for inner in started_commands(call, &words)?.into_iter().flatten() {
             runners::check(call, &inner)?;
         }
     }

@@ -1,18 +1,18 @@
-//! Arguments that the shell hands over as exactly one.
+//! Arguments that the shell passes as exactly one word.
 
 use crate::check::arg::Arg;
 use crate::syntax::{Operation, Parameter, Part};
 
-/// Tells whether `arg` is one argument whatever its variables hold: it is not split, and it does
-/// not vanish.
+/// Returns whether `arg` is one argument whatever its variables hold: it is neither split nor
+/// removed.
 pub(in crate::check::commands) fn is_one_word(arg: &Arg<'_>) -> bool {
     if arg.is_pattern() {
         return false;
     }
-    arg.is_static() || (!arg.parts.is_empty() && arg.parts.iter().all(keeps_together))
+    arg.is_static() || (!arg.parts.is_empty() && arg.parts.iter().all(stays_one_word))
 }
 
-fn keeps_together(part: &Part<'_>) -> bool {
+fn stays_one_word(part: &Part<'_>) -> bool {
     match part {
         Part::Literal(_) | Part::Quoted(_) | Part::Tilde(_) | Part::Arithmetic(_) => true,
         Part::DoubleQuoted(inner) => inner.iter().all(|part| match part {
@@ -27,7 +27,7 @@ fn keeps_together(part: &Part<'_>) -> bool {
     }
 }
 
-/// Tells whether a variable in quotes stays one word; `"$@"` and `"${a[@]}"` do not.
+/// Returns whether a variable in quotes stays one word; `"$@"` and `"${a[@]}"` do not.
 fn is_single(parameter: &Parameter<'_>) -> bool {
     parameter.name != "@"
         && parameter.subscript.is_none()

@@ -1,8 +1,8 @@
-//! The options of each tool that may stand in front of its subcommand.
+//! Options that each tool accepts before its subcommand.
 
 use crate::option_table::OptionTable;
 
-/// Returns the options of `tool`; `None` if its first operand is no subcommand.
+/// Returns the options of `tool`; `None` if its first operand is not a subcommand.
 pub(in crate::check::commands) fn own_options(tool: &str) -> Option<&'static OptionTable> {
     Some(match tool {
         "npm" | "npx" => &NPM,
@@ -77,7 +77,7 @@ const PIP: OptionTable = options!(
     "require-virtualenv debug disable-pip-version-check",
 );
 
-// What follows `-m` and `--module` is what is started.
+// The value of `-m` and `--module` is the command to start.
 const UV: OptionTable = options!(
     "nmUp:i:f:P:C:w:",
     "cache-dir= config-file= directory= project= color= allow-insecure-host= python= index=",
@@ -130,7 +130,7 @@ const CARGO: OptionTable = options!(
     "color= config= manifest-path= explain= lockfile-path= -vv locked frozen list install",
 );
 
-/// Programs that are made with the console of Symfony, and artisan.
+/// Programs based on the Symfony console, and artisan.
 const PHP: OptionTable = options!(
     "nd:c:",
     "working-dir= timeout= config= env= -vv -vvv ansi profile dev",

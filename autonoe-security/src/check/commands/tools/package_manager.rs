@@ -1,4 +1,4 @@
-//! Options of npm and its kin that reach beyond the project, in both modes.
+//! Options of npm and similar package managers that reach beyond the project, in both modes.
 
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -7,7 +7,7 @@ use crate::check::call::{Call, Checked};
 use crate::policy::Mode;
 use crate::syntax::Part;
 
-/// Letters that npm takes for options, also several behind one dash.
+/// Letters of npm's short options, which can be combined after one dash.
 const LETTERS: &str = "abcdfghilmnpqsvwyBCDEHLNOPS";
 
 pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -20,7 +20,7 @@ pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>) -> Checked {
             break;
         }
         if !arg.text.starts_with('-') {
-            // What npx starts has options of its own.
+            // Commands started by npx have their own options.
             match call.name {
                 "npx" => break,
                 _ => continue,
@@ -67,13 +67,13 @@ fn option(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, value: Option<&Arg
     Ok(())
 }
 
-/// Checks what npm puts into the variable `NODE_OPTIONS`.
+/// Checks the value that npm passes to the variable `NODE_OPTIONS`.
 fn node_options(call: &Call<'_, '_, '_>, arg: &Arg<'_>, value: Option<&Arg<'_>>) -> Checked {
     let text = value.and_then(|value| value.known());
     let value = text.map(|text| [Part::Quoted(text.to_owned().into())]);
     assignments::check(
         call.policy(),
-        call.here,
+        call.directories,
         "NODE_OPTIONS",
         value.as_ref().map(|value| &value[..]),
         Setting::Exported,
@@ -83,7 +83,8 @@ fn node_options(call: &Call<'_, '_, '_>, arg: &Arg<'_>, value: Option<&Arg<'_>>)
 
 /// Returns the name of a long option of npm, and whether it is negated.
 ///
-/// Any number of dashes will do, and of `no-`, which does not keep a value from being taken.
+/// Any number of dashes and of `no-` is accepted, and `no-` does not prevent an option from taking
+/// a value.
 fn long_name(name: &str) -> (&str, bool) {
     let mut word = name.trim_start_matches('-');
     let mut is_negated = false;
@@ -101,17 +102,17 @@ fn letters(name: &str) -> Option<&str> {
         .filter(|letters| letters.chars().all(|letter| LETTERS.contains(letter)))
 }
 
-/// Tells whether `letter` is among short options.
+/// Returns whether the short options contain `letter`.
 fn has_letter(name: &str, letter: char) -> bool {
     letters(name).is_some_and(|letters| letters.contains(letter))
 }
 
-/// Tells whether `letter` is the last of the short options, the one that a value is for.
+/// Returns whether `letter` is the last of the short options, which takes the value.
 fn ends_with_letter(name: &str, letter: char) -> bool {
     letters(name).is_some_and(|letters| letters.ends_with(letter))
 }
 
-/// Tells whether `name` is `option`, maybe shortened to no less than `least` bytes.
+/// Returns whether `name` is `option`, possibly abbreviated to at least `least` bytes.
 fn is_short_for(name: &str, option: &str, least: usize) -> bool {
     name.len() >= least && option.starts_with(name)
 }

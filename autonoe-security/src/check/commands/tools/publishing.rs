@@ -1,6 +1,6 @@
-//! Publishing and accounts.
+//! Subcommands that publish packages or manage accounts.
 
-use super::Words;
+use super::CommandReading;
 use super::abbreviations::meanings;
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -28,7 +28,7 @@ fn refused(tool: &str) -> &'static [&'static str] {
     }
 }
 
-pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
+pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> Checked {
     let Some(word) = words.first() else {
         return Ok(());
     };
@@ -36,7 +36,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
     let publishes = |word: &str| {
         refused(call.name).contains(&word)
             || ((call.name, word) == ("yarn", "npm")
-                && words.any_behind(|it| matches!(it, "publish" | "login" | "logout" | "tag")))
+                && words
+                    .any_operand_after(|it| matches!(it, "publish" | "login" | "logout" | "tag")))
             || ((call.name, word) == ("bun", "pm") && matches!(next, Some("publish" | "login")))
             || ((call.name, word) == ("goreleaser", "release") && !call.has("--snapshot"))
     };
@@ -48,7 +49,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
     }
 }
 
-/// Returns whether a package that a runner starts publishes.
+/// Returns whether a package started by a runner publishes.
 pub(super) fn package_publishes(written: &str, name: &str, args: &[Arg<'_>]) -> bool {
     let has = |words: &[&str]| args.iter().any(|arg| words.iter().any(|word| arg.is(word)));
     match name {
@@ -61,7 +62,7 @@ pub(super) fn package_publishes(written: &str, name: &str, args: &[Arg<'_>]) -> 
     }
 }
 
-/// Tells whether `call` publishes through the module `name` of Python, which is no command here.
+/// Returns whether `call` publishes through the Python module `name`, which is not a command here.
 pub(super) fn module_publishes(call: &Call<'_, '_, '_>, name: &str) -> bool {
     name == "twine" && refused(name).iter().any(|word| call.has(word))
 }

@@ -1,8 +1,8 @@
-//! Tools that start other tools: `npx`, `uv run`, `bundle exec` ..
+//! Tools that start other tools, such as `npx`, `uv run` and `bundle exec`.
 
 use super::abbreviations::meanings;
 use super::own_options::own_options;
-use super::{Words, hard_list, publishing};
+use super::{CommandReading, denied_programs, publishing};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Owner};
 use crate::check::path;
@@ -10,9 +10,9 @@ use crate::option_table::OptionTable;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
-/// What a runner starts, in one of the ways to read it.
-pub(in crate::check::commands) struct Started<'c, 's> {
-    /// The options of the runner, in front of the name.
+/// The command that a runner starts, in one reading.
+pub(in crate::check::commands) struct StartedCommand<'c, 's> {
+    /// The options of the runner, before the name.
     pub(in crate::check::commands) options: &'c [Arg<'s>],
     /// The name and its arguments.
     pub(in crate::check::commands) args: &'c [Arg<'s>],
@@ -27,10 +27,10 @@ const CARGO_WATCH: OptionTable = options!(
 
 const NO_OPTIONS: OptionTable = options!("");
 
-/// Returns the options of the runner that `call` is, and where they begin; `None` if it is none.
+/// Returns the options of the runner `call`, and their start; `None` if it is not a runner.
 fn runner<'c, 's>(
     call: &Call<'c, '_, 's>,
-    words: &Words<'c, 's>,
+    words: &CommandReading<'c, 's>,
 ) -> Option<(&'static OptionTable, &'c [Arg<'s>])> {
     let own = own_options(call.name).unwrap_or(&NO_OPTIONS);
     let rest = words.rest();
@@ -45,7 +45,7 @@ fn runner<'c, 's>(
     let behind_next = || rest.get(1..).unwrap_or_default();
     match call.name {
         "npm" if is(&["exec"]) => Some((own, rest)),
-        // It goes into a package first.
+        // It first changes to a package.
         "npm" if is(&["explore"]) => Some((&NO_OPTIONS, behind_next())),
         "bun" if is(&["x"]) => Some((own, rest)),
         "yarn" | "pnpm" if is(&["exec", "dlx"]) => Some((own, rest)),
@@ -60,12 +60,12 @@ fn runner<'c, 's>(
         "cargo" if is(&["watch"]) => Some((&CARGO_WATCH, rest)),
         "rustup" if is(&["run"]) => {
             let toolchain = rest.iter().position(|arg| !arg.text.starts_with('-'));
-            // A pattern may become the toolchain and the program.
+            // A pattern may expand to the toolchain and the program.
             let is_one = |at: usize| usize::from(rest[at].known().is_some());
             let behind = toolchain.map_or(rest.len(), |at| at + is_one(at));
             Some((&NO_OPTIONS, &rest[behind..]))
         }
-        // What they do not know themselves, they look for among scripts and programs.
+        // They look up unknown names among scripts and programs.
         "bun" if is(&["run"]) && call.mode() == Mode::Run => Some((own, rest)),
         "pnpm" | "bun" if call.mode() == Mode::Run && !is(OWN_NAMES) => {
             let at = words.at()?;
@@ -75,14 +75,14 @@ fn runner<'c, 's>(
     }
 }
 
-/// Subcommands of pnpm and bun that are called like programs.
+/// Subcommands of pnpm and bun that have the names of programs.
 const OWN_NAMES: &[&str] = words!("rm ln unlink env exec ls link find");
 
-/// Finds what `call` starts, in every way to read it; `None` if it is no runner.
-pub(in crate::check::commands) fn started<'c, 's>(
+/// Finds the command that `call` starts, in every reading; `None` if it is not a runner.
+pub(in crate::check::commands) fn started_commands<'c, 's>(
     call: &Call<'c, '_, 's>,
-    words: &Words<'c, 's>,
-) -> Result<Option<Vec<Started<'c, 's>>>, Denial> {
+    words: &CommandReading<'c, 's>,
+) -> Result<Option<Vec<StartedCommand<'c, 's>>>, Denial> {
     let Some((table, args)) = runner(call, words) else {
         return Ok(None);
     };
@@ -98,7 +98,7 @@ pub(in crate::check::commands) fn started<'c, 's>(
             refuse(call, option)?;
         }
         if let Some(first) = args.first() {
-            all.push(Started {
+            all.push(StartedCommand {
                 options,
                 args,
                 name: name_of(call, first)?,
@@ -110,10 +110,13 @@ pub(in crate::check::commands) fn started<'c, 's>(
 
 fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
     let is_word = |text: &&str| !text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`', '(']);
-    match first.known().filter(|_| first.is_written_out()) {
+    match first.known().filter(|_| first.is_literal()) {
         Some(written) if is_word(&written) => Ok(bare_name(written).to_owned()),
         _ => {
-            let reason = format!("what {} starts is not known before it runs", call.name);
+            let reason = format!(
+                "the program that {} starts is unknown until it runs",
+                call.name
+            );
             Err(Denial::by(Rule::R54, first.span, reason)
                 .instead("write its name literally, as a word of its own"))
         }
@@ -136,7 +139,7 @@ fn refuse(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
     let name = arg.text.split('=').next().unwrap_or_default();
     let (long, short) = refused(call.name);
     let letters = name.strip_prefix('-').filter(|it| !it.starts_with('-'));
-    // Of several letters, those in front are flags; a value would end the cluster.
+    // In a cluster, the leading letters are flags; a value would end the cluster.
     let is_cluster = letters.is_some_and(|letters| {
         let flags = letters.trim_start_matches(|letter: char| "yqndfalvrw".contains(letter));
         flags.starts_with(|letter| short.contains(letter))
@@ -158,8 +161,8 @@ fn bare_name(written: &str) -> &str {
     path::file_name(versioned)
 }
 
-/// Judges what a runner starts in run mode.
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> Checked {
+/// Judges the command that a runner starts in run mode.
+pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &StartedCommand<'_, 's>) -> Checked {
     let Some(first) = started.args.first() else {
         return Ok(());
     };
@@ -168,8 +171,11 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> C
         // `environment:command` of hatch.
         started.name.rsplit(':').next().unwrap_or(""),
     ];
-    if let Some(name) = names.into_iter().find(|name| hard_list::contains(name)) {
-        let reason = format!("'{name}' is not started by {}", call.name);
+    if let Some(name) = names
+        .into_iter()
+        .find(|name| denied_programs::contains(name))
+    {
+        let reason = format!("{} must not start '{name}'", call.name);
         return Err(Denial::by(Rule::R55, first.span, reason)
             .instead("use a listed command directly, or a tool of the project"));
     }

@@ -1,25 +1,26 @@
-//! Finds the subcommand among options.
+//! Finds the subcommand among the options of a tool.
 
 use super::own_options::own_options;
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::{Denial, Rule};
 
-/// The arguments of a tool that has subcommands, read in one of the ways that are possible.
+/// The arguments of a tool with subcommands, in one of the possible readings.
 #[derive(Clone, Copy)]
-pub(in crate::check::commands) struct Words<'c, 's> {
-    /// Where in the arguments the subcommand stands.
+pub(in crate::check::commands) struct CommandReading<'c, 's> {
+    /// The index of the subcommand.
     at: Option<usize>,
     args: &'c [Arg<'s>],
 }
 
-/// Tells whether the first operand of the tool `name` is a subcommand.
+/// Returns whether the first operand of the tool `name` is a subcommand.
 fn has_subcommands(name: &str) -> bool {
     !matches!(name, "npx" | "bunx") && own_options(name).is_some()
 }
 
-impl<'c, 's> Words<'c, 's> {
-    /// Returns every way to read the arguments of `call`. In each, the subcommand must be known.
+impl<'c, 's> CommandReading<'c, 's> {
+    /// Returns every possible reading of the arguments of `call`. In each, the subcommand must be
+    /// known.
     pub(in crate::check::commands) fn readings(
         call: &Call<'c, '_, 's>,
     ) -> Result<Vec<Self>, Denial> {
@@ -34,10 +35,7 @@ impl<'c, 's> Words<'c, 's> {
             .map(|at| &args[*at])
             .find(|arg| arg.known().is_none());
         if let Some(arg) = unknown {
-            let reason = format!(
-                "the subcommand of {} is not known before it runs",
-                call.name
-            );
+            let reason = format!("the subcommand of {} is unknown until it runs", call.name);
             return Err(Denial::by(Rule::R21, arg.span, reason).instead("write it literally"));
         }
         Ok(places.into_iter().map(|at| Self { at, args }).collect())
@@ -48,23 +46,23 @@ impl<'c, 's> Words<'c, 's> {
         self.at.and_then(|at| self.args[at].known())
     }
 
-    /// Returns where the subcommand stands.
+    /// Returns the index of the subcommand.
     pub(in crate::check::commands) fn at(&self) -> Option<usize> {
         self.at
     }
 
-    /// Returns what follows the subcommand.
+    /// Returns the arguments after the subcommand.
     pub(in crate::check::commands) fn rest(&self) -> &'c [Arg<'s>] {
         self.at.map_or(&[], |at| &self.args[at + 1..])
     }
 
-    /// Returns what stands in front of the subcommand.
+    /// Returns the arguments before the subcommand.
     pub(in crate::check::commands) fn before(&self) -> &'c [Arg<'s>] {
         self.at.map_or(self.args, |at| &self.args[..at])
     }
 
-    /// Tells whether `holds` for a word behind the subcommand that is no option.
-    pub(super) fn any_behind(&self, holds: impl Fn(&str) -> bool) -> bool {
+    /// Returns whether `holds` is true for a word after the subcommand that is not an option.
+    pub(super) fn any_operand_after(&self, holds: impl Fn(&str) -> bool) -> bool {
         let mut words = self.rest().iter().filter_map(|arg| arg.known());
         words.any(|text| !text.starts_with('-') && holds(text))
     }

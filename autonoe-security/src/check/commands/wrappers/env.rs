@@ -1,4 +1,4 @@
-//! `env`: sets variables for a command, and starts it.
+//! `env`: sets variables for a command and starts it.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use crate::{Denial, Rule};
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut args = call.args;
-    let mut handed = call.handed.to_vec();
-    let mut here = Cow::Borrowed(call.here);
+    let mut handed = call.wrapper_variables.to_vec();
+    let mut here = Cow::Borrowed(call.directories);
     while let [first, rest @ ..] = args {
         let text = first.text.as_ref();
         if let Some((name, _)) = text.split_once('=').filter(|(name, _)| is_identifier(name)) {
@@ -30,11 +30,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         match option {
             "--" => {
                 // Variables may follow.
-                args = behind_variables(call, args, &mut handed)?;
+                args = after_variables(call, args, &mut handed)?;
                 break;
             }
             "-i" | "-" | "--ignore-environment" => {
-                // A shell does not set them again, or not for sure.
+                // A shell does not set them again, or not reliably.
                 let removed = ["HOME", "PWD", "OLDPWD", git::SETTINGS];
                 handed.extend(removed.map(str::to_owned));
             }
@@ -48,7 +48,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
                     handed.push(name.to_owned());
                     args = &rest[usize::from(took_next)..];
                 }
-                Some((Valued::Chdir, folder, took_next)) if here.as_ref() == call.here => {
+                Some((Valued::Chdir, folder, took_next)) if here.as_ref() == call.directories => {
                     here = Cow::Owned(enter_path(call, &folder)?);
                     args = &rest[usize::from(took_next)..];
                 }
@@ -56,7 +56,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
             },
         }
     }
-    if args.is_empty() && !extensions::is_opened(call) {
+    if args.is_empty() && !extensions::is_unrestricted(call) {
         return Err(call
             .deny(Rule::R85, "env without a command prints every variable")
             .instead("print one variable with echo \"$NAME\""));
@@ -97,8 +97,8 @@ impl Valued {
     }
 }
 
-/// Checks the variables in front of the command, and returns the command.
-fn behind_variables<'c, 's>(
+/// Checks the variables before the command, and returns the command.
+fn after_variables<'c, 's>(
     call: &Call<'_, '_, '_>,
     mut args: &'c [Arg<'s>],
     handed: &mut Vec<String>,
@@ -119,7 +119,7 @@ fn behind_variables<'c, 's>(
 }
 
 fn variable(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str) -> Checked {
-    // Otherwise its value may end where the command begins.
+    // Otherwise its value may end where the command starts.
     if !is_one_word(arg) {
         return Err(call.deny_dynamic(arg));
     }

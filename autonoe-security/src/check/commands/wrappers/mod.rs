@@ -1,4 +1,4 @@
-//! Programs that start other programs: the inner command is judged by itself.
+//! Programs that start other programs; the inner command is judged separately.
 
 mod env;
 mod shell;
@@ -8,7 +8,7 @@ use super::Commands;
 use super::tools::is_one_word;
 use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::wrapper_options;
 
 /// Wrappers of every project, in both modes.
@@ -33,19 +33,19 @@ pub(crate) fn find(name: &str) -> Option<Validator> {
 /// Options of `time` that write a file, or that only some versions have.
 const REFUSED_BY_TIME: &[&str] = words!("-a -o -q --append --output --quiet");
 
-/// Judges the command behind the options of a wrapper, which must be known.
+/// Judges the command after the options of a wrapper, which must be known.
 fn plain(call: &Call<'_, '_, '_>) -> Checked {
     let Some(wrapper) = wrapper_options::find(call.name) else {
         return Err(call
             .deny(
                 Rule::R85,
-                format!("the options of {} are not known", call.name),
+                format!("the options of {} are unknown", call.name),
             )
             .instead("start the command directly"));
     };
     let (seen, rest) = options::read_leading(call, &wrapper.options)?;
     for seen in seen {
-        let Seen::Option { name, value, arg } = seen else {
+        let ParsedArg::Option { name, value, arg } = seen else {
             continue;
         };
         let is_refused = call.name == "time" && REFUSED_BY_TIME.contains(&name.as_str());
@@ -59,7 +59,7 @@ fn plain(call: &Call<'_, '_, '_>) -> Checked {
     if rest.is_empty() && call.name != "time" {
         Err(call
             .deny(Rule::R85, format!("{} has no command to start", call.name))
-            .instead("write the command behind it"))
+            .instead("write the command after it"))
     } else {
         call.inner(rest)
     }

@@ -1,4 +1,4 @@
-//! Shells: the text of `-c` is judged as a script, and a script file belongs to the project.
+//! Shells: the text of `-c` is judged as a script, and a script file must be in the project.
 
 use crate::check::arg::Arg;
 use crate::check::builtins::shell_options::is_harmless_mode;
@@ -8,7 +8,7 @@ use crate::check::{extensions, nested, path, protected_state};
 use crate::syntax::Part;
 use crate::{Denial, Rule};
 
-/// The options of a shell, and the arguments behind them.
+/// The options of a shell, and the arguments after them.
 struct Invocation<'c, 's> {
     /// Whether `-c` is given.
     takes_text: bool,
@@ -37,18 +37,18 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         [script, ..] if takes_text => text(call, script),
         [] if takes_text || only_reads => Ok(()),
         [file, ..] if only_reads && (is_ended || is_no_option(call, file)) => Ok(()),
-        [file, ..] if extensions::is_opened(call) => {
+        [file, ..] if extensions::is_unrestricted(call) => {
             if file.known().is_some_and(|file| is_file(call, file)) {
                 Ok(())
             } else {
-                Err(unseen(call))
+                Err(unknown_script(call))
             }
         }
         [file, ..] if file.known().is_some_and(|file| file != "-") => {
             scripts::check(call, &file.text, file.span)
         }
-        // It would read commands from its input.
-        _ => Err(unseen(call)),
+        // The shell would read commands from its input.
+        _ => Err(unknown_script(call)),
     }
 }
 
@@ -67,10 +67,13 @@ fn is_no_option(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
     is_begun && call.is_option_safe(file)
 }
 
-fn unseen(call: &Call<'_, '_, '_>) -> Denial {
+fn unknown_script(call: &Call<'_, '_, '_>) -> Denial {
     call.deny(
         Rule::R85,
-        format!("{} would read commands that are not in the text", call.name),
+        format!(
+            "{} would run commands that the policy cannot see",
+            call.name
+        ),
     )
     .instead("run the commands directly, or use bash -c with literal text")
 }
@@ -99,9 +102,9 @@ fn invocation<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Invocation<'c, 's>, Den
                 }
                 found.takes_text |= letters.contains('c');
                 found.only_reads |= letters.contains('n');
-                // Each takes a name of its own.
+                // Each takes its own name.
                 for _ in letters.matches('o') {
-                    rest = behind_mode(call, rest)?;
+                    rest = after_mode(call, rest)?;
                 }
             }
             Some(option) if option.starts_with(['-', '+']) => {
@@ -114,8 +117,8 @@ fn invocation<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Invocation<'c, 's>, Den
     Ok(found)
 }
 
-/// Returns what follows the name behind `-o`.
-fn behind_mode<'c, 's>(
+/// Returns the arguments after the name of `-o`.
+fn after_mode<'c, 's>(
     call: &Call<'c, '_, 's>,
     args: &'c [Arg<'s>],
 ) -> Result<&'c [Arg<'s>], Denial> {
@@ -132,16 +135,16 @@ fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
     };
     let Some(text) = script.known() else {
         return deny(
-            "the commands are not known before they run",
+            "the commands are unknown until they run",
             "write them literally, in single quotes",
         );
     };
-    // If an assignment was passed over, its variable is empty.
+    // If an assignment was skipped, its variable is empty.
     let texts = [Some(text), script.without_variables.as_deref()];
     for text in texts.into_iter().flatten() {
         if call.name != "bash" && !nested::is_same_in_every_shell(text) {
             return deny(
-                "not every shell reads this text as Bash does",
+                "other shells can read this text differently than Bash",
                 "use bash -c, or simpler commands",
             );
         }
@@ -150,12 +153,12 @@ fn text(call: &Call<'_, '_, '_>, script: &Arg<'_>) -> Checked {
     Ok(())
 }
 
-/// Returns whether `file` is a file, and not a device that hands over input.
+/// Returns whether `file` is a file, and not a device that provides input.
 fn is_file(call: &Call<'_, '_, '_>, file: &str) -> bool {
     let is_device = |place: &String| {
         let mut devices = ["/dev", "/proc"].into_iter();
         devices.any(|folder| path::is_within(place, folder))
     };
-    let places = call.here.resolve(file);
+    let places = call.directories.resolve(file);
     file != "-" && places.is_some_and(|places| !places.iter().any(is_device))
 }

@@ -1,22 +1,22 @@
-//! `xargs`: its input becomes arguments that are not known before they run.
+//! `xargs`: runs a command with arguments from its input, which are unknown in advance.
 
 use crate::Rule;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tools::is_one_word;
-use crate::check::options::{self, Seen};
+use crate::check::options::{self, ParsedArg};
 use crate::syntax::Span;
 use crate::wrapper_options::XARGS;
 
-/// What the options say about the arguments.
+/// How the options build the arguments.
 #[derive(Default)]
 struct Input {
-    /// What each line takes the place of.
+    /// The placeholder that each line replaces.
     placeholder: Option<String>,
     /// Whether lines may be appended nevertheless.
     appends: bool,
-    /// Whether each command gets no more than one argument.
+    /// Whether each command gets at most one argument.
     is_single: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let (seen, command) = options::read_leading(call, &XARGS.options)?;
     let mut input = Input::default();
     for seen in seen {
-        if let Seen::Option { name, value, arg } = seen {
+        if let ParsedArg::Option { name, value, arg } = seen {
             option(call, &mut input, &name, value.as_ref(), arg)?;
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         None => command.to_vec(),
     };
     if input.placeholder.is_none() || input.appends {
-        // The first may be the value of an option, and then the next one is not.
+        // The first may be the value of an option, but then the next one is not.
         let count = if input.is_single { 1 } else { 2 };
         inner.extend((0..count).map(|_| unknown("", first.span)));
     }
@@ -85,7 +85,7 @@ fn option(
     }
 }
 
-/// Returns `arg` with an input line in the place of `placeholder`: known up to there.
+/// Returns `arg` with `placeholder` replaced by an input line: it is known up to there.
 fn replaced<'s>(arg: &Arg<'s>, placeholder: &str) -> Arg<'s> {
     match arg.text.find(placeholder) {
         Some(at) => unknown(&arg.text[..at], arg.span),

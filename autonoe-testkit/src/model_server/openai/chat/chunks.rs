@@ -1,4 +1,4 @@
-//! A message of Chat Completions: whole, and as the chunks of a stream.
+//! Chat Completions messages: complete, and as the chunks of a stream.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use super::{finish_reason, usage};
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::openai::CREATED;
-use crate::model_server::pieces::{Block, Content};
+use crate::model_server::streamed_body::{Block, Content};
 use crate::model_server::{Message, Prompt};
 
-/// Returns the whole message, or says why it cannot be told.
+/// Returns the complete message, or the reason why it cannot be encoded.
 pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
-    // Says why the message cannot be told, if it cannot.
+    // Returns the reason if the message cannot be encoded.
     deltas(message, ids)?;
     let stop = message.stop_reason();
     let choice = json!({
         "index": 0,
-        "message": said(message, ids),
+        "message": message_fields(message, ids),
         "logprobs": null,
         "finish_reason": finish_reason(&stop)?,
     });
@@ -28,7 +28,7 @@ pub(super) fn whole(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Valu
     Ok(whole)
 }
 
-/// Returns the chunks of the message, or says why there are none.
+/// Returns the chunks of the message, or the reason why there are none.
 pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
     let wants_usage = prompt.raw["stream_options"]["include_usage"] == true;
     let chunk = |choices: Value| {
@@ -44,7 +44,7 @@ pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec
     let mut events = vec![Event::data(&chunk(choice(&begun, None)))];
     events.extend(deltas(message, ids)?.into_iter().map(|delta| {
         let chunk = chunk(choice(&delta.fields, None));
-        Event::data(&chunk).of(delta.block, delta.stage)
+        Event::data(&chunk).in_block(delta.block, delta.stage)
     }));
     let stop = message.stop_reason();
     let end = choice(&json!({}), Some(finish_reason(&stop)?));
@@ -58,10 +58,10 @@ pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec
     Ok(events)
 }
 
-/// Returns what is around the choices.
+/// Returns the object around the choices.
 fn frame(object: &str, message: &Message, prompt: &Prompt, ids: Ids) -> Value {
     json!({
-        "id": ids.of("chatcmpl"),
+        "id": ids.answer_id("chatcmpl"),
         "object": object,
         "created": CREATED,
         "model": message.model.as_ref().unwrap_or(&prompt.model),
@@ -69,37 +69,37 @@ fn frame(object: &str, message: &Message, prompt: &Prompt, ids: Ids) -> Value {
     })
 }
 
-/// Returns what the model says, with all parts of a kind in one place.
-fn said(message: &Message, ids: Ids) -> Value {
-    let mut said = json!({"role": "assistant", "content": null, "refusal": null});
+/// Returns the message of the model, with all parts of one kind in one field.
+fn message_fields(message: &Message, ids: Ids) -> Value {
+    let mut sent = json!({"role": "assistant", "content": null, "refusal": null});
     let mut calls = Vec::new();
     for (index, block) in message.blocks.iter().enumerate() {
         match &block.content {
-            Content::Text(text) => append(&mut said["content"], text),
-            Content::Thinking(text) => append(&mut said["reasoning_content"], text),
+            Content::Text(text) => append(&mut sent["content"], text),
+            Content::Thinking(text) => append(&mut sent["reasoning_content"], text),
             Content::ToolUse { id, name, input } => calls.push(json!({
-                "id": id.clone().unwrap_or_else(|| ids.of_block("call", index)),
+                "id": id.clone().unwrap_or_else(|| ids.block_id("call", index)),
                 "type": "function",
                 "function": {"name": name, "arguments": input.to_text()},
             })),
             Content::Raw(fields) => {
                 for (name, value) in fields.as_object().into_iter().flatten() {
-                    said[name] = value.clone();
+                    sent[name] = value.clone();
                 }
             }
         }
     }
     if !calls.is_empty() {
-        said["tool_calls"] = calls.into();
+        sent["tool_calls"] = calls.into();
     }
-    said
+    sent
 }
 
 fn append(field: &mut Value, text: &str) {
     *field = format!("{}{text}", field.as_str().unwrap_or_default()).into();
 }
 
-/// What one chunk adds to the message.
+/// The part of the message that one chunk adds.
 #[derive(Debug)]
 pub(super) struct Delta {
     pub(super) block: usize,
@@ -107,10 +107,10 @@ pub(super) struct Delta {
     pub(super) fields: Value,
 }
 
-/// Returns what the chunks of a message add, in their order, or says why it cannot be told.
+/// Returns the deltas of a message in order, or the reason why it cannot be encoded.
 pub(super) fn deltas(message: &Message, ids: Ids) -> Result<Vec<Delta>, String> {
     let mut deltas = Vec::new();
-    // Calls that follow each other, whose pieces take turns.
+    // Adjacent calls, whose pieces are interleaved.
     let mut calls: Vec<VecDeque<Delta>> = Vec::new();
     let mut called = 0;
     for (index, block) in message.blocks.iter().enumerate() {
@@ -121,17 +121,17 @@ pub(super) fn deltas(message: &Message, ids: Ids) -> Result<Vec<Delta>, String> 
                 calls.push(pieces.into());
             }
             _ => {
-                deltas.extend(taking_turns(&mut calls));
+                deltas.extend(interleave(&mut calls));
                 deltas.extend(pieces);
             }
         }
     }
-    deltas.extend(taking_turns(&mut calls));
+    deltas.extend(interleave(&mut calls));
     Ok(deltas)
 }
 
-/// Returns one piece of each call, then the next of each, until none has any.
-fn taking_turns(calls: &mut Vec<VecDeque<Delta>>) -> Vec<Delta> {
+/// Returns one piece of each call, then the next of each, until none is left.
+fn interleave(calls: &mut Vec<VecDeque<Delta>>) -> Vec<Delta> {
     let mut calls = std::mem::take(calls);
     let mut deltas = Vec::new();
     while calls.iter().any(|pieces| !pieces.is_empty()) {
@@ -167,7 +167,7 @@ fn of_block(
         Content::ToolUse { id, name, input } => {
             let begun = json!({
                 "index": call,
-                "id": id.clone().unwrap_or_else(|| ids.of_block("call", index)),
+                "id": id.clone().unwrap_or_else(|| ids.block_id("call", index)),
                 "type": "function",
                 "function": {"name": name, "arguments": ""},
             });
@@ -216,11 +216,11 @@ mod tests {
             let events = stream(&message, &prompt, Ids::fixed()).unwrap();
 
             let whole = whole(&message, &prompt, Ids::fixed()).unwrap();
-            let said = &whole["choices"][0]["message"];
-            prop_assert_eq!(&said["reasoning_content"], &joined(&events, "/reasoning_content"));
-            prop_assert_eq!(&said["content"], &joined(&events, "/content"));
+            let sent = &whole["choices"][0]["message"];
+            prop_assert_eq!(&sent["reasoning_content"], &joined(&events, "/reasoning_content"));
+            prop_assert_eq!(&sent["content"], &joined(&events, "/content"));
             let called = joined(&events, "/tool_calls/0/function/arguments");
-            prop_assert_eq!(&said["tool_calls"][0]["function"]["arguments"], &called);
+            prop_assert_eq!(&sent["tool_calls"][0]["function"]["arguments"], &called);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Chat Completions.
+//! Wire format of Chat Completions.
 
 mod chunks;
 mod read;
@@ -12,7 +12,7 @@ use crate::model_server::{Message, Prompt, StopReason, Usage};
 
 pub(super) use read::prompt;
 
-/// The shape of Chat Completions.
+/// The wire format of Chat Completions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chat;
 
@@ -35,7 +35,7 @@ impl Wire for Chat {
     }
 }
 
-/// Returns why the model stopped, or says that it cannot stop so.
+/// Returns the finish reason, or an error if there is no equivalent.
 fn finish_reason(stop: &StopReason) -> Result<&str, String> {
     Ok(match stop {
         StopReason::EndTurn | StopReason::StopSequence => "stop",

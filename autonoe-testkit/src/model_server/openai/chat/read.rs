@@ -1,11 +1,11 @@
-//! JSON of Chat Completions into the types of a prompt.
+//! Parses JSON of Chat Completions into the types of a prompt.
 
 use serde_json::Value;
 
 use crate::model_server::json::{self, arguments, items, some_text, text, texts};
 use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, ToolResult};
 
-/// Reads the body of a request, or says what is wrong with it.
+/// Parses the body of a request; the error describes what is wrong with it.
 pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, String> {
     let raw = json::body(body)?;
     let messages = raw["messages"].as_array();
@@ -47,19 +47,19 @@ fn message(raw: &Value) -> PromptMessage {
     }
 }
 
-/// Reads the parts: what was thought, what was said, what was called.
+/// Parses the parts: reasoning, text and tool calls.
 fn content(raw: &Value) -> Vec<PromptBlock> {
     let thought = raw["reasoning_content"].as_str();
     let thought = thought.map(|text| PromptBlock::Thinking {
         text: text.to_owned(),
         signature: None,
     });
-    let said: Vec<PromptBlock> = match &raw["content"] {
+    let blocks: Vec<PromptBlock> = match &raw["content"] {
         Value::String(text) => vec![PromptBlock::Text(text.clone())],
         parts => items(parts).map(part).collect(),
     };
     let calls = items(&raw["tool_calls"]).map(call);
-    thought.into_iter().chain(said).chain(calls).collect()
+    thought.into_iter().chain(blocks).chain(calls).collect()
 }
 
 fn part(raw: &Value) -> PromptBlock {
@@ -151,13 +151,13 @@ mod tests {
         ];
         assert_eq!(read.messages[3].content, answered);
         let results = read.tool_results();
-        let told = results.iter().map(|result| {
+        let fields = results.iter().map(|result| {
             let ToolResult {
                 tool_use_id, text, ..
             } = result;
             (tool_use_id.as_str(), text.as_str())
         });
-        assert_eq!(told.collect::<Vec<_>>(), [("c1", "a"), ("c2", "b")]);
+        assert_eq!(fields.collect::<Vec<_>>(), [("c1", "a"), ("c2", "b")]);
         assert_eq!(read.to_string(), "gpt-x, 1 tools, 6 messages");
         assert_eq!(read.raw, body);
     }
@@ -172,12 +172,12 @@ mod tests {
     #[test]
     fn what_is_no_such_request_is_refused_with_the_reason() {
         for (body, reason) in [
-            ("{", "the body of the request is no JSON: "),
+            ("{", "the body of the request is not JSON: "),
             (r#"{"messages": []}"#, "the request names no model"),
             (r#"{"model": "m"}"#, "the request has no messages"),
         ] {
-            let said = prompt(body.as_bytes()).unwrap_err();
-            assert!(said.starts_with(reason), "{body}: {said}");
+            let error = prompt(body.as_bytes()).unwrap_err();
+            assert!(error.starts_with(reason), "{body}: {error}");
         }
     }
 }

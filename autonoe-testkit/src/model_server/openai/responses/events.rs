@@ -1,46 +1,47 @@
-//! A message as the events of the Responses API.
+//! Messages as the events of the Responses API.
 
 use serde_json::{Value, json};
 
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
-use crate::model_server::pieces::Content;
+use crate::model_server::streamed_body::Content;
 use crate::model_server::{Message, Prompt};
 
 use super::response;
 
-/// Returns the events of the message, or says why there are none.
+/// Returns the events of the message, or the reason why there are none.
 pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
     let items = response::items(message, prompt, ids)?;
-    let begun = response::begun(message.model.as_deref(), prompt, ids);
-    let mut told = Told::default();
-    told.add("response.created", json!({"response": begun}));
-    told.add("response.in_progress", json!({"response": begun}));
+    let begun = response::started(message.model.as_deref(), prompt, ids);
+    let mut list = EventList::default();
+    list.add("response.created", json!({"response": begun}));
+    list.add("response.in_progress", json!({"response": begun}));
     for (index, (block, item)) in message.blocks.iter().zip(&items).enumerate() {
-        let mut of = told.of_item(index, item);
+        let mut events = list.item(index, item);
         match &block.content {
-            Content::Text(text) => of.text(text, message.piece),
-            Content::Thinking(text) => of.thought(text, message.piece),
-            Content::ToolUse { input, .. } => of.call(&input.to_text(), message.piece),
-            Content::Raw(_) => of.other(),
+            Content::Text(text) => events.text(text, message.piece),
+            Content::Thinking(text) => events.thought(text, message.piece),
+            Content::ToolUse { input, .. } => events.call(&input.to_text(), message.piece),
+            Content::Raw(_) => events.other(),
         }
     }
     let ended = response::ended(message, prompt, ids, items)?;
-    let end = match ended["status"] == "completed" {
-        true => "response.completed",
-        false => "response.incomplete",
+    let end = if ended["status"] == "completed" {
+        "response.completed"
+    } else {
+        "response.incomplete"
     };
-    told.add(end, json!({"response": ended}));
-    Ok(told.events)
+    list.add(end, json!({"response": ended}));
+    Ok(list.events)
 }
 
-/// What is told so far.
+/// The events so far.
 #[derive(Debug, Default)]
-struct Told {
+struct EventList {
     events: Vec<Event>,
 }
 
-impl Told {
+impl EventList {
     fn add(&mut self, name: &'static str, data: Value) {
         let event = self.next(name, data);
         self.events.push(event);
@@ -52,9 +53,9 @@ impl Told {
         Event::named(name, &data)
     }
 
-    fn of_item<'a>(&'a mut self, index: usize, item: &'a Value) -> ItemEvents<'a> {
+    fn item<'a>(&'a mut self, index: usize, item: &'a Value) -> ItemEvents<'a> {
         ItemEvents {
-            told: self,
+            list: self,
             index,
             item,
         }
@@ -64,7 +65,7 @@ impl Told {
 /// The events of one item.
 #[derive(Debug)]
 struct ItemEvents<'a> {
-    told: &'a mut Told,
+    list: &'a mut EventList,
     index: usize,
     item: &'a Value,
 }
@@ -87,7 +88,7 @@ impl ItemEvents<'_> {
     }
 
     fn thought(&mut self, text: &str, piece: usize) {
-        // What is encrypted comes when all of it is known.
+        // The encrypted content follows when it is complete.
         let id = &self.item["id"];
         self.opens(&json!({"id": id, "type": "reasoning", "summary": []}));
         if !text.is_empty() {
@@ -127,7 +128,7 @@ impl ItemEvents<'_> {
         self.closes();
     }
 
-    /// Returns the item with these fields instead of those that it has at its end.
+    /// Returns the item with these fields replaced.
     fn with(&self, fields: &[(&str, Value)]) -> Value {
         let mut item = self.item.clone();
         for (name, value) in fields {
@@ -136,7 +137,7 @@ impl ItemEvents<'_> {
         item
     }
 
-    /// Tells the item as it begins.
+    /// Emits the start of the item.
     fn opens(&mut self, item: &Value) {
         let at = json!({"output_index": self.index, "item": item});
         self.event("response.output_item.added", at, Stage::Frame);
@@ -163,8 +164,8 @@ impl ItemEvents<'_> {
     }
 
     fn event(&mut self, name: &'static str, data: Value, stage: Stage) {
-        let event = self.told.next(name, data).of(self.index, stage);
-        self.told.events.push(event);
+        let event = self.list.next(name, data).in_block(self.index, stage);
+        self.list.events.push(event);
     }
 }
 

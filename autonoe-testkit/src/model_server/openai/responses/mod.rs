@@ -1,4 +1,4 @@
-//! The Responses API.
+//! Wire format of the Responses API.
 
 mod events;
 mod read;
@@ -13,7 +13,7 @@ use crate::model_server::{Message, Prompt};
 
 pub(super) use read::prompt;
 
-/// The shape of the Responses API.
+/// The wire format of the Responses API.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responses;
 

@@ -1,11 +1,11 @@
-//! JSON of the Responses API into the types of a prompt.
+//! Parses JSON of the Responses API into the types of a prompt.
 
 use serde_json::Value;
 
 use crate::model_server::json::{self, arguments, items, some_text, text, texts};
 use crate::model_server::{OfferedTool, Prompt, PromptBlock, PromptMessage, ToolResult};
 
-/// Reads the body of a request, or says what is wrong with it.
+/// Parses the body of a request; the error describes what is wrong with it.
 pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, String> {
     let raw = json::body(body)?;
     let messages = match &raw["input"] {
@@ -33,7 +33,7 @@ pub(in crate::model_server::openai) fn prompt(body: &[u8]) -> Result<Prompt, Str
 fn tool(raw: &Value) -> OfferedTool {
     let name = some_text(&raw["name"]);
     OfferedTool {
-        // A tool of the vendor has only a type.
+        // A tool of the vendor only has a type.
         name: name.unwrap_or_else(|| text(&raw["type"])),
         description: text(&raw["description"]),
         input_schema: raw["parameters"].clone(),
@@ -41,7 +41,7 @@ fn tool(raw: &Value) -> OfferedTool {
     }
 }
 
-/// Reads an item of the input.
+/// Parses an item of the input.
 fn message(raw: &Value) -> PromptMessage {
     let (role, content) = match raw["type"].as_str() {
         Some("message") | None => (text(&raw["role"]), content(&raw["content"])),
@@ -164,13 +164,13 @@ mod tests {
         };
         assert_eq!(read.messages[3].content, [called]);
         let results = read.tool_results();
-        let told = results.iter().map(|result| {
+        let fields = results.iter().map(|result| {
             let ToolResult {
                 tool_use_id, text, ..
             } = result;
             (tool_use_id.as_str(), text.as_str())
         });
-        assert_eq!(told.collect::<Vec<_>>(), [("c1", "a"), ("c2", "b")]);
+        assert_eq!(fields.collect::<Vec<_>>(), [("c1", "a"), ("c2", "b")]);
         let other = json!({"type": "item_reference", "id": "x"});
         assert_eq!(read.messages[7].content, [PromptBlock::Other(other)]);
         assert_eq!(read.to_string(), "gpt-x, 2 tools, 8 messages");
@@ -188,12 +188,12 @@ mod tests {
     #[test]
     fn what_is_no_such_request_is_refused_with_the_reason() {
         for (body, reason) in [
-            ("{", "the body of the request is no JSON: "),
+            ("{", "the body of the request is not JSON: "),
             (r#"{"input": []}"#, "the request names no model"),
             (r#"{"model": "m"}"#, "the request has no input"),
         ] {
-            let said = prompt(body.as_bytes()).unwrap_err();
-            assert!(said.starts_with(reason), "{body}: {said}");
+            let error = prompt(body.as_bytes()).unwrap_err();
+            assert!(error.starts_with(reason), "{body}: {error}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! The object around the items of an answer.
+//! The response object that encloses the output items.
 
 use serde_json::{Value, json};
 
 use crate::model_server::ids::Ids;
 use crate::model_server::json::{SIGNATURE, items as items_of};
 use crate::model_server::openai::CREATED;
-use crate::model_server::pieces::{Block, Content};
+use crate::model_server::streamed_body::{Block, Content};
 use crate::model_server::vendor::Failure;
 use crate::model_server::{Message, Prompt, StopReason, Usage};
 
-/// Returns the answer as it is told when it begins.
-pub(super) fn begun(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
+/// Returns the response object at its start.
+pub(super) fn started(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
     json!({
-        "id": ids.of("resp"),
+        "id": ids.answer_id("resp"),
         "object": "response",
         "created_at": CREATED,
         "status": "in_progress",
@@ -24,14 +24,14 @@ pub(super) fn begun(model: Option<&str>, prompt: &Prompt, ids: Ids) -> Value {
     })
 }
 
-/// Returns the answer as it is told when it ends, or says why it cannot end so.
+/// Returns the response object at its end, or an error if it cannot end this way.
 pub(super) fn ended(
     message: &Message,
     prompt: &Prompt,
     ids: Ids,
     items: Vec<Value>,
 ) -> Result<Value, String> {
-    let mut response = begun(message.model.as_deref(), prompt, ids);
+    let mut response = started(message.model.as_deref(), prompt, ids);
     response["output"] = items.into();
     response["usage"] = usage(message.usage);
     response["status"] = "completed".into();
@@ -42,15 +42,15 @@ pub(super) fn ended(
     Ok(response)
 }
 
-/// Returns an answer that failed.
+/// Returns a failed response object.
 pub(super) fn failed(failure: Failure<'_>, prompt: &Prompt, ids: Ids) -> Value {
-    let mut response = begun(None, prompt, ids);
+    let mut response = started(None, prompt, ids);
     response["status"] = "failed".into();
     response["error"] = json!({"code": failure.code, "message": failure.message});
     response
 }
 
-/// Returns why an answer is not complete, or `None` if it is.
+/// Returns the reason why a response is incomplete, or `None` if it is complete.
 fn incomplete(stop: &StopReason) -> Result<Option<&str>, String> {
     Ok(match stop {
         StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence => None,
@@ -71,7 +71,7 @@ fn usage(used: Usage) -> Value {
     })
 }
 
-/// Returns the items of a message, or says why they cannot be told.
+/// Returns the items of a message, or the reason why they cannot be encoded.
 pub(super) fn items(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Value>, String> {
     let blocks = message.blocks.iter().enumerate();
     blocks
@@ -82,11 +82,11 @@ pub(super) fn items(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<
 fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
     let is_thought = matches!(block.content, Content::Thinking(_));
     if block.signature.is_some() && !is_thought {
-        return Err("the Responses API encrypts nothing but what was thought".to_owned());
+        return Err("the Responses API encrypts reasoning only".to_owned());
     }
     Ok(match &block.content {
         Content::Text(text) => json!({
-            "id": ids.of_block("msg", index),
+            "id": ids.block_id("msg", index),
             "type": "message",
             "status": "completed",
             "role": "assistant",
@@ -97,7 +97,7 @@ fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value,
                 "" => Vec::new(),
                 text => vec![json!({"type": "summary_text", "text": text})],
             };
-            let id = ids.of_block("rs", index);
+            let id = ids.block_id("rs", index);
             let mut item = json!({"id": id, "type": "reasoning", "summary": summary});
             if wants_thoughts(prompt) {
                 let signature = block.signature.as_deref();
@@ -106,10 +106,10 @@ fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value,
             item
         }
         Content::ToolUse { id, name, input } => json!({
-            "id": ids.of_block("fc", index),
+            "id": ids.block_id("fc", index),
             "type": "function_call",
             "status": "completed",
-            "call_id": id.clone().unwrap_or_else(|| ids.of_block("call", index)),
+            "call_id": id.clone().unwrap_or_else(|| ids.block_id("call", index)),
             "name": name,
             "arguments": input.to_text(),
         }),
@@ -117,7 +117,7 @@ fn item(block: &Block, index: usize, prompt: &Prompt, ids: Ids) -> Result<Value,
     })
 }
 
-/// Says whether the client asks for what the model thought in a form that it can give back.
+/// Returns whether the client requests reasoning in a form that it can send back.
 fn wants_thoughts(prompt: &Prompt) -> bool {
     let mut include = items_of(&prompt.raw["include"]);
     include.any(|wanted| wanted == "reasoning.encrypted_content")

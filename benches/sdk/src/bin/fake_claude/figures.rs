@@ -1,13 +1,13 @@
-//! What the fake measures.
+//! Measurements of the fake program.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Times questions that come one after the other.
+/// Times sequential requests.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
-    begun: Instant,
+    started: Instant,
     trips: Vec<Duration>,
 }
 
@@ -15,7 +15,7 @@ impl Stopwatch {
     pub(crate) fn start(capacity: usize) -> Self {
         Self {
             trips: Vec::with_capacity(capacity),
-            begun: Instant::now(),
+            started: Instant::now(),
         }
     }
 
@@ -23,9 +23,9 @@ impl Stopwatch {
         self.trips.push(since.elapsed());
     }
 
-    /// Returns how many there were, how many a second, and how long they took.
+    /// Returns the number of requests, their rate per second and their durations.
     pub(crate) fn stop(mut self) -> Value {
-        let took = self.begun.elapsed();
+        let took = self.started.elapsed();
         self.trips.sort_unstable();
         let count = self.trips.len();
         let quantile = |hundredths: usize| {
@@ -41,7 +41,7 @@ impl Stopwatch {
     }
 }
 
-/// Returns the figures of `count` questions that were asked side by side.
+/// Returns the measurements of `count` concurrent requests.
 pub(crate) fn side_by_side(count: usize, took: Duration) -> Value {
     json!({"count": count, "per_s": per_second(count, took)})
 }

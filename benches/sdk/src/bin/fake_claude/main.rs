@@ -1,41 +1,41 @@
-//! A program that plays Claude Code as fast as it can, for `cargo xtask bench sdk`.
+//! Stand-in for Claude Code that answers as fast as it can, for `cargo xtask bench sdk`.
 //!
-//! On a prompt it goes through four phases: messages, hook questions one at a time, hook
-//! questions several at a time, calls of a tool. It times the questions itself and writes the
-//! figures to the file that the [plan](plan::Plan) names. All clients see the same bytes.
+//! On a prompt it runs four phases: messages, sequential hook requests, concurrent hook requests,
+//! and tool calls. It times the requests itself and writes the measurements to the file that the
+//! [plan](plan::Plan) names. All clients receive the same bytes.
 //!
-//! An answer that is not the one that a client owes ends it: then there is no figure.
+//! A wrong answer of a client ends the program, so that no measurement is written.
 
 mod figures;
-mod greeting;
+mod handshake;
+mod lines;
 mod phases;
 mod pipes;
 mod plan;
-mod said;
 
 use std::io;
 
-use crate::greeting::Host;
+use crate::handshake::Host;
 use crate::pipes::Pipes;
 use crate::plan::Plan;
 
 fn main() -> io::Result<()> {
     let mut pipes = Pipes::new();
-    if greeting::is_asked_for_version() {
+    if handshake::is_asked_for_version() {
         return pipes.send(b"2.1.325 (Claude Code)\n");
     }
     let plan = Plan::from_environment()?;
     let mut host = Host::from_arguments();
     while let Some(line) = pipes.next()? {
         let line = serde_json::from_str(&line)?;
-        match host.greet(&line) {
-            greeting::Step::Answer(answer) => pipes.send(answer.as_bytes())?,
-            greeting::Step::Work => {
+        match host.handle_line(&line) {
+            handshake::Step::Answer(answer) => pipes.send(answer.as_bytes())?,
+            handshake::Step::Work => {
                 pipes.send(host.init().as_bytes())?;
                 phases::play(&mut pipes, &plan, host.hook()?)?;
             }
-            greeting::Step::Nothing => {}
-            greeting::Step::End(answer) => return pipes.send(answer.as_bytes()),
+            handshake::Step::Nothing => {}
+            handshake::Step::End(answer) => return pipes.send(answer.as_bytes()),
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The work: four phases, one after the other.
+//! The four phases of the work.
 
 use std::io;
 use std::time::Instant;
@@ -6,17 +6,17 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::figures::{Stopwatch, side_by_side};
+use crate::lines;
 use crate::pipes::Pipes;
 use crate::plan::Plan;
-use crate::said;
 
-/// How many messages are written at once: about what an eager program has ready.
+/// Messages per write: about as many as a fast program has ready.
 const BATCH: usize = 99;
 
-/// What an answer must say that allows a call.
+/// Text that an answer must contain to allow a call.
 const ALLOWED: &str = "\"allow\"";
 
-/// Goes through the phases, keeps the figures and ends the turn.
+/// Runs the phases, stores the measurements and ends the turn.
 pub(crate) fn play(pipes: &mut Pipes, plan: &Plan, hook: &str) -> io::Result<()> {
     messages(pipes, plan.messages)?;
     let figures = json!({
@@ -25,27 +25,27 @@ pub(crate) fn play(pipes: &mut Pipes, plan: &Plan, hook: &str) -> io::Result<()>
         "calls": calls(pipes, plan.calls)?,
     });
     std::fs::write(&plan.figures, figures.to_string())?;
-    pipes.send(said::result().as_bytes())
+    pipes.send(lines::result().as_bytes())
 }
 
-/// Says something, over and over. The clients time it between the marks.
+/// Sends messages repeatedly. The clients measure the time between the marks.
 fn messages(pipes: &mut Pipes, count: usize) -> io::Result<()> {
-    let kinds = said::messages();
+    let kinds = lines::messages();
     let batch: String = kinds.iter().cycle().take(BATCH).cloned().collect();
     let rest: String = kinds.iter().cycle().take(count % BATCH).cloned().collect();
-    pipes.send(said::mark("allowed").as_bytes())?;
+    pipes.send(lines::mark("allowed").as_bytes())?;
     for _ in 0..count / BATCH {
         pipes.send(batch.as_bytes())?;
     }
     pipes.send(rest.as_bytes())?;
-    pipes.send(said::mark("allowed_warning").as_bytes())
+    pipes.send(lines::mark("allowed_warning").as_bytes())
 }
 
 fn hooks(pipes: &mut Pipes, count: usize, hook: &str) -> io::Result<Value> {
     let mut watch = Stopwatch::start(count);
     for number in 0..count {
         let id = format!("hook-{number}-x");
-        let question = said::hook_question(&id, hook, number);
+        let question = lines::hook_question(&id, hook, number);
         let since = Instant::now();
         pipes.send(question.as_bytes())?;
         pipes.answer(&id, ALLOWED)?;
@@ -55,19 +55,19 @@ fn hooks(pipes: &mut Pipes, count: usize, hook: &str) -> io::Result<Value> {
 }
 
 fn many_hooks(pipes: &mut Pipes, plan: &Plan, hook: &str) -> io::Result<Value> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut asked, mut answered) = (0, 0);
     while answered < plan.many_hooks {
         let most = plan.many_hooks.min(answered + plan.in_flight);
         let questions: String = (asked..most)
-            .map(|number| said::hook_question(&format!("many-{number}-x"), hook, number))
+            .map(|number| lines::hook_question(&format!("many-{number}-x"), hook, number))
             .collect();
         asked = most;
         pipes.send(questions.as_bytes())?;
         pipes.answer("many-", ALLOWED)?;
         answered += 1;
     }
-    Ok(side_by_side(plan.many_hooks, begun.elapsed()))
+    Ok(side_by_side(plan.many_hooks, started.elapsed()))
 }
 
 fn calls(pipes: &mut Pipes, count: usize) -> io::Result<Value> {
@@ -88,13 +88,13 @@ fn calls(pipes: &mut Pipes, count: usize) -> io::Result<Value> {
             json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
         ),
     ] {
-        pipes.send(said::mcp(id, &message.to_string()).as_bytes())?;
+        pipes.send(lines::mcp(id, &message.to_string()).as_bytes())?;
         pipes.answer(id, "mcp_response")?;
     }
     let mut watch = Stopwatch::start(count);
     for number in 2..count + 2 {
         let (id, text) = (format!("call-{number}-x"), format!("hello {number}"));
-        let question = said::mcp(&id, &said::echo(number, &text));
+        let question = lines::mcp(&id, &lines::echo(number, &text));
         let since = Instant::now();
         pipes.send(question.as_bytes())?;
         pipes.answer(&id, &text)?;

@@ -1,8 +1,8 @@
-//! Standard input and output, line by line.
+//! Line-based standard input and output.
 
 use std::io::{self, BufRead, StdinLock, StdoutLock, Write};
 
-/// Standard input and output. Each piece that is sent is one write.
+/// Standard input and output. Each call of `send` is one write.
 pub(crate) struct Pipes {
     input: StdinLock<'static>,
     output: StdoutLock<'static>,
@@ -29,7 +29,7 @@ impl Pipes {
         Ok(self.read()?.map(str::to_owned))
     }
 
-    /// Waits for the answer to a question and checks that it is about `id` and says `content`.
+    /// Waits for an answer and checks that it contains `id` and `content`.
     pub(crate) fn answer(&mut self, id: &str, content: &str) -> io::Result<()> {
         loop {
             let Some(line) = self.read()? else {

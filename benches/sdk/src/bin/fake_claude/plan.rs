@@ -1,19 +1,19 @@
-//! How much is done in each phase.
+//! Amount of work in each phase.
 
 use std::io;
 use std::path::PathBuf;
 
-/// How much is done in each phase, and where the figures go.
+/// Amount of work in each phase, and the file for the measurements.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// Messages in a row.
     pub(crate) messages: usize,
-    /// Hook questions, each after the answer to the last.
+    /// Sequential hook requests.
     pub(crate) hooks: usize,
-    /// Hook questions of which [`in_flight`](Self::in_flight) are open.
+    /// Hook requests of which [`in_flight`](Self::in_flight) are open at a time.
     pub(crate) many_hooks: usize,
     pub(crate) in_flight: usize,
-    /// Calls of the tool.
+    /// Tool calls.
     pub(crate) calls: usize,
     pub(crate) figures: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! 9.6, deprecated deliverables.
+//! Specification 9.6: deprecated deliverables.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! What counts as an error, and what resets the count.
+//! Error counting: which session ends count as errors, and which reset the count.
 
 use super::*;
 
-fn errors_allowed(result: &SessionResult, after: LedgerView) -> bool {
+fn errors_allowed(result: &SessionReport, after: LedgerView) -> bool {
     let limits = RunLimits {
         max_retries: 0,
         ..limits(Mode::Run)
@@ -20,7 +20,7 @@ fn errors_allowed(result: &SessionResult, after: LedgerView) -> bool {
 // Shows: spec/3.4/retry-on-error-count-on
 #[test]
 fn these_sessions_count_as_errors() {
-    let silent = SessionResult {
+    let silent = SessionReport {
         activity: Activity::None,
         ..completed()
     };

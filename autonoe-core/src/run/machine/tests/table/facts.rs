@@ -1,9 +1,9 @@
-//! Facts that do not fit.
+//! Unexpected facts, and facts with ledger errors.
 
 use super::*;
 
 #[test]
-fn a_session_that_was_not_asked_for_changes_nothing() {
+fn a_session_that_was_not_requested_changes_nothing() {
     let (mut machine, _) = started(limits(Mode::Run), ledger(1, 0, 0));
     let before = machine.clone();
     let stray = |number| RunFact::SessionEnded {

@@ -1,4 +1,4 @@
-//! Appendix A.1, instruction selection.
+//! Specification A.1: instruction selection.
 
 use super::*;
 

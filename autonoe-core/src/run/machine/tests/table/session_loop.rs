@@ -1,4 +1,4 @@
-//! 9.1, session loop behaviour.
+//! Specification 9.1: session loop behaviour.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn the_limit_ends_the_run_in_part() {
 
 // Shows: interfaces/session-runner/option-max-iterations
 #[test]
-fn without_a_limit_it_goes_on_until_all_pass() {
+fn without_a_limit_it_continues_until_all_pass() {
     let (mut machine, mut action) = started(limits(Mode::Run), ledger(50, 0, 0));
     for passed in 1..50 {
         action = end(&mut machine, &action, completed(), ledger(50, passed, 0));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A run with two deliverables whose coding sessions may stall `max` times in a row.
+/// Starts a run with two deliverables whose coding sessions may stall `max` times in a row.
 fn coding(max: u32) -> (RunMachine, RunAction) {
     let limits = RunLimits {
         max_stalled_sessions: max,
@@ -13,11 +13,11 @@ fn coding(max: u32) -> (RunMachine, RunAction) {
     started(limits, ledger(2, 0, 0))
 }
 
-/// Ends sessions with `results`, of which none changes the ledger, until the run ends.
+/// Ends sessions with `results`, none of which changes the ledger, until the run ends.
 fn play(
     machine: &mut RunMachine,
     mut action: RunAction,
-    results: impl IntoIterator<Item = SessionResult>,
+    results: impl IntoIterator<Item = SessionReport>,
 ) -> RunAction {
     for result in results {
         let unchanged = machine.ledger();
@@ -32,8 +32,8 @@ fn play(
     action
 }
 
-fn progress(result: SessionResult) -> SessionResult {
-    SessionResult {
+fn progress(result: SessionReport) -> SessionReport {
+    SessionReport {
         progress: SessionProgress::Made,
         ..result
     }
@@ -93,7 +93,7 @@ fn a_completed_plan_is_progress_even_if_nothing_had_to_change() {
 fn each_session_end_increments_resets_or_keeps_the_count() {
     let failure = || failed(Failure::retryable("crashed", "it crashed"));
     let interrupted = || result(SessionOutcome::Interrupted);
-    let cancelled = || SessionResult::new(SessionEnd::Cancelled);
+    let cancelled = || SessionReport::new(SessionEnd::Cancelled);
     // Two sessions without progress come first. The limit is four, so the third does not end the
     // run.
     for (what, third, count) in [
@@ -199,7 +199,7 @@ fn a_finished_ledger_and_the_limits_above_come_first() {
 fn a_lost_session_keeps_the_count() {
     let (mut machine, action) = coding(3);
     let action = play(&mut machine, action, vec![stalled(completed()); 2]);
-    let number = machine.session_under_way().expect("a session");
+    let number = machine.running_session().expect("a session");
 
     let again = machine.apply(RunFact::SessionLost { number });
     assert_eq!(again, action);
@@ -216,16 +216,17 @@ fn a_lower_limit_on_resume_ends_the_run() {
 
         let answer = machine.apply(RunFact::LimitsChanged {
             at: at(100),
-            limits: GivenLimits {
+            limits: LimitOverrides {
                 max_stalled_sessions: Some(max),
-                ..GivenLimits::default()
+                ..LimitOverrides::default()
             },
             ledger: ledger(2, 0, 0),
         });
 
-        match ends {
-            true => assert_eq!(exit(&answer).code(), "stalled"),
-            false => assert_eq!(answer, RunAction::Continue, "{max}"),
+        if ends {
+            assert_eq!(exit(&answer).code(), "stalled");
+        } else {
+            assert_eq!(answer, RunAction::Continue, "{max}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! 9.5, sync behaviour, and the phases of appendix A.
+//! Specification 9.5: sync behaviour, and the phases of appendix A.
 
 use super::*;
 

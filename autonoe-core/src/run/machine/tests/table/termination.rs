@@ -1,4 +1,4 @@
-//! 3.4, termination conditions, in the design's order.
+//! Specification 3.4: termination conditions, in the order of the design.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn all_blocked_ends_the_run() {
 
 // Shows: spec/3.4/quota-exceeded-no-wait
 #[test]
-fn quota_ends_the_run_unless_it_is_told_to_wait() {
+fn a_quota_ends_the_run_unless_it_is_configured_to_wait() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
 
     let last = end(
@@ -104,7 +104,7 @@ fn quota_comes_before_budget_and_max_iterations() {
         ..limits(Mode::Run)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));
-    let spent = SessionResult {
+    let spent = SessionReport {
         cost: CostTotal::known(CostUsd::from_cents(5)),
         ..quota(None)
     };
@@ -307,7 +307,7 @@ fn budget_comes_before_max_iterations() {
         ..limits(Mode::Run)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));
-    let spent = SessionResult {
+    let spent = SessionReport {
         cost: CostTotal::known(CostUsd::from_cents(100)),
         ..completed()
     };
@@ -329,7 +329,7 @@ fn a_session_that_was_stopped_for_the_budget_ends_the_run_even_if_its_cost_is_un
         ..limits(Mode::Run)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));
-    let stopped = SessionResult::new(SessionEnd::BudgetSpent {
+    let stopped = SessionReport::new(SessionEnd::BudgetSpent {
         budget: BudgetKind::Cost,
     });
 
@@ -374,7 +374,7 @@ fn the_remainder_of_the_budget_goes_into_the_session() {
         ..limits(Mode::Run)
     };
     let (mut machine, action) = started(limits, ledger(1, 0, 0));
-    let spent = SessionResult {
+    let spent = SessionReport {
         cost: CostTotal::known(CostUsd::from_cents(30)),
         ..completed()
     };

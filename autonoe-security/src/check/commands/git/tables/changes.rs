@@ -1,6 +1,6 @@
 //! Options of subcommands that change the working tree, the index or history.
 //!
-//! As git 2.47 lists them.
+//! Taken from git 2.47.
 
 use crate::option_table::OptionTable;
 

@@ -1,6 +1,6 @@
 //! Options of subcommands that show history and contents.
 //!
-//! As git 2.47 lists them.
+//! Taken from git 2.47.
 
 use crate::option_table::OptionTable;
 

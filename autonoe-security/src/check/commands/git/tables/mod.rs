@@ -1,4 +1,4 @@
-//! Which options each subcommand has.
+//! Option tables of the git subcommands.
 
 mod changes;
 mod history;
@@ -7,11 +7,11 @@ mod repositories;
 
 use crate::option_table::OptionTable;
 
-/// The options of a subcommand; those of a family are kept apart.
+/// The options of a subcommand; those of a family are separate.
 pub(super) type Table = &'static [&'static OptionTable];
 
-/// Returns the options that `subcommand` takes in front of its first operand, or throughout.
-pub(super) fn of(subcommand: &str) -> Table {
+/// Returns the options that `subcommand` accepts before its first operand, or anywhere.
+pub(super) fn for_subcommand(subcommand: &str) -> Table {
     match subcommand {
         "log" | "whatchanged" | "reflog" => &[&history::LOG, &history::REVISION, &history::DIFF],
         "show" => &[&history::SHOW, &history::REVISION, &history::DIFF],
@@ -89,8 +89,8 @@ pub(super) fn of(subcommand: &str) -> Table {
     }
 }
 
-/// Returns the options behind the second word of a subcommand, if it has others there.
-pub(super) fn behind(subcommand: &str, word: &str) -> Option<Table> {
+/// Returns the options after the second word of a subcommand, if they differ.
+pub(super) fn after_second_word(subcommand: &str, word: &str) -> Option<Table> {
     let table: Table = match (subcommand, word) {
         ("reflog", "expire") => &[&history::REFLOG_EXPIRE],
         ("reflog", "delete") => &[&history::REFLOG_DELETE],

@@ -1,6 +1,6 @@
-//! Options of the subcommands underneath.
+//! Options of the plumbing subcommands.
 //!
-//! As git 2.47 lists them.
+//! Taken from git 2.47.
 
 use crate::option_table::OptionTable;
 

@@ -1,6 +1,6 @@
-//! Options of subcommands that make repositories and talk to others.
+//! Options of subcommands that create repositories and connect to remotes.
 //!
-//! As git 2.47 lists them.
+//! Taken from git 2.47.
 
 use crate::option_table::OptionTable;
 

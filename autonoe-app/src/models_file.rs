@@ -1,0 +1,326 @@
+//! [`ModelsFile`]: loads and validates `models.json`: providers, prices, limits, tools, telemetry.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use autonoe_core::Project;
+use autonoe_core::project::{ConfigError, ConfigFile};
+use autonoe_core::spec::spec_schema;
+use autonoe_model::agent::LimitTable;
+use autonoe_model::backend::KeyLocations;
+use autonoe_model::provider::{HeaderSource, PROVIDER_PORT};
+use autonoe_model::tools::ToolsConfig;
+use autonoe_model::transport::Trust;
+use autonoe_model::{ModelAgentOptions, PriceTable, ProviderSpec, RetryPolicy};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::literal_keys::reject_literal_key;
+use crate::telemetry::TelemetrySection;
+
+const FIELDS: &[&str] = &[
+    "$schema",
+    "providers",
+    "prices",
+    "limits",
+    "retry",
+    "maxRounds",
+    "tools",
+    "trust",
+    "telemetry",
+];
+
+/// Providers of models, prices, limits and settings of agents on models: `.autonoe/models.json`.
+///
+/// All fields are optional. The file contains no keys; a provider names the location of its key.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ModelsFile {
+    /// The schema of this file, for editors. Autonoe ignores it.
+    #[schemars(rename = "$schema", default)]
+    #[expect(dead_code, reason = "only editors look at it")]
+    schema: String,
+    /// Providers by name, for `--backend model:NAME/MODEL`.
+    #[schemars(default, schema_with = "providers_schema")]
+    pub providers: BTreeMap<String, Arc<dyn ProviderSpec>>,
+    /// Prices of models, in addition to the built-in ones.
+    #[schemars(default)]
+    pub prices: PriceTable,
+    /// Context and output limits of models, in addition to the built-in ones.
+    #[schemars(default)]
+    pub limits: LimitTable,
+    /// When a failed call is retried.
+    #[schemars(default)]
+    pub retry: RetryPolicy,
+    /// Maximum number of answers in a session.
+    #[schemars(default = "max_rounds", range(min = 1))]
+    pub max_rounds: u32,
+    /// Settings of the built-in tools.
+    #[schemars(default)]
+    pub tools: ToolsConfig,
+    /// Certificate authorities for encrypted connections, unless a provider sets its own.
+    #[schemars(default)]
+    pub trust: Trust,
+    /// Where traces and metrics of runs are sent, for all backends.
+    #[schemars(default)]
+    pub telemetry: TelemetrySection,
+}
+
+fn max_rounds() -> u32 {
+    ModelAgentOptions::MAX_ROUNDS
+}
+
+fn providers_schema(generator: &mut SchemaGenerator) -> Schema {
+    let provider = spec_schema(PROVIDER_PORT, generator).to_value();
+    let schema = serde_json::json!({"type": "object", "additionalProperties": provider});
+    Schema::try_from(schema).unwrap_or_default()
+}
+
+impl Default for ModelsFile {
+    fn default() -> Self {
+        Self {
+            schema: String::new(),
+            providers: BTreeMap::new(),
+            prices: PriceTable::default(),
+            limits: LimitTable::default(),
+            retry: RetryPolicy::default(),
+            max_rounds: max_rounds(),
+            tools: ToolsConfig::default(),
+            trust: Trust::default(),
+            telemetry: TelemetrySection::default(),
+        }
+    }
+}
+
+impl ModelsFile {
+    /// Returns the path of the file of a project.
+    pub fn path(project: &Project) -> PathBuf {
+        project.state_dir().join("models.json")
+    }
+
+    /// Reads the file of a project. Returns `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The file is invalid, contains a key, or refers to a key that agents could read.
+    pub fn load(project: &Project) -> Result<Option<Self>, ConfigError> {
+        let Some(file) = ConfigFile::load(Self::path(project))? else {
+            return Ok(None);
+        };
+        let read = Self::read(&file)?;
+        check_key_locations(&file, &read.telemetry, project.root())?;
+        Ok(Some(read))
+    }
+
+    fn read(file: &ConfigFile) -> Result<Self, ConfigError> {
+        file.expect_only("", FIELDS)?;
+        let retry: RetryPolicy = file.read("/retry")?.unwrap_or_default();
+        if retry.tries == 0 {
+            return Err(file.problem("/retry/tries", "it must be at least 1", None));
+        }
+        let max_rounds = file.read("/maxRounds")?.unwrap_or_else(max_rounds);
+        if max_rounds == 0 {
+            let hint = "remove the field to use the default, 50".to_owned();
+            return Err(file.problem("/maxRounds", "it must be at least 1", hint));
+        }
+        reject_literal_key(file, "/telemetry")?;
+        Ok(Self {
+            schema: file.read("/$schema")?.unwrap_or_default(),
+            providers: providers(file)?,
+            prices: file.read("/prices")?.unwrap_or_default(),
+            limits: file.read("/limits")?.unwrap_or_default(),
+            retry,
+            max_rounds,
+            tools: file.read("/tools")?.unwrap_or_default(),
+            trust: file.read("/trust")?.unwrap_or_default(),
+            telemetry: file.read("/telemetry")?.unwrap_or_default(),
+        })
+    }
+}
+
+fn providers(file: &ConfigFile) -> Result<BTreeMap<String, Arc<dyn ProviderSpec>>, ConfigError> {
+    let mut providers = BTreeMap::new();
+    for name in file.names("/providers")? {
+        let pointer = ConfigFile::below("/providers", name);
+        if name.is_empty() || name.contains(|c: char| c == '/' || c.is_whitespace()) {
+            let hint = "use a name without slashes and spaces".to_owned();
+            return Err(file.problem(
+                &pointer,
+                "--backend cannot select a provider with this name",
+                hint,
+            ));
+        }
+        reject_literal_key(file, &pointer)?;
+        if let Some(provider) = file.read_spec(PROVIDER_PORT, &pointer)? {
+            providers.insert(name.to_owned(), provider);
+        }
+    }
+    Ok(providers)
+}
+
+/// Checks that the keys of telemetry are not in files that agents could read.
+fn check_key_locations(
+    file: &ConfigFile,
+    section: &TelemetrySection,
+    root: &Path,
+) -> Result<(), ConfigError> {
+    let is_here = |source: &HeaderSource| {
+        let written = serde_json::to_value(source).unwrap_or_default();
+        KeyLocations::from_json(&written)
+            .in_directory(root)
+            .is_some()
+    };
+    let mut headers = section.headers.iter();
+    match headers.find(|(_, source)| is_here(source)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let pointer = ConfigFile::below("/telemetry/headers", name);
+            let hint = "move the file with the key out of the project".to_owned();
+            Err(file.problem(
+                &pointer,
+                "the key is in the project, where agents can read it",
+                hint,
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::spec::registered_specs;
+    use autonoe_model::transport::SystemAuthorities;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<ModelsFile, String> {
+        let file = ConfigFile::parse(text, Path::new("models.json"));
+        let read = file.and_then(|file| ModelsFile::read(&file));
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn everything_can_be_left_out() {
+        let file = read("{}").expect("it is empty");
+
+        assert!(file.providers.is_empty());
+        assert_eq!(file.max_rounds, 50);
+        assert_eq!(file.retry, RetryPolicy::default());
+    }
+
+    // Shows: framework/models/app-config
+    #[test]
+    fn what_the_file_says_is_read() {
+        let text = r#"{
+            "$schema": "models.json",
+            "providers": {"local": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},
+            "prices": {"local/small": {"input": "0.1", "output": "0.2"}},
+            "limits": {"small": {"context": 32000, "output": 4000}},
+            "retry": {"tries": 5}, "maxRounds": 9, "telemetry": {},
+            "trust": {"files": ["/etc/company/authority.pem"], "system": "ignored"},
+            "tools": {"network": "shared", "limits": {"commandTimeMs": 1000}}
+        }"#;
+
+        let file = read(text).expect("it is sound");
+
+        assert_eq!(Vec::from_iter(file.providers.keys()), ["local"]);
+        assert_eq!((file.retry.tries, file.max_rounds), (5, 9));
+        assert_eq!(file.limits.for_model("small").context, 32_000);
+        let trust = Trust::default().with_file("/etc/company/authority.pem");
+        assert_eq!(file.trust, trust.with_system(SystemAuthorities::Ignored));
+        assert_eq!(file.tools.limits.command_time.as_millis(), 1000);
+    }
+
+    /// A file as version 0.1 reads it. It is never written again.
+    #[test]
+    fn a_file_of_version_1_is_read() {
+        let file = read(include_str!("../tests/compat/v1/models.json")).expect("it is valid");
+
+        let names = Vec::from_iter(file.providers.keys());
+        assert_eq!(names, ["gateway", "local", "router"]);
+        let gateway = serde_json::to_value(&file.providers["gateway"]).expect("it serialises");
+        assert_eq!(gateway["type"], "anthropic");
+        assert_eq!(gateway["baseUrl"], "https://llm.example.com");
+        assert_eq!(gateway["key"], serde_json::json!({"env": "GATEWAY_KEY"}));
+        let prices = serde_json::to_value(&file.prices).expect("it serialises");
+        assert_eq!(prices["router/acme/large"]["cacheRead"], "0.05");
+        assert_eq!(file.limits.for_model("large").context, 256_000);
+        assert_eq!(file.retry.tries, 5);
+        assert_eq!(file.retry.max_retry_after_ms, 120_000);
+        assert_eq!(file.max_rounds, 80);
+        assert_eq!(file.tools.limits.command_time.as_secs(), 300);
+    }
+
+    // Shows: framework/models/app-config
+    #[test]
+    fn a_mistake_is_reported_with_its_line_its_field_and_the_remedy() {
+        for (text, expected) in [
+            (
+                "{\n\"provider\": {}}",
+                "models.json:2:1: /provider: unknown field `provider`; did you mean `providers`?",
+            ),
+            (
+                r#"{"providers": {"a": {"key": "none"}}}"#,
+                "models.json:1:21: /providers/a: the provider has no `type`; known are `anthropic`, \
+                 `google`, `openai`, `openai-compatible`",
+            ),
+            (
+                "{\"providers\": {\"a\": {\n\"type\": \"gpt\"}}}",
+                "models.json:2:9: /providers/a/type: unknown provider `gpt`; known are `anthropic`, \
+                 `google`, `openai`, `openai-compatible`",
+            ),
+            (
+                "{\"providers\": {\"a\": {\"type\": \"openai\",\n\"baseURL\": \"http://x\"}}}",
+                "models.json:2:1: /providers/a/baseURL: unknown field `baseURL`; did you mean `baseUrl`?",
+            ),
+            (
+                "{\"providers\": {\"a\": {\"type\": \"openai\",\n\"key\": {\"value\": \"sk-1\"}}}}",
+                "models.json:2:8: /providers/a/key: this file must not contain a key; put the key \
+                 into an environment variable",
+            ),
+            (
+                r#"{"providers": {"a/b": {"type": "openai"}}}"#,
+                "/providers/a~1b: --backend cannot select a provider with this name; use a name \
+                 without slashes",
+            ),
+            (
+                "{\"prices\": {\"gpt\":\n{\"input\": \"1\"}}}",
+                "models.json:2:1: /prices/gpt: the field `output` is missing",
+            ),
+            (
+                r#"{"retry": {"tries": 0}}"#,
+                "/retry/tries: it must be at least 1",
+            ),
+            (r#"{"maxRounds": 0}"#, "/maxRounds: it must be at least 1"),
+            (
+                r#"{"tools": {"network": "on"}}"#,
+                "/tools/network: unknown name `on`; known are `off` and `shared`",
+            ),
+            (r#"{"telemetry": {"x": 1}}"#, "unknown field `x`"),
+            (
+                r#"{"trust": {"system": "no"}}"#,
+                "/trust/system: unknown name `no`; known are `trusted` and `ignored`",
+            ),
+            (
+                r#"{"telemetry": {"headers": {"a": {"value": "sk-1"}}}}"#,
+                "/telemetry/headers/a: this file must not contain a key",
+            ),
+            (
+                "{\"providers\": {\"a\": {\"type\": \"openai\", \"headers\": {\n\"x-api-key\": \"sk-1\"}}}}",
+                "models.json:2:14: /providers/a/headers/x-api-key: this file must not contain a \
+                 key",
+            ),
+        ] {
+            let error = read(text).expect_err("it is wrong");
+            assert!(error.contains(expected), "{error}");
+            assert!(!error.contains("sk-1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_registered_examples_of_providers_are_understood() {
+        for spec in registered_specs(PROVIDER_PORT) {
+            let text = serde_json::json!({"providers": {"one": (spec.example)()}}).to_string();
+            read(&text).expect(spec.tag);
+        }
+    }
+}

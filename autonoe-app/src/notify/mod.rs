@@ -1,0 +1,164 @@
+//! Notifications of the operator about runs, flows and fleets: [`Notifications`].
+
+mod command;
+mod desktop;
+mod queue;
+mod run_alerts;
+mod webhook;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_core::Project;
+use autonoe_harness::alert::{Alert, AlertSink};
+
+use self::command::CommandSink;
+use self::desktop::DesktopSink;
+use self::queue::AlertQueue;
+pub use self::run_alerts::RunAlerts;
+use self::webhook::WebhookSink;
+use crate::error::AppError;
+use crate::{Env, ModelsFile, without_keys};
+
+/// The channels that an operator chose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotifyOptions {
+    /// The URL of a webhook.
+    pub url: Option<String>,
+    /// The name of the key that signs the requests to the webhook.
+    pub key: Option<String>,
+    /// A command line for `/bin/sh`.
+    pub command: Option<String>,
+    /// Whether to show desktop notifications.
+    pub desktop: bool,
+}
+
+/// Kind of work that raises alerts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertSource {
+    Run,
+    Flow,
+    Fleet,
+}
+
+impl AlertSource {
+    /// Returns the type of events that webhooks receive.
+    fn event_type(self) -> &'static str {
+        match self {
+            Self::Run => "run.alert",
+            Self::Flow => "flow.alert",
+            Self::Fleet => "harness.alert",
+        }
+    }
+}
+
+/// Sends alerts to the channels of the operator, without delaying the work.
+///
+/// Each channel has a queue of its own, so that a slow one delays no other. Alerts can be sent from
+/// any thread, and before [`start`](Self::start).
+pub struct Notifications {
+    queues: Vec<AlertQueue>,
+    warnings: Vec<String>,
+}
+
+impl Notifications {
+    /// Checks in advance whether alerts can be delivered. `env` still has the signing keys.
+    pub fn new(
+        options: &NotifyOptions,
+        source: AlertSource,
+        project: &Project,
+        models: &ModelsFile,
+        env: &Env,
+    ) -> Result<Self, AppError> {
+        let mut sinks: Vec<(Arc<dyn AlertSink>, Duration)> = Vec::new();
+        let mut warnings = Vec::new();
+        if let Some(url) = &options.url {
+            let key = options.key.as_deref();
+            let webhook = WebhookSink::new(url, key, source, project, models, env)?;
+            sinks.push((Arc::new(webhook), webhook::DEADLINE));
+        }
+        // Only the webhook needs the keys.
+        let env = &without_keys(env);
+        if let Some(line) = &options.command {
+            let command = CommandSink::new(line, env)?;
+            warnings.extend(command::warning(line, project, env));
+            sinks.push((Arc::new(command), command::DEADLINE));
+        }
+        if options.desktop {
+            match DesktopSink::find(project_name(project.root()), env) {
+                Ok(desktop) => sinks.push((Arc::new(desktop), desktop::DEADLINE)),
+                Err(reason) => {
+                    warnings.push(format!("there are no desktop notifications: {reason}"));
+                }
+            }
+        }
+        let queues = sinks.into_iter();
+        let queues = queues.map(|(sink, deadline)| AlertQueue::new(sink, deadline));
+        Ok(Self {
+            queues: queues.collect(),
+            warnings,
+        })
+    }
+
+    /// Returns warnings for the operator.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Returns whether there is no channel.
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// Queues an alert for each channel.
+    pub fn send(&self, alert: Alert) {
+        let alert = Arc::new(alert);
+        for queue in &self.queues {
+            queue.send(Arc::clone(&alert));
+        }
+    }
+
+    /// Returns the number of alerts that every channel has delivered or given up.
+    pub fn handled(&self) -> usize {
+        self.queues
+            .iter()
+            .map(AlertQueue::handled)
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// Starts the deliveries on the current runtime. `warn` receives the reason of each alert that
+    /// a channel has given up.
+    pub fn start(&self, warn: impl Fn(&str) + Send + Sync + 'static) {
+        let warn: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(warn);
+        for queue in &self.queues {
+            queue.start(Arc::clone(&warn));
+        }
+    }
+
+    /// Waits until every alert was delivered or given up, for at most `limit`. Returns a warning
+    /// if that took longer.
+    pub async fn finish(&self, limit: Duration) -> Option<String> {
+        let all = async {
+            for queue in &self.queues {
+                queue.flush().await;
+            }
+        };
+        if tokio::time::timeout(limit, all).await.is_ok() {
+            return None;
+        }
+        let late = self.queues.iter().filter(|queue| !queue.is_idle());
+        let late: Vec<_> = late.map(AlertQueue::name).collect();
+        let late = late.join(" and ");
+        Some(format!(
+            "the last notifications were not delivered in time ({late})"
+        ))
+    }
+}
+
+/// Returns the name of the project's folder.
+fn project_name(root: &Path) -> String {
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    name.to_string_lossy().into_owned()
+}

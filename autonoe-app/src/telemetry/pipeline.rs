@@ -1,0 +1,274 @@
+//! [`Telemetry`]: exports spans and metrics to receivers.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use autonoe_core::event::TraceContext;
+use autonoe_core::run::TraceContent;
+use autonoe_telemetry::{FleetMeters, SpanExportLayer};
+use opentelemetry::metrics::{Meter, MeterProvider};
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_otlp::{
+    ExporterBuildError, MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
+
+use super::export_errors::{ExportErrors, RecordingExporter};
+use super::sender::Sender;
+use super::settings::{Receiver, Settings, SettingsSource};
+use super::{SessionTelemetry, TelemetrySection};
+use crate::Env;
+
+/// Number of retries of a request. It is small, so that the end of a run does not wait long for an
+/// unreachable receiver.
+const MAX_RETRIES: usize = 2;
+
+const SCOPE: &str = "autonoe";
+
+/// Exports spans and metrics of a run. By default it exports nothing.
+#[derive(Default)]
+pub struct Telemetry {
+    spans: Option<SpanExportLayer>,
+    metrics: Option<SdkMeterProvider>,
+    content: TraceContent,
+    announced: Vec<String>,
+    /// How long the end of a run waits for the last exports.
+    end_limit: Duration,
+    troubles: Arc<ExportErrors>,
+}
+
+impl Telemetry {
+    /// Starts the exports that variables and `section` request; below `parent`, if that trace is
+    /// recorded.
+    ///
+    /// `instance` identifies this process among those that export metrics for the same service at
+    /// the same time.
+    ///
+    /// # Errors
+    ///
+    /// The settings are invalid. The error is a message for people.
+    pub fn start(
+        section: &TelemetrySection,
+        project: &Path,
+        env: &Env,
+        parent: Option<&TraceContext>,
+        instance: Option<String>,
+    ) -> Result<Self, String> {
+        let settings = Settings::resolve(SettingsSource {
+            environment: &env.environment,
+            section,
+            folder: project,
+        })?;
+        match settings {
+            None => Ok(Self::default()),
+            Some(settings) => Self::begin(settings, parent, instance),
+        }
+    }
+
+    fn begin(
+        settings: Settings,
+        parent: Option<&TraceContext>,
+        instance: Option<String>,
+    ) -> Result<Self, String> {
+        let troubles = Arc::new(ExportErrors::default());
+        let sender = Sender::start(settings.is_encrypted(), troubles.clone())
+            .map_err(|error| format!("the exporter cannot start: {error}"))?;
+        let pipeline = ExportPipeline {
+            sender,
+            troubles: troubles.clone(),
+            resource: resource(settings.service_name, instance),
+        };
+        // The owner of the trace decides whether it is recorded.
+        let is_recorded = parent.is_none_or(TraceContext::is_sampled);
+        let traces = settings.traces.filter(|_| is_recorded);
+        let spans = traces.map(|receiver| pipeline.spans(receiver, parent));
+        let metrics = settings.metrics.map(|receiver| pipeline.metrics(receiver));
+        let message = |error: ExporterBuildError| error.to_string();
+        Ok(Self {
+            spans: spans.transpose().map_err(message)?,
+            metrics: metrics.transpose().map_err(message)?,
+            content: settings.content,
+            announced: settings.warnings,
+            end_limit: settings.end_limit,
+            troubles,
+        })
+    }
+
+    /// Returns the layer that exports spans, for the subscriber of the process.
+    pub fn spans(&self) -> Option<SpanExportLayer> {
+        self.spans.clone()
+    }
+
+    /// Returns the settings of sessions.
+    pub fn sessions(&self) -> SessionTelemetry {
+        SessionTelemetry {
+            meter: self.meter(),
+            content: self.content,
+        }
+    }
+
+    /// Returns the observer that measures a fleet.
+    pub fn fleet_meters(&self) -> Option<FleetMeters> {
+        self.meter().map(|meter| FleetMeters::new(&meter))
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        let metrics = self.metrics.as_ref()?;
+        Some(metrics.meter_with_scope(scope()))
+    }
+
+    /// Returns warnings for the start of a run: what a project file sends to receivers.
+    pub fn warnings(&self) -> &[String] {
+        &self.announced
+    }
+
+    /// Exports the rest within the time limit of the settings. Returns what was not exported, if
+    /// anything.
+    pub fn finish(self) -> Option<String> {
+        let limit = self.end_limit;
+        self.finish_within(limit)
+    }
+
+    /// Exports the rest within `limit` or the time limit of the settings, whichever is shorter.
+    pub fn finish_within(self, limit: Duration) -> Option<String> {
+        let limit = limit.min(self.end_limit);
+        let mut ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>> = Vec::new();
+        if let Some(spans) = self.spans {
+            ends.push(Box::new(move || spans.shutdown(limit)));
+        }
+        if let Some(metrics) = self.metrics {
+            ends.push(Box::new(move || {
+                let flushed = metrics.force_flush();
+                // `shutdown` gives up after five seconds, and dropping it would export again.
+                std::mem::forget(metrics);
+                flushed
+            }));
+        }
+        let ended = run_concurrently(ends, limit);
+        let problem = self.troubles.message();
+        match ended {
+            Ended::InTime => problem,
+            Ended::Failed => {
+                problem.or_else(|| Some("telemetry: some data was not exported".to_owned()))
+            }
+            Ended::Late => problem.or_else(|| {
+                Some(format!(
+                    "telemetry: some data was not exported: the receiver took longer than {limit:?}"
+                ))
+            }),
+        }
+    }
+}
+
+/// How concurrent operations ended.
+enum Ended {
+    InTime,
+    Failed,
+    Late,
+}
+
+/// Runs all operations concurrently, for at most `limit`: a flush of metrics has no limit of its
+/// own.
+fn run_concurrently(
+    ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>>,
+    limit: Duration,
+) -> Ended {
+    let deadline = Instant::now() + limit;
+    let (done, all_done) = mpsc::channel();
+    let count = ends.len();
+    for end in ends {
+        let done = done.clone();
+        // A thread that cannot be started is missing below.
+        let _ = std::thread::Builder::new().spawn(move || done.send(end()));
+    }
+    drop(done);
+    let mut result = Ended::InTime;
+    for _ in 0..count {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match all_done.recv_timeout(left) {
+            Ok(Ok(())) => {}
+            Ok(Err(OTelSdkError::Timeout(_))) | Err(RecvTimeoutError::Timeout) => {
+                return Ended::Late;
+            }
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => result = Ended::Failed,
+        }
+    }
+    result
+}
+
+fn scope() -> InstrumentationScope {
+    InstrumentationScope::builder(SCOPE)
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .build()
+}
+
+fn resource(service_name: Option<String>, instance: Option<String>) -> Resource {
+    let instance = instance.map(|id| KeyValue::new("service.instance.id", id));
+    let builder = Resource::builder()
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attributes(instance);
+    match service_name {
+        Some(name) => builder.with_service_name(name).build(),
+        None => builder.build(),
+    }
+}
+
+fn repeats() -> RetryPolicy {
+    RetryPolicy::recommended().with_max_retries(MAX_RETRIES)
+}
+
+/// The shared parts of all exporters.
+struct ExportPipeline {
+    sender: Sender,
+    troubles: Arc<ExportErrors>,
+    resource: Resource,
+}
+
+impl ExportPipeline {
+    fn watched<E>(&self, exporter: E) -> RecordingExporter<E> {
+        RecordingExporter {
+            exporter,
+            troubles: self.troubles.clone(),
+        }
+    }
+
+    fn spans(
+        &self,
+        receiver: Receiver,
+        parent: Option<&TraceContext>,
+    ) -> Result<SpanExportLayer, ExporterBuildError> {
+        let mut exporter = SpanExporter::builder()
+            .with_http()
+            .with_endpoint(receiver.endpoint)
+            .with_protocol(receiver.protocol)
+            .with_timeout(receiver.limit)
+            .with_headers(receiver.headers)
+            .with_http_client(self.sender.clone().within(receiver.limit))
+            .with_retry_policy(repeats())
+            .build()?;
+        exporter.set_resource(&self.resource);
+        let processor = BatchSpanProcessor::builder(self.watched(exporter)).build();
+        Ok(SpanExportLayer::new(processor, parent))
+    }
+
+    fn metrics(&self, receiver: Receiver) -> Result<SdkMeterProvider, ExporterBuildError> {
+        let exporter = MetricExporter::builder()
+            .with_http()
+            .with_endpoint(receiver.endpoint)
+            .with_protocol(receiver.protocol)
+            .with_timeout(receiver.limit)
+            .with_headers(receiver.headers)
+            .with_http_client(self.sender.clone().within(receiver.limit))
+            .with_retry_policy(repeats())
+            .build()?;
+        Ok(SdkMeterProvider::builder()
+            .with_periodic_exporter(self.watched(exporter))
+            .with_resource(self.resource.clone())
+            .build())
+    }
+}

@@ -1,0 +1,23 @@
+//! Formatting of runs and journals for people.
+
+mod activity;
+mod decision_formatter;
+mod entry_formatter;
+mod flow_formatter;
+mod flow_replay;
+mod lines;
+mod sanitize;
+mod shorten;
+mod summary;
+mod wait_text;
+
+pub use activity::{Activity, format_tool_count};
+pub use decision_formatter::{DecisionFormatter, prompt_sent};
+pub use entry_formatter::EntryFormatter;
+pub use flow_formatter::{flows_dir, format_flow_end};
+pub use flow_replay::{FlowMismatch, FlowReplay};
+pub use lines::{LEDGER_EDITED, Level, Line, lines, no_progress};
+pub use sanitize::{sanitize, sanitize_line};
+pub use shorten::shorten;
+pub use summary::{exit_hint, report_text, summary};
+pub use wait_text::{announcement as wait_announcement, countdown as wait_countdown};

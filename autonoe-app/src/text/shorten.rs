@@ -1,0 +1,27 @@
+//! Shortens long texts to one line.
+
+use super::sanitize_line;
+
+/// Maximum number of printed characters of a text.
+const LONGEST: usize = 200;
+
+/// Formats `text` on one line, without control characters, and truncates it if it is long.
+pub fn shorten(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", sanitize_line(&text[..end])),
+        None => sanitize_line(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_becomes_one_line_without_control_characters() {
+        assert_eq!(shorten(" a\nb\x1b[2Jc\td "), "a⏎b [2Jc d");
+        assert_eq!(shorten(&"ü".repeat(200)), "ü".repeat(200));
+        assert_eq!(shorten(&"ü".repeat(201)), format!("{}…", "ü".repeat(200)));
+    }
+}

@@ -1,0 +1,282 @@
+//! [`SandboxConfig`], the configuration of the outer sandbox around a program.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use autonoe_core::agent::{AgentErrorKind, ProbeFinding};
+use autonoe_core::{AgentError, SessionSpec};
+use autonoe_process::{OsSandbox, SandboxError, find_program};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::claims::OUTER_SANDBOX_REMEDY;
+
+/// Configuration of the outer sandbox around a program, for runs that have one.
+///
+/// The sandbox is created only if the run sets [`OuterSandbox::bubblewrap`]. If it cannot be
+/// created, nothing is started. Inside, the project and the session's own files are writable, and
+/// everything else is read-only. The `.autonoe` folder of the project is read-only as well: its
+/// ledger changes only through our tools.
+///
+/// ```
+/// use autonoe_backend::{SandboxNetwork, SandboxConfig};
+///
+/// let mut walls = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+/// walls.hidden.push("/home/ada/.ssh".into());
+///
+/// assert_eq!(walls.network, SandboxNetwork::Shared);
+/// ```
+///
+/// [`OuterSandbox::bubblewrap`]: autonoe_core::agent::OuterSandbox::bubblewrap
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxConfig {
+    /// The path of bubblewrap; `None` if it is not installed.
+    pub bubblewrap: Option<PathBuf>,
+    /// Whether the program has network access.
+    pub network: SandboxNetwork,
+    /// Paths that are writable beside the project.
+    pub writable: Vec<PathBuf>,
+    /// Paths that stay readable although they are in `/tmp`, in `/run` or hidden.
+    pub readable: Vec<PathBuf>,
+    /// Paths that are hidden from the program.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// Network access of a program in an outer sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SandboxNetwork {
+    /// The network of this machine, through which the program reaches its model and our tools.
+    #[default]
+    Shared,
+    /// No network, not even to the model: for a program that needs no other service.
+    Off,
+}
+
+impl SandboxConfig {
+    /// Checks whether the outer sandbox can be created here, for a probe of the backend.
+    pub fn probe(&self) -> ProbeFinding {
+        const NAME: &str = "sandbox";
+        let Some(bubblewrap) = &self.bubblewrap else {
+            return ProbeFinding::problem(
+                NAME,
+                "there is no program `bwrap` on PATH",
+                "install it (apt install bubblewrap)",
+            );
+        };
+        match OsSandbox::new(bubblewrap).check() {
+            Ok(()) => ProbeFinding::good(NAME, "bwrap is installed and works"),
+            Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
+        }
+    }
+
+    /// Creates a configuration that uses the bubblewrap at a path, or none.
+    pub fn new(bubblewrap: Option<PathBuf>) -> Self {
+        Self {
+            bubblewrap,
+            network: SandboxNetwork::default(),
+            writable: Vec::new(),
+            readable: Vec::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Creates a configuration that uses the `bwrap` of the `PATH` in `environment`, if there is
+    /// one.
+    pub fn found_on_path(environment: &BTreeMap<OsString, OsString>) -> Self {
+        let path = environment.get(OsStr::new("PATH"));
+        Self::new(path.and_then(|path| find_program("bwrap", path)))
+    }
+
+    /// Checks whether such a sandbox can be created here, with a trivial program in it.
+    ///
+    /// It takes some milliseconds and blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// The sandbox cannot be created. The error has a remedy.
+    pub fn check(&self) -> Result<(), AgentError> {
+        OsSandbox::new(self.bubblewrap()?)
+            .check()
+            .map_err(sandbox_error)
+    }
+
+    /// Returns the remedy for a program that has no sandbox of its own.
+    ///
+    /// It blocks the thread like [`check`](Self::check).
+    pub fn remedy(&self) -> String {
+        let missing = self.check().err();
+        let remedy = missing.as_ref().and_then(AgentError::remedy);
+        remedy.unwrap_or(OUTER_SANDBOX_REMEDY).to_owned()
+    }
+
+    /// Returns whether Autonoe must start the program of `spec` in a sandbox.
+    ///
+    /// [`launch`](Self::launch) refuses a session that requires a sandbox and gets none.
+    ///
+    /// # Errors
+    ///
+    /// The session requires bubblewrap, which is not installed.
+    pub fn is_needed(&self, spec: &SessionSpec) -> Result<bool, AgentError> {
+        match &spec.outer_sandbox {
+            Some(outer) if outer.is_bubblewrap() => self.bubblewrap().map(|_| true),
+            // The embedding program created any other sandbox.
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    pub(super) fn bubblewrap(&self) -> Result<&Path, AgentError> {
+        self.bubblewrap.as_deref().ok_or_else(|| {
+            AgentError::new(
+                AgentErrorKind::NotAvailable,
+                "the agent must run in bubblewrap, which is not installed",
+            )
+            .with_remedy("install bubblewrap, or set `sandbox.bubblewrap` to its path")
+        })
+    }
+}
+
+/// Converts a sandbox failure to an error with a remedy.
+pub(super) fn sandbox_error(error: SandboxError) -> AgentError {
+    let remedy = error.remedy();
+    let message = "the agent must run in bubblewrap, which does not work on this system";
+    let failed = AgentError::new(AgentErrorKind::NotAvailable, message).with_source(error);
+    failed.with_remedy(remedy)
+}
+
+/// Configuration of the outer sandbox around a program. All fields are optional.
+///
+/// ```
+/// use autonoe_backend::SandboxSpec;
+///
+/// let spec: SandboxSpec = serde_json::from_str(r#"{"hidden": ["/home/ada/.ssh"]}"#)?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct SandboxSpec {
+    /// The path of bubblewrap. The default is the `bwrap` on `PATH`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bubblewrap: Option<PathBuf>,
+    /// The network access of the program.
+    pub network: SandboxNetwork,
+    /// Paths that are writable beside the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<PathBuf>,
+    /// Paths that stay readable although they are in `/tmp`, in `/run` or hidden.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<PathBuf>,
+    /// Paths that are hidden from the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<PathBuf>,
+}
+
+impl SandboxSpec {
+    /// Applies the spec to `walls`.
+    pub fn apply(self, walls: &mut SandboxConfig) {
+        if self.bubblewrap.is_some() {
+            walls.bubblewrap = self.bubblewrap;
+        }
+        walls.network = self.network;
+        walls.writable.extend(self.writable);
+        walls.readable.extend(self.readable);
+        walls.hidden.extend(self.hidden);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::RunId;
+    use autonoe_core::agent::{OuterSandbox, Sandbox};
+    use autonoe_core::gate::{Gate, Grants, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
+    use serde_json::json;
+
+    use super::*;
+
+    fn spec(sandbox: Sandbox, outer: Option<&str>) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
+        spec.sandbox = sandbox;
+        spec.outer_sandbox = outer.map(|name| OuterSandbox {
+            name: name.to_owned(),
+        });
+        spec
+    }
+
+    #[test]
+    fn bubblewrap_is_required_whatever_else_the_session_sets() {
+        use AgentErrorKind::NotAvailable;
+        use Sandbox::{Off, Required};
+        let (bwrap, none) = (Some("/usr/bin/bwrap"), None);
+        let (ours, other) = (Some("bubblewrap"), Some("a container"));
+        for (bubblewrap, sandbox, outer, expected) in [
+            (bwrap, Required, ours, Ok(true)),
+            (bwrap, Off, ours, Ok(true)),
+            (none, Required, ours, Err(NotAvailable)),
+            (none, Off, ours, Err(NotAvailable)),
+            // The embedding program has created another sandbox around everything.
+            (bwrap, Required, other, Ok(false)),
+            (none, Required, other, Ok(false)),
+            (none, Off, other, Ok(false)),
+            (bwrap, Required, None, Ok(false)),
+            (bwrap, Off, None, Ok(false)),
+        ] {
+            let walls = SandboxConfig::new(bubblewrap.map(PathBuf::from));
+            let spec = spec(sandbox, outer);
+
+            let needed = walls.is_needed(&spec);
+
+            let needed = needed.map_err(|error| error.kind());
+            assert_eq!(needed, expected, "{bubblewrap:?} {sandbox:?} {outer:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_sandbox_is_reported_with_a_remedy() {
+        for bubblewrap in [None, Some("/nowhere/bwrap".into())] {
+            let error = SandboxConfig::new(bubblewrap)
+                .check()
+                .expect_err("there is none");
+
+            assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
+            assert!(error.remedy().is_some(), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_spec_overrides_the_values_that_it_sets() {
+        let spec = json!({
+            "network": "off", "writable": ["/w"], "readable": ["/r"], "hidden": ["/h"],
+        });
+        let spec: SandboxSpec = serde_json::from_value(spec).expect("a spec");
+        let mut walls = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+
+        spec.apply(&mut walls);
+
+        let mut expected = SandboxConfig::new(Some("/usr/bin/bwrap".into()));
+        expected.network = SandboxNetwork::Off;
+        expected.writable = vec!["/w".into()];
+        expected.readable = vec!["/r".into()];
+        expected.hidden = vec!["/h".into()];
+        assert_eq!(walls, expected);
+        let named: SandboxSpec =
+            serde_json::from_value(json!({"bubblewrap": "/opt/bwrap"})).expect("a spec");
+        named.apply(&mut walls);
+        assert_eq!(walls.bubblewrap, Some("/opt/bwrap".into()));
+    }
+
+    #[test]
+    fn a_mistake_is_an_error() {
+        for mistake in [json!({"network": "maybe"}), json!({"hide": []})] {
+            assert!(serde_json::from_value::<SandboxSpec>(mistake).is_err());
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Launches a program inside the outer sandbox of [`SandboxConfig`].
+
+use std::path::{Path, PathBuf};
+
+use autonoe_core::agent::AgentErrorKind;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::{AgentError, Capabilities, SessionSpec};
+use autonoe_process::{Launch, Network, OsSandbox};
+
+use super::sandbox::sandbox_error;
+use super::{SandboxConfig, SandboxNetwork, SessionDirectory};
+
+/// Directories that are empty in every sandbox.
+const EMPTY: [&str; 2] = ["/tmp", "/run"];
+
+/// A program, and the paths that it needs inside its sandbox beside the project and the folder of
+/// the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxMounts {
+    /// The program. It stays readable even if it is in `/tmp` or in a hidden folder.
+    pub program: PathBuf,
+    /// Other files that the program consists of. They stay readable, too.
+    pub readable: Vec<PathBuf>,
+    /// Paths that the program writes to, beside the folder of the session. They must exist.
+    pub writable: Vec<PathBuf>,
+    /// Entries of the folder of the session that are read-only. They must exist.
+    pub read_only: Vec<PathBuf>,
+    /// Paths that are hidden from the program, if they exist.
+    pub hidden: Vec<PathBuf>,
+}
+
+impl SandboxConfig {
+    /// Builds the launch of a program for `spec`: in the directory of the session, with the lock of
+    /// the run, and inside the sandbox if it is needed.
+    ///
+    /// `claimed` are the capabilities of the backend. A session that sets a field which they do not
+    /// claim is refused, even if the backend did not call [`SessionSpec::refuse_unclaimed`]: a
+    /// session that requires a sandbox never starts without one.
+    ///
+    /// The sandbox is tried first: a sandbox that fails later would look like a failing program.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`SessionSpec::refuse_unclaimed`] and
+    /// `is_needed`, and an error if the sandbox cannot be created.
+    pub async fn launch(
+        &self,
+        spec: &SessionSpec,
+        claimed: &Capabilities,
+        place: SessionDirectory,
+        inside: &SandboxMounts,
+    ) -> Result<Launch, AgentError> {
+        spec.refuse_unclaimed(claimed)?;
+        let mut launch = if self.is_needed(spec)? {
+            let own = [place.path(), place.temporary()];
+            let sandbox = check_sandbox(self.build_sandbox(&spec.cwd, own, inside)?).await?;
+            let program = self.path_inside(&inside.program);
+            place.launch(&program, &spec.cwd).sandbox(sandbox)
+        } else {
+            place.launch(&inside.program, &spec.cwd)
+        };
+        if let Some(lock) = &spec.lock {
+            launch = launch.inherit(lock.clone());
+        }
+        Ok(launch)
+    }
+
+    /// Builds the sandbox of a program that works in `project` and has its `own` folders.
+    fn build_sandbox(
+        &self,
+        project: &Path,
+        own: [&Path; 2],
+        inside: &SandboxMounts,
+    ) -> Result<OsSandbox, AgentError> {
+        let mut sandbox = OsSandbox::new(self.bubblewrap()?).network(match self.network {
+            SandboxNetwork::Shared => Network::Shared,
+            SandboxNetwork::Off => Network::Off,
+        });
+        for name in ProjectPaths::STATE_FOLDERS {
+            let ours = project.join(name);
+            if ours.exists() {
+                sandbox = sandbox.read_only(ours);
+            }
+        }
+        let own = [project].into_iter().chain(own);
+        let others = inside.writable.iter().chain(&self.writable);
+        let writable: Vec<_> = own.chain(others.map(PathBuf::as_path)).collect();
+        // The agent controls programs in folders that it can write to anyway.
+        let is_writable = |path: &PathBuf| writable.iter().any(|folder| is_in(path, folder));
+        let executed = [&inside.program].into_iter().chain(&inside.readable);
+        let executed = executed.filter(|path| !is_writable(path));
+        let readable = executed.chain(&self.readable).chain(&inside.read_only);
+        let sandbox = readable.fold(sandbox, OsSandbox::read_only);
+        let sandbox = writable.into_iter().fold(sandbox, OsSandbox::writable);
+        let hidden = inside.hidden.iter().chain(&self.hidden);
+        Ok(hidden.fold(sandbox, OsSandbox::hidden))
+    }
+
+    /// Returns the path of `program` inside the sandbox. A symlink in a hidden folder is resolved,
+    /// because it does not exist there.
+    fn path_inside(&self, program: &Path) -> PathBuf {
+        let hidden = self.hidden.iter().map(PathBuf::as_path);
+        let mut hidden = EMPTY.map(Path::new).into_iter().chain(hidden);
+        if hidden.any(|folder| program.starts_with(folder)) {
+            resolve(program)
+        } else {
+            program.to_owned()
+        }
+    }
+}
+
+/// Creates `sandbox` once, with a trivial program in it.
+async fn check_sandbox(sandbox: OsSandbox) -> Result<OsSandbox, AgentError> {
+    let checked = tokio::task::spawn_blocking(move || sandbox.check().map(|()| sandbox)).await;
+    match checked {
+        Ok(checked) => checked.map_err(sandbox_error),
+        Err(error) => {
+            let message = "the sandbox could not be tested";
+            Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
+        }
+    }
+}
+
+/// Returns whether `path` is in `folder`, after symlinks of both are resolved.
+fn is_in(path: &Path, folder: &Path) -> bool {
+    resolve(path).starts_with(resolve(folder))
+}
+
+fn resolve(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use autonoe_core::RunId;
+    use autonoe_core::agent::{OuterSandbox, Sandbox, SessionField, Support};
+    use autonoe_core::gate::{Gate, Grants};
+    use autonoe_core::time::SessionKey;
+    use autonoe_core::tool::Toolbox;
+
+    use super::*;
+
+    fn walls() -> SandboxConfig {
+        SandboxConfig::new(Some("/usr/bin/bwrap".into()))
+    }
+
+    #[test]
+    fn project_and_session_folders_are_writable_and_the_state_folder_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = folder.path().join("project");
+        for name in [".autonoe", ".harness"] {
+            fs::create_dir_all(project.join(name)).expect("it can be made");
+        }
+        let mut walls = walls();
+        walls.network = SandboxNetwork::Off;
+        walls.writable = vec!["/cache".into()];
+        walls.readable = vec!["/tmp/data".into()];
+        walls.hidden = vec!["/secret".into()];
+        let inside = SandboxMounts {
+            program: "/tmp/program".into(),
+            readable: vec!["/tmp/package".into(), project.join("tools/script")],
+            writable: vec!["/kept".into()],
+            read_only: vec!["/tmp/session/home".into()],
+            hidden: vec![project.join("settings")],
+        };
+
+        let own = ["/tmp/session", "/tmp/session-files"].map(Path::new);
+        let made = walls.build_sandbox(&project, own, &inside);
+
+        let expected = OsSandbox::new("/usr/bin/bwrap")
+            .network(Network::Off)
+            .read_only(project.join(".autonoe"))
+            .read_only(project.join(".harness"))
+            .read_only("/tmp/program")
+            .read_only("/tmp/package")
+            .read_only("/tmp/data")
+            .read_only("/tmp/session/home")
+            .writable(&project)
+            .writable("/tmp/session")
+            .writable("/tmp/session-files")
+            .writable("/kept")
+            .writable("/cache")
+            .hidden(project.join("settings"))
+            .hidden("/secret");
+        assert_eq!(made.expect("there is one"), expected);
+    }
+
+    #[test]
+    fn a_program_is_started_by_its_own_name_unless_a_link_to_it_is_hidden() {
+        let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+        let folder = folder.path().canonicalize().expect("it is there");
+        let (program, link) = (folder.join("program-1.2"), folder.join("program"));
+        fs::write(&program, "").expect("writable");
+        symlink(&program, &link).expect("writable");
+
+        assert_eq!(walls().path_inside(&link), link);
+        let mut walls = walls();
+        walls.hidden.push(folder);
+        assert_eq!(walls.path_inside(&link), program);
+    }
+
+    fn session(sandbox: Sandbox, outer: Option<OuterSandbox>) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
+        spec.sandbox = sandbox;
+        spec.outer_sandbox = outer;
+        spec
+    }
+
+    #[tokio::test]
+    async fn a_session_that_requires_a_sandbox_is_not_launched_without_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let without = Capabilities::new("program").with_outer_sandbox(Support::Yes);
+        let with_own = without.clone().with_sandbox(Support::Yes);
+        let container = OuterSandbox {
+            name: "a container".to_owned(),
+        };
+        let refused = AgentErrorKind::Unclaimed(SessionField::Sandbox);
+        for (spec, claimed, expected) in [
+            (session(Sandbox::Required, None), &without, Err(refused)),
+            (session(Sandbox::Required, None), &with_own, Ok(())),
+            (
+                session(Sandbox::Required, Some(container)),
+                &without,
+                Ok(()),
+            ),
+            (session(Sandbox::Off, None), &without, Ok(())),
+        ] {
+            let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
+
+            let made = walls()
+                .launch(&spec, claimed, place, &SandboxMounts::default())
+                .await;
+
+            let made = made.map(drop).map_err(|error| error.kind());
+            assert_eq!(made, expected, "{spec:?} {claimed:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_sandbox_that_cannot_be_made_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = session(Sandbox::Off, Some(OuterSandbox::bubblewrap()));
+        let claimed = Capabilities::new("program").with_outer_sandbox(Support::Yes);
+        let place = SessionDirectory::create(folder.path(), "x-", |_| Ok(())).expect("a place");
+        let walls = SandboxConfig::new(Some("/nowhere/bwrap".into()));
+
+        let made = walls
+            .launch(&spec, &claimed, place, &SandboxMounts::default())
+            .await;
+
+        let error = made.expect_err("there is none");
+        assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
+        assert!(error.remedy().is_some(), "{error}");
+    }
+}

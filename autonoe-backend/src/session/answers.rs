@@ -1,0 +1,92 @@
+//! Decisions about the calls of a program, and the tasks that send them.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use autonoe_core::ToolCall;
+use autonoe_core::gate::{Gate, GateDecision};
+use futures::FutureExt;
+use tokio::task::AbortHandle;
+
+/// The reason of a denial when the gate made no decision.
+pub const FAILED_CHECK: &str = "a check of this call failed, so it is not allowed";
+
+/// A denied call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeniedCall {
+    /// The id of the call.
+    pub call: String,
+    /// The reason for the agent.
+    pub reason: String,
+}
+
+/// Requests the decision of the gate about `call`.
+///
+/// # Errors
+///
+/// The gate denies the call, panics, or takes longer than `limit`. The error is the reason.
+pub async fn decide_call(gate: &Gate, call: &ToolCall, limit: Duration) -> Result<(), String> {
+    let decided = AssertUnwindSafe(gate.decide(call)).catch_unwind();
+    match tokio::time::timeout(limit, decided).await {
+        Ok(Ok(GateDecision::Allow { .. })) => Ok(()),
+        Ok(Ok(GateDecision::Deny { reason, .. })) => Err(reason),
+        Ok(Err(_)) | Err(_) => Err(FAILED_CHECK.to_owned()),
+    }
+}
+
+/// Tasks that answer the requests of a program, by the ids of the requests. Dropping it aborts
+/// them.
+#[derive(Debug)]
+pub struct AnswerTasks<K> {
+    tasks: HashMap<K, AbortHandle>,
+}
+
+impl<K> Default for AnswerTasks<K> {
+    fn default() -> Self {
+        Self {
+            tasks: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Eq + Hash> AnswerTasks<K> {
+    /// Starts a task that answers the request `id`. If `answer` panics, the task runs `otherwise`.
+    pub fn spawn(
+        &mut self,
+        id: K,
+        answer: impl Future<Output = ()> + Send + 'static,
+        otherwise: impl FnOnce() + Send + 'static,
+    ) {
+        self.tasks.retain(|_, task| !task.is_finished());
+        let task = tokio::spawn(async move {
+            if AssertUnwindSafe(answer).catch_unwind().await.is_err() {
+                otherwise();
+            }
+        });
+        self.tasks.insert(id, task.abort_handle());
+    }
+
+    /// Aborts the task of a request that the program has withdrawn.
+    pub fn abort(&mut self, id: &K) {
+        if let Some(task) = self.tasks.remove(id) {
+            task.abort();
+        }
+    }
+
+    /// Aborts all tasks.
+    pub fn abort_all(&mut self) {
+        for (_, task) in self.tasks.drain() {
+            task.abort();
+        }
+    }
+}
+
+impl<K> Drop for AnswerTasks<K> {
+    fn drop(&mut self) {
+        for task in self.tasks.values() {
+            task.abort();
+        }
+    }
+}

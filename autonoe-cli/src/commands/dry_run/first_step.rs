@@ -1,0 +1,160 @@
+//! First step of a run, for `--dry-run`.
+
+use autonoe_core::Mode;
+use autonoe_core::ledger::LedgerCounts;
+use autonoe_core::project::{InstructionOrigin, NextStep, RunPreview};
+use autonoe_core::time::format_time;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::model_choice::ModelChoice;
+use crate::args::RunRequest;
+
+/// What a run would do first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct First {
+    mode: Mode,
+    /// The counts of the ledger, if there is one.
+    ledger: Option<LedgerCounts>,
+    /// The holder of the run lock, which would prevent the run.
+    held: Option<String>,
+    /// The interrupted run that would be resumed.
+    resumes: Option<String>,
+    /// The next step.
+    next: Next,
+}
+
+/// The next step.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "step", rename_all = "snake_case")]
+enum Next {
+    /// A session of an agent.
+    Session {
+        /// Its number in the run.
+        number: u32,
+        /// The name of the instruction.
+        instruction: String,
+        /// `built-in`, or the file that the text is in.
+        text: String,
+        /// How many lines the text has.
+        lines: usize,
+        /// The model, unless it is the backend's default.
+        model: Option<String>,
+        /// The tools for deliverables, as the agent calls them.
+        tools: Vec<String>,
+    },
+    /// A wait that was in progress when the run was interrupted.
+    Wait {
+        /// The end of the wait.
+        until: Timestamp,
+    },
+    /// Nothing, until the run is resumed.
+    Hold,
+    /// The end of the run.
+    Finish {
+        /// The reason as a stable name.
+        exit: &'static str,
+        /// The reason as text.
+        why: String,
+    },
+    /// A step that this version does not know.
+    Unknown,
+}
+
+impl First {
+    pub(super) fn new(
+        work: &RunRequest<'_>,
+        preview: &RunPreview,
+        on_model: Option<&ModelChoice>,
+    ) -> Self {
+        Self {
+            mode: work.mode,
+            ledger: preview.ledger.map(|ledger| ledger.counts),
+            held: preview.lock_held.as_ref().map(ToString::to_string),
+            resumes: preview.resumes.as_ref().map(|run| run.run.to_string()),
+            next: Next::new(work, &preview.next, on_model),
+        }
+    }
+
+    /// Returns the same information as rows of names and values.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let ledger = match &self.ledger {
+            None => "none yet".to_owned(),
+            Some(counts) => {
+                format!("{} of {} deliverables passed", counts.passed, counts.total)
+            }
+        };
+        let mut rows = vec![("mode", self.mode.to_string()), ("ledger", ledger)];
+        rows.extend(self.held.clone().map(|held| ("blocked by", held)));
+        rows.extend(self.resumes.as_ref().map(|run| {
+            let value =
+                format!("run {run}; limits that you do not pass keep their original values");
+            ("resumes", value)
+        }));
+        rows.extend(self.next.rows());
+        rows
+    }
+}
+
+impl Next {
+    fn new(work: &RunRequest<'_>, next: &NextStep, on_model: Option<&ModelChoice>) -> Self {
+        match next {
+            NextStep::Session {
+                number,
+                instruction,
+                text,
+                tools,
+            } => {
+                let models = work.agent.models();
+                let own = on_model.map(ModelChoice::model);
+                let model = models.for_phase(instruction.phase()).or(own);
+                Self::Session {
+                    number: *number,
+                    instruction: instruction.to_string(),
+                    text: match &text.origin {
+                        InstructionOrigin::BuiltIn => "built-in".to_owned(),
+                        InstructionOrigin::File(path) => path.display().to_string(),
+                    },
+                    lines: text.text.lines().count(),
+                    model: model.map(str::to_owned),
+                    tools: tools.clone(),
+                }
+            }
+            NextStep::Wait { until } => Self::Wait { until: *until },
+            NextStep::Hold => Self::Hold,
+            NextStep::Finish { exit } => Self::Finish {
+                exit: exit.code(),
+                why: exit.to_string(),
+            },
+            _ => Self::Unknown,
+        }
+    }
+
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Session {
+                number,
+                instruction,
+                text,
+                lines,
+                model,
+                tools,
+            } => {
+                let model = model.as_deref().unwrap_or("the backend's default");
+                vec![
+                    ("session", number.to_string()),
+                    ("instruction", instruction.clone()),
+                    ("text", format!("{text}, {lines} lines")),
+                    ("model", model.to_owned()),
+                    ("tools", tools.join(", ")),
+                ]
+            }
+            Self::Wait { until } => vec![("waits until", format_time(*until))],
+            Self::Hold => vec![("paused", "until it is resumed".to_owned())],
+            Self::Finish { why, .. } => vec![("ends immediately", why.clone())],
+            Self::Unknown => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `autonoe harness send`, `pause`, `resume`, `stop` and `kill`: commands that control a fleet.
+
+use std::process::ExitCode;
+
+use autonoe_harness::strategy::MemberId;
+
+use super::control_output::HarnessRequest;
+use super::fleet_selection::{FleetSelection, control_error, select_fleet};
+use super::{block_on, state_error};
+use crate::args::{HarnessKillArgs, HarnessMemberArgs, HarnessSendArgs, HarnessStopArgs};
+use crate::cli_env::CliEnv;
+use crate::error::CliError;
+
+/// Sends an instruction to the agent of a member.
+pub(super) fn send(args: &HarnessSendArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    if args.text.trim().is_empty() {
+        return Err(CliError::usage("the message is empty"));
+    }
+    block_on(async {
+        let chosen = select_fleet(&args.which, surroundings).await?;
+        let member = chosen.member(&args.member)?;
+        let handle = chosen.handle(&member)?;
+        let sent = handle.send_instruction(&args.text).await;
+        let number = sent.map_err(|error| control_error(&error, &member))?;
+        let words = format!(
+            "{member} gets the message in its next turn, if it has one (instruction {number})"
+        );
+        let request = HarnessRequest {
+            instruction: Some(number),
+            ..new_request(&chosen, "send", Some(member))
+        };
+        request.print(args.json, &words, surroundings)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Pauses a member or the fleet: no new work starts until it is resumed.
+pub(super) fn pause(args: &HarnessMemberArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    block_on(async {
+        let chosen = running_fleet(args, surroundings).await?;
+        let member = requested_member(&chosen, args)?;
+        match &member {
+            Some(member) => {
+                let paused = chosen.handle(member)?.pause().await;
+                paused.map_err(|error| control_error(&error, member))?;
+            }
+            None => {
+                let paused = chosen.home.request_pause(chosen.name());
+                paused.map_err(|error| state_error(&error))?;
+            }
+        }
+        let words = format!(
+            "{} starts no new work until it is resumed",
+            target(&chosen, member.as_ref())
+        );
+        let request = new_request(&chosen, "pause", member);
+        request.print(args.json, &words, surroundings)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Resumes a member or the fleet.
+pub(super) fn resume(
+    args: &HarnessMemberArgs,
+    surroundings: &CliEnv,
+) -> Result<ExitCode, CliError> {
+    block_on(async {
+        let chosen = running_fleet(args, surroundings).await?;
+        let member = requested_member(&chosen, args)?;
+        match &member {
+            Some(member) => {
+                let resumed = chosen.handle(member)?.resume().await;
+                resumed.map_err(|error| control_error(&error, member))?;
+            }
+            None => {
+                let resumed = chosen.home.request_resume(chosen.name());
+                resumed.map_err(|error| state_error(&error))?;
+            }
+        }
+        let words = format!("{} is resumed", target(&chosen, member.as_ref()));
+        let request = new_request(&chosen, "resume", member);
+        request.print(args.json, &words, surroundings)?;
+        hint_without_coordinator(&chosen, "resumes it", surroundings)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Stops a member or the fleet gracefully.
+pub(super) fn stop(args: &HarnessStopArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    let HarnessStopArgs {
+        target: args,
+        reason,
+    } = args;
+    block_on(async {
+        let chosen = running_fleet(args, surroundings).await?;
+        let member = requested_member(&chosen, args)?;
+        match &member {
+            Some(member) => {
+                let stopped = chosen.handle(member)?.stop(reason).await;
+                stopped.map_err(|error| control_error(&error, member))?;
+            }
+            None => {
+                let stopped = chosen.home.request_stop(chosen.name(), reason);
+                stopped.map_err(|error| state_error(&error))?;
+            }
+        }
+        let words = format!("{} is stopping", target(&chosen, member.as_ref()));
+        let request = new_request(&chosen, "stop", member);
+        request.print(args.json, &words, surroundings)?;
+        hint_without_coordinator(&chosen, "ends it", surroundings)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Kills a member or the fleet with all processes that it started, and waits until they have ended.
+pub(super) fn kill(args: &HarnessKillArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    let HarnessKillArgs {
+        target: args,
+        after,
+    } = args;
+    block_on(async {
+        let chosen = running_fleet(args, surroundings).await?;
+        let member = requested_member(&chosen, args)?;
+        let all = match &member {
+            Some(member) => vec![member.clone()],
+            None => {
+                // Stops the fleet first, so that no member replaces a killed one.
+                let stopped = chosen.home.request_stop(chosen.name(), "killed");
+                stopped.map_err(|error| state_error(&error))?;
+                chosen.started()?
+            }
+        };
+        let mut killed = Vec::new();
+        for member in &all {
+            let handle = chosen.handle(member)?;
+            killed.push(async move {
+                let killed = handle.kill(*after).await;
+                killed.map_err(|error| control_error(&error, member))
+            });
+        }
+        for killed in futures::future::join_all(killed).await {
+            killed?;
+        }
+        let words = format!("{} was killed", target(&chosen, member.as_ref()));
+        let request = HarnessRequest {
+            members: all,
+            ..new_request(&chosen, "kill", member)
+        };
+        request.print(args.json, &words, surroundings)?;
+        hint_without_coordinator(&chosen, "ends it", surroundings)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Finds the fleet. Returns an error if it has ended.
+async fn running_fleet(
+    args: &HarnessMemberArgs,
+    surroundings: &CliEnv,
+) -> Result<FleetSelection, CliError> {
+    let chosen = select_fleet(&args.which, surroundings).await?;
+    match chosen.fleet.result {
+        None => Ok(chosen),
+        Some(_) => {
+            let message = format!("the fleet {} has ended", chosen.name());
+            let error = CliError::failure(message);
+            Err(error.with_hint("run `autonoe harness status` to see the result"))
+        }
+    }
+}
+
+fn requested_member(
+    chosen: &FleetSelection,
+    args: &HarnessMemberArgs,
+) -> Result<Option<MemberId>, CliError> {
+    let member = args.member.as_deref();
+    member.map(|name| chosen.member(name)).transpose()
+}
+
+fn target(chosen: &FleetSelection, member: Option<&MemberId>) -> String {
+    match member {
+        Some(member) => member.to_string(),
+        None => format!("the fleet {}", chosen.name()),
+    }
+}
+
+fn new_request(
+    chosen: &FleetSelection,
+    action: &'static str,
+    member: Option<MemberId>,
+) -> HarnessRequest {
+    let all = || chosen.fleet.plan.members.iter().map(|(id, _)| id.clone());
+    HarnessRequest {
+        fleet: chosen.name().to_owned(),
+        action,
+        whole_fleet: member.is_none(),
+        members: member.map_or_else(|| all().collect(), |member| vec![member]),
+        instruction: None,
+    }
+}
+
+/// Prints a hint if no coordinator runs the fleet: only the next `run` performs the request.
+fn hint_without_coordinator(
+    chosen: &FleetSelection,
+    does: &str,
+    surroundings: &CliEnv,
+) -> Result<(), CliError> {
+    let coordinator = chosen.home.coordinator(chosen.name());
+    if coordinator.map_err(|error| state_error(&error))?.is_none() {
+        surroundings.print_note(&format!(
+            "  hint: this fleet has no coordinator now; the `autonoe harness run` command that \
+             started it {does}"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `ExecutorFactory`, which builds the executors of a fleet for a folder.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use autonoe_app::telemetry::SessionTelemetry;
+use autonoe_app::{ChosenBackend, ModelsFile, RequestedOptions, SessionSetup, criteria_commands};
+use autonoe_core::agent::ThinkingBudget;
+use autonoe_core::event::TraceContext;
+use autonoe_core::gate::ProjectPaths;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
+use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::spec::SpecContext;
+use autonoe_core::{AgentClientFactory, Mode, Project, RunObserver, SessionRunner};
+use autonoe_harness::{AgentExecutor, Executors};
+
+use crate::cli_env::CliEnv;
+use crate::error::CliError;
+
+/// Builds executors for a folder, with the guards, the policy and the sandbox of a run.
+#[derive(Clone)]
+pub(super) struct ExecutorFactory {
+    config: EffectiveConfig,
+    backends: Vec<ReadyBackend>,
+    usual: String,
+    models: Arc<ModelsFile>,
+    rules: Rules,
+    observers: Vec<Arc<dyn RunObserver>>,
+    telemetry: SessionTelemetry,
+    surroundings: CliEnv,
+}
+
+/// A backend that is ready for use.
+#[derive(Clone)]
+struct ReadyBackend {
+    name: String,
+    model: Option<String>,
+    agents: Arc<dyn AgentClientFactory>,
+    equipment: SessionSetup,
+}
+
+/// Options that apply to all agents of a fleet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) switch: SandboxSwitch,
+    pub(super) destructive: Destructive,
+    pub(super) thinking: Option<ThinkingBudget>,
+}
+
+impl ExecutorFactory {
+    /// Loads the settings of `project`.
+    pub(super) fn load(
+        project: &Project,
+        models: ModelsFile,
+        rules: Rules,
+        surroundings: &CliEnv,
+    ) -> Result<Self, CliError> {
+        let config = AgentConfig::load(project.config_path())?;
+        let config = EffectiveConfig::merge(config, Mode::Run, rules.switch)?;
+        let config = config.destructive(rules.destructive);
+        // Validated here, because later there is no way to report an error.
+        apply_config(
+            &config,
+            SessionRunner::builder(project.root()),
+            project.root(),
+        )?;
+        Ok(Self {
+            config,
+            backends: Vec::new(),
+            usual: String::new(),
+            models: Arc::new(models),
+            rules,
+            observers: Vec::new(),
+            telemetry: SessionTelemetry::default(),
+            surroundings: surroundings.clone(),
+        })
+    }
+
+    /// Adds a backend under a name, and returns its warnings.
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        chosen: &ChosenBackend,
+        model: Option<&str>,
+        project: &Project,
+    ) -> Result<Vec<String>, CliError> {
+        let rules = self.rules;
+        let wanted = RequestedOptions {
+            model,
+            plan_model: None,
+            thinking: rules.thinking,
+            sandbox: rules.switch,
+        };
+        let (models, surroundings) = (&self.models, &self.surroundings);
+        let built = chosen.build(project, Mode::Run, wanted, models, surroundings)?;
+        self.backends.push(ReadyBackend {
+            name: name.to_owned(),
+            model: model.map(str::to_owned),
+            agents: built.agents,
+            equipment: SessionSetup::new(built.outer_sandbox, rules.thinking, surroundings)
+                .without_server(built.missing_server),
+        });
+        Ok(built.warnings)
+    }
+
+    /// Sets the backend of tasks without an explicit one.
+    pub(super) fn set_default_backend(&mut self, name: &str) {
+        name.clone_into(&mut self.usual);
+    }
+
+    /// Returns the `models.json` of the project.
+    pub(super) fn models(&self) -> Arc<ModelsFile> {
+        self.models.clone()
+    }
+
+    /// Adds an observer of the sessions.
+    pub(super) fn add_observer(&mut self, observer: Arc<dyn RunObserver>) {
+        self.observers.push(observer);
+    }
+
+    /// Sets the telemetry of the sessions.
+    pub(super) fn set_telemetry(&mut self, telemetry: SessionTelemetry) {
+        self.telemetry = telemetry;
+    }
+
+    /// Builds the executors of a folder. The parent of their sessions is `parent`.
+    pub(super) fn executors(&self, folder: &Path, parent: Option<&TraceContext>) -> Executors {
+        let (models, switch) = (&self.models, self.rules.switch);
+        let commands = criteria_commands(folder, models, switch, &self.surroundings);
+        let executors = self
+            .backends
+            .iter()
+            .fold(Executors::default(), |all, backend| {
+                let executor = AgentExecutor::new(&backend.name, backend.agents.clone(), folder)
+                    .commands(commands.clone())
+                    .sessions(self.sessions(backend, folder, parent));
+                let executor = match &backend.model {
+                    Some(model) => executor.model(model),
+                    None => executor,
+                };
+                all.executor(Arc::new(executor.self_judging()))
+            });
+        executors.default_executor(&self.usual)
+    }
+
+    fn sessions(
+        &self,
+        backend: &ReadyBackend,
+        folder: &Path,
+        parent: Option<&TraceContext>,
+    ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + use<> {
+        let (config, equipment) = (self.config.clone(), backend.equipment.clone());
+        let (observers, folder) = (self.observers.clone(), folder.to_owned());
+        let (telemetry, parent) = (self.telemetry.clone(), parent.cloned());
+        move |builder| {
+            let builder = match apply_config(&config, builder, &folder) {
+                Ok(builder) => builder,
+                Err(error) => {
+                    tracing::error!(%error, "the settings of the project cannot be applied");
+                    // Without agents, no session starts.
+                    return SessionRunner::builder(&folder);
+                }
+            };
+            let builder = telemetry.apply(equipment.apply(builder), parent.clone());
+            let observers = observers.iter().cloned();
+            observers.fold(builder, SessionRunnerBuilder::observer)
+        }
+    }
+}
+
+/// Applies the settings of the project to sessions in `folder`.
+fn apply_config(
+    config: &EffectiveConfig,
+    builder: SessionRunnerBuilder,
+    folder: &Path,
+) -> Result<SessionRunnerBuilder, CliError> {
+    let context = SpecContext::new(ProjectPaths::new(folder));
+    Ok(config.clone().apply(builder, &context)?)
+}

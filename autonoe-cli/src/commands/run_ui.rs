@@ -1,0 +1,274 @@
+//! [`RunUi`], the user interface of runs and flows: output, telemetry and signals.
+
+use std::mem;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use autonoe_app::telemetry::{Telemetry, parent_trace};
+use autonoe_app::{
+    LiveStatusWriter, ModelsFile, RunAlerts, SessionSetup, destructive_warning,
+    invalid_sandbox_warning, sandbox_switch,
+};
+use autonoe_core::agent::OuterSandbox;
+use autonoe_core::event::TraceContext;
+use autonoe_core::gate::policy::Destructive;
+use autonoe_core::project::{Journal, RequestForwarder, RunTimeline};
+use autonoe_core::run::SessionRunnerBuilder;
+use autonoe_core::{Project, RunControl, RunId, RunObserver};
+
+use super::{notify, signals};
+use crate::args::{AgentArgs, OutputArgs, OutputFormat};
+use crate::cli_env::CliEnv;
+use crate::error::CliError;
+use crate::present::{
+    AnswerOutput, AnswerStream, DeniedCall, Detail, FlowLines, JsonLines, Presenter, QuietKeyboard,
+    Screen, denial_summary, start_logging,
+};
+
+/// Maximum number of remedies that are listed after a run.
+const LISTED_REMEDIES: usize = 5;
+
+/// Poll interval of the requests of other processes.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// User interface of a run or a flow: output, telemetry and signals.
+pub(super) struct RunUi {
+    screen: Screen,
+    presenter: Arc<Presenter>,
+    /// Observes in place of the presenter, if the answer of an agent is printed.
+    answers: Option<Arc<AnswerStream>>,
+    events: Option<Arc<JsonLines>>,
+    alerts: Option<Arc<RunAlerts>>,
+    telemetry: Telemetry,
+    trace: Option<TraceContext>,
+    is_quiet: bool,
+    requests: Arc<RequestForwarder>,
+    /// `None` if no thread can be started.
+    live: Option<Arc<LiveStatusWriter>>,
+}
+
+impl RunUi {
+    /// Opens the screen and the telemetry, and prints warnings about the sandbox.
+    pub(super) fn open(
+        agent: &AgentArgs,
+        output: &OutputArgs,
+        project: &Project,
+        models: &ModelsFile,
+        surroundings: &CliEnv,
+    ) -> Self {
+        let detail = detail(output);
+        let screen = Screen::new(surroundings, detail == Detail::Normal);
+        let presenter = Arc::new(Presenter::new(screen.clone(), detail));
+        let trace = parent_trace(surroundings);
+        let section = &models.telemetry;
+        let telemetry =
+            Telemetry::start(section, project.root(), surroundings, trace.as_ref(), None);
+        let telemetry = telemetry.unwrap_or_else(|error| {
+            presenter.warn(&format!("telemetry is off: {error}"));
+            Telemetry::default()
+        });
+        start_logging(&screen, detail, telemetry.spans());
+        if let Some(warning) = sandbox_switch(agent.no_sandbox, surroundings).warning() {
+            presenter.warn(warning);
+        }
+        if let Some(warning) = invalid_sandbox_warning(agent.no_sandbox, surroundings) {
+            presenter.warn(&warning);
+        }
+        Self {
+            screen,
+            events: events(output, &presenter),
+            presenter,
+            answers: None,
+            alerts: None,
+            telemetry,
+            trace,
+            is_quiet: detail == Detail::Quiet,
+            requests: Arc::new(RequestForwarder::new(project)),
+            live: LiveStatusWriter::start(project).ok().map(Arc::new),
+        }
+    }
+
+    /// Sends notifications about the run from now on.
+    pub(super) fn notify(&mut self, alerts: Option<Arc<RunAlerts>>) {
+        self.alerts = alerts;
+    }
+
+    /// Returns the observers that print events, send notifications, and connect the run with other
+    /// processes.
+    pub(super) fn observers(&self) -> Vec<Arc<dyn RunObserver>> {
+        let mut observers: Vec<Arc<dyn RunObserver>> = match &self.answers {
+            Some(answers) => vec![answers.clone()],
+            None => vec![self.presenter.clone()],
+        };
+        let events = self.events.clone();
+        observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
+        let alerts = self.alerts.clone();
+        observers.extend(alerts.map(|alerts| alerts as Arc<dyn RunObserver>));
+        observers.push(self.requests.clone());
+        let live = self.live.clone();
+        observers.extend(live.map(|live| live as Arc<dyn RunObserver>));
+        observers
+    }
+
+    /// Prints the answers of agents from now on, instead of the lines of a run.
+    pub(super) fn stream_answers(&mut self) -> Arc<AnswerStream> {
+        let output = match self.events {
+            Some(_) => AnswerOutput::None,
+            None => AnswerOutput::Words,
+        };
+        let answers = AnswerStream::new(self.screen.clone(), self.presenter.clone(), output);
+        let answers = Arc::new(answers);
+        self.answers = Some(answers.clone());
+        answers
+    }
+
+    /// Returns an error if standard output did not get everything.
+    pub(super) fn check_written(&self) -> Result<(), CliError> {
+        if let Some(answers) = &self.answers {
+            answers.check_written()?;
+        }
+        self.events
+            .as_ref()
+            .map_or(Ok(()), |events| events.check_complete())
+    }
+
+    /// Returns the presenter, which prints for the operator.
+    pub(super) fn presenter(&self) -> Arc<Presenter> {
+        self.presenter.clone()
+    }
+
+    /// Prints a line that the run itself does not emit.
+    pub(super) fn print(&self, message: &str) {
+        self.presenter.print(message);
+    }
+
+    /// Prints a warning that the run itself does not emit.
+    pub(super) fn warn(&self, message: &str) {
+        self.presenter.warn(message);
+    }
+
+    /// Prints warnings about destructive commands and the backend, and the data that telemetry
+    /// sends.
+    pub(super) fn print_warnings(&self, destructive: Destructive, backend: &[String]) {
+        if let Some(warning) = destructive_warning(destructive) {
+            self.warn(warning);
+        }
+        for warning in backend.iter().chain(self.telemetry.warnings()) {
+            self.warn(warning);
+        }
+    }
+
+    /// Returns the observer that prints the events of a flow.
+    pub(super) fn flow_lines(&self) -> Arc<FlowLines> {
+        Arc::new(FlowLines::new(self.presenter.clone()))
+    }
+
+    /// Returns a function that configures sessions with the command line, the observers and the
+    /// telemetry.
+    pub(super) fn configuration(
+        &self,
+        agent: &AgentArgs,
+        outer_sandbox: Option<OuterSandbox>,
+        missing_server: Option<String>,
+        surroundings: &CliEnv,
+    ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
+        let observers = self.observers();
+        let models = agent.models();
+        let (trace, telemetry) = (self.trace.clone(), self.telemetry.sessions());
+        let equipment = SessionSetup::new(outer_sandbox, agent.thinking, surroundings)
+            .without_server(missing_server);
+        move |runner| {
+            let runner = equipment.apply(runner).models(models.clone());
+            let runner = telemetry.apply(runner, trace.clone());
+            observers
+                .iter()
+                .cloned()
+                .fold(runner, SessionRunnerBuilder::observer)
+        }
+    }
+
+    /// Runs `play` to completion, and delivers the last notifications. Stop signals cancel
+    /// `control`, and requests of other processes are forwarded to it.
+    pub(super) fn run_interruptible<T>(
+        &mut self,
+        control: &RunControl,
+        play: impl Future<Output = T>,
+    ) -> Result<T, CliError> {
+        let presenter = self.presenter.clone();
+        let alerts = self.alerts.clone();
+        let (requests, forwarded) = (self.requests.clone(), control.clone());
+        self.block_on(async {
+            let watch = tokio::spawn(signals::watch(control.clone(), presenter.clone()));
+            let forward = async move { requests.forward(&forwarded, POLL_INTERVAL).await };
+            let forward = tokio::spawn(forward);
+            if let Some(alerts) = &alerts {
+                let presenter = presenter.clone();
+                let warn = move |text: &str| presenter.warn(text);
+                alerts.notifications().start(warn);
+            }
+            let done = play.await;
+            if let Some(alerts) = &alerts {
+                notify::finish_run(alerts.notifications(), control, &presenter).await;
+            }
+            watch.abort();
+            forward.abort();
+            done
+        })
+    }
+
+    /// Runs `work` to completion, without handling signals.
+    pub(super) fn block_on<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CliError> {
+        let _quiet = self.screen.has_transient().then(QuietKeyboard::start);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+        let done = runtime.block_on(work);
+        self.screen.clear();
+        if let Some(warning) = mem::take(&mut self.telemetry).finish() {
+            self.presenter.warn(&warning);
+        }
+        Ok(done)
+    }
+
+    /// Prints the denied calls of `run` that the operator can allow, unless only errors are
+    /// printed.
+    pub(super) fn print_denials(&self, journal: &Path, run: &RunId, surroundings: &CliEnv) {
+        // The run has already reported a journal that cannot be read.
+        let timeline = Journal::read(journal)
+            .ok()
+            .and_then(|journal| RunTimeline::from_journal(&journal, run));
+        let summary = timeline.and_then(|timeline| {
+            let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
+            denial_summary(&denied, LISTED_REMEDIES)
+        });
+        if let Some(summary) = summary.filter(|_| !self.is_quiet) {
+            surroundings.print_note(&summary);
+        }
+    }
+
+    /// Prints the result as text, unless events are printed. Then the last event contains the
+    /// result.
+    pub(super) fn print_result(&self, words: &str, surroundings: &CliEnv) -> Result<(), CliError> {
+        match &self.events {
+            Some(events) => events.check_complete(),
+            None => surroundings.print(words),
+        }
+    }
+}
+
+fn events(output: &OutputArgs, presenter: &Arc<Presenter>) -> Option<Arc<JsonLines>> {
+    match output.output {
+        OutputFormat::Json => Some(Arc::new(JsonLines::new(presenter.clone()))),
+        OutputFormat::Text => None,
+    }
+}
+
+fn detail(output: &OutputArgs) -> Detail {
+    match (output.quiet, output.debug) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Debug,
+        (false, false) => Detail::Normal,
+    }
+}

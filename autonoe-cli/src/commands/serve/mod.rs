@@ -1,0 +1,105 @@
+//! `autonoe serve`: shows the run and the fleet of a project in a browser.
+
+mod intents;
+mod live_run;
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use autonoe_app::text::sanitize_line;
+use autonoe_core::Project;
+use autonoe_dashboard::web::{Exposure, ServeLimits, Site, ViewToken};
+use autonoe_dashboard::{Dashboard, DashboardFeed, RunFeed};
+use jiff::Timestamp;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use self::intents::perform_run_intents;
+use self::live_run::LiveRun;
+use super::harness::{QUEUE_LEN, block_on, show_fleet};
+use super::signals;
+use crate::args::ServeArgs;
+use crate::cli_env::CliEnv;
+use crate::error::CliError;
+use crate::report::STYLE;
+
+/// Poll interval of the files of a run.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+
+/// Serves the page until it is interrupted.
+pub(crate) fn serve(args: &ServeArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(surroundings)?;
+    if args.listen.is_loopback() && !args.hosts.is_empty() {
+        return Err(CliError::usage(
+            "--host needs --listen: on this machine, the page has the name localhost",
+        ));
+    }
+    block_on(async {
+        let run = follow(project.clone())?;
+        let fleet = DashboardFeed::new(Dashboard::new("", ""));
+        let (run_intents, wanted_of_run) = mpsc::channel(QUEUE_LEN);
+        let (fleet_intents, wanted_of_fleet) = mpsc::channel(QUEUE_LEN);
+        let listener = TcpListener::bind((args.listen, args.port)).await;
+        let listener = listener.map_err(|error| {
+            let message = format!(
+                "port {} of {} cannot be used: {error}",
+                args.port, args.listen
+            );
+            CliError::failure(message).with_hint("omit --port to use a free port")
+        })?;
+        let exposure = match args.listen.is_loopback() {
+            true => Exposure::Loopback,
+            false => Exposure::Network {
+                names: args.hosts.clone(),
+            },
+        };
+        let token = ViewToken::random().map_err(|error| CliError::failure(error.to_string()))?;
+        let served = Site::new()
+            .run(&run, run_intents)
+            .fleet(fleet.clone(), fleet_intents)
+            .style(STYLE)
+            .serve(listener, token, exposure, ServeLimits::default());
+        let server = served.map_err(|error| CliError::failure(error.to_string()))?;
+        let url = match args.hosts.first() {
+            Some(host) => server.url_for(host),
+            None => server.url(),
+        };
+        surroundings.print(&format!("{url}\n"))?;
+        surroundings.print_note(
+            "anyone with this address can watch and control the run; press Ctrl-C to stop the server",
+        );
+        if !args.listen.is_loopback() {
+            surroundings.print_note(
+                "warning: the connection is not encrypted, so anyone with access to the network can \
+                 read the token and control the run; prefer an SSH tunnel or a VPN",
+            );
+        }
+        let warn = |why: &str| surroundings.print_note(&format!("warning: {}", sanitize_line(why)));
+        tokio::select! {
+            () = signals::wait_for_stop() => {}
+            () = perform_run_intents(&project, &run, wanted_of_run, warn) => {}
+            () = show_fleet(&project, args.fleet.as_deref(), fleet, wanted_of_fleet, warn) => {}
+        }
+        server.shutdown().await;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Starts a thread that follows the newest run of `project`, so that a large journal does not delay
+/// responses. The thread ends with the process.
+fn follow(project: Project) -> Result<RunFeed, CliError> {
+    let mut live = LiveRun::new(project);
+    let feed = RunFeed::new(live.poll(Timestamp::now()));
+    let pushed = feed.clone();
+    thread::Builder::new()
+        .name("live-run".to_owned())
+        .spawn(move || {
+            loop {
+                thread::sleep(POLL_INTERVAL);
+                pushed.push(live.poll(Timestamp::now()));
+            }
+        })
+        .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
+    Ok(feed)
+}

@@ -1,0 +1,55 @@
+//! Projects that are moved or removed during a run.
+
+use std::fs;
+
+use crate::runs::support::autonoe::scripted_command;
+use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
+use crate::runs::support::script::{Script, ends, says, waits_for_file};
+
+// Shows: beyond/project-that-is-moved-removed
+#[test]
+fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
+    type Mishap = fn(&Project);
+    for (mishap, named) in [
+        (
+            (|project| fs::rename(project.root(), project.beside("aside")).expect("ours"))
+                as Mishap,
+            ".autonoe",
+        ),
+        (
+            |project| fs::remove_dir_all(project.path(".autonoe")).expect("ours"),
+            ".autonoe",
+        ),
+        (
+            |project| fs::remove_file(project.path(".autonoe/journal.jsonl")).expect("ours"),
+            "journal.jsonl",
+        ),
+    ] {
+        let project = Project::new();
+        let released = project.beside("released");
+        let script = Script::new().plans(&["DL-001", "DL-002"]).session([
+            says("working"),
+            waits_for_file(&released),
+            ends(),
+        ]);
+        let command = scripted_command(&project, &script, &["run"]);
+        let run =
+            RunningCommand::until_journal_has(command, &project, "\"number\":2,\"instruction\"");
+
+        mishap(&project);
+        fs::write(released, "").expect("writable");
+        let (code, written) = run.end();
+
+        assert_eq!(code, Some(1), "{written}");
+        assert!(written.contains("is gone"), "{written}");
+        assert!(written.contains(named), "{written}");
+        assert!(written.contains("start again"), "{written}");
+        assert!(!written.contains("Session 3 started"), "{written}");
+        let warning = "the end of the run is not in the journal";
+        assert!(written.contains(warning), "{written}");
+        for raw in ["ERROR", "WARN", "autonoe_core::"] {
+            assert!(!written.contains(raw), "{raw}: {written}");
+        }
+    }
+}

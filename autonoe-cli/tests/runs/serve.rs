@@ -1,0 +1,225 @@
+//! `autonoe serve` on a project with runs, in a real browser.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use base64::Engine as _;
+use serde_json::json;
+
+use crate::harness::chromium::Chromium;
+use crate::runs::support::autonoe::{autonoe, scripted_command};
+use crate::runs::support::project::Project;
+use crate::runs::support::running_command::RunningCommand;
+use crate::runs::support::script::{Script, creates, ends, says, sets, waits_for_file};
+
+/// A server, which ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts `autonoe serve`, and returns it with the address that it prints.
+fn serve(project: &Project) -> (Server, String) {
+    let mut server = autonoe(project, &["serve"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let output = server.stdout.take().expect("it is piped");
+    let mut address = String::new();
+    let read = BufReader::new(output).read_line(&mut address);
+    read.expect("it prints its address");
+    assert!(address.starts_with("http://127.0.0.1:"), "{address}");
+    (Server(server), address.trim().to_owned())
+}
+
+/// Waits until the page shows `text` in its state.
+fn until_phase(browser: &mut Chromium, phase: &str) {
+    browser.until(&format!(
+        "document.getElementById('run-phase').textContent === '{phase}'"
+    ));
+}
+
+fn press(browser: &mut Chromium, action: &str) {
+    let selector = format!("#run-actions button[data-action={action}]");
+    browser.until(&format!("!document.querySelector('{selector}').hidden"));
+    browser.click(&selector);
+}
+
+#[test]
+fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
+    let project = Project::new();
+    let (planned, killed, finish) = (
+        project.beside("planned"),
+        project.beside("killed"),
+        project.beside("finish"),
+    );
+    let first = Script::new()
+        .session([
+            creates(&["DL-001", "DL-002"]),
+            says("I have a plan."),
+            waits_for_file(&planned),
+            ends(),
+        ])
+        .session([
+            sets("DL-001", "passed"),
+            says("I work on the second thing."),
+            waits_for_file(&killed),
+            ends(),
+        ]);
+    let (_server, address) = serve(&project);
+    let mut browser = Chromium::start();
+    browser.open(&address);
+    browser.until_shown("There is no run yet.");
+    browser.evaluate("window.mark = 1");
+
+    let command = scripted_command(&project, &first, &["run"]);
+    let mut run = RunningCommand::until_journal_has(command, &project, "DL-002");
+    until_phase(&mut browser, "running");
+    for text in ["The thing DL-001", "The thing DL-002", "I have a plan."] {
+        browser.until_shown(text);
+    }
+    browser.evaluate("document.querySelector('details[data-key=\"DL-001\"]').open = true");
+
+    press(&mut browser, "pause");
+    until_phase(&mut browser, "pausing");
+    // Otherwise the next session could start first.
+    run.wait_for_journal(&project, "pause_requested");
+    project.write("../planned", "");
+    until_phase(&mut browser, "paused");
+    press(&mut browser, "instruct");
+    browser.until("ask.open");
+    browser.evaluate("text.value = 'Use tabs.'");
+    browser.click("#yes");
+    press(&mut browser, "resume");
+    until_phase(&mut browser, "running");
+    browser.until_shown("I work on the second thing.");
+    browser.until_shown("Use tabs.");
+    browser.until_shown("1 of 2");
+    let details = "document.querySelector('details[data-key=\"DL-001\"]').open";
+    assert_eq!(browser.evaluate(details), true, "it stays open");
+
+    run.kill();
+    until_phase(&mut browser, "interrupted");
+    let visible =
+        "[...document.querySelectorAll('#run-actions button')].filter(it => !it.hidden).length";
+    assert_eq!(browser.evaluate(visible), 0);
+
+    // The resumed run repeats its second session, so the first script is not played.
+    let second = Script::new().plans(&["DL-001", "DL-002"]).session([
+        sets("DL-002", "passed"),
+        says("I am back."),
+        waits_for_file(&finish),
+        ends(),
+    ]);
+    let command = scripted_command(&project, &second, &["run"]);
+    let run = RunningCommand::until_journal_has(command, &project, "run_resumed");
+    until_phase(&mut browser, "running");
+    browser.until_shown("I am back.");
+    browser.until_shown("2 of 2");
+    project.write("../finish", "");
+    until_phase(&mut browser, "done");
+
+    assert_eq!(run.end().0, Some(0));
+    assert_eq!(
+        browser.evaluate("window.mark"),
+        1,
+        "it was not loaded again"
+    );
+    assert_eq!(browser.complaints(), Vec::<&serde_json::Value>::new());
+}
+
+#[test]
+fn a_stop_ends_the_run_as_an_interrupt_does() {
+    let project = Project::new();
+    let never = project.beside("never");
+    let script = Script::new().session([creates(&["DL-001"]), waits_for_file(&never), ends()]);
+    let command = scripted_command(&project, &script, &["run"]);
+    let run = RunningCommand::until_journal_has(command, &project, "DL-001");
+    let (_server, address) = serve(&project);
+    let mut browser = Chromium::start();
+    browser.open(&address);
+
+    press(&mut browser, "stop");
+    browser.until("ask.open");
+    browser.click("#yes");
+
+    assert_eq!(run.end().0, Some(130));
+    until_phase(&mut browser, "stopped");
+    assert!(!project.path(".autonoe/live.json").exists());
+}
+
+#[test]
+fn text_of_agents_stays_text() {
+    let project = Project::new();
+    let evil =
+        "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>";
+    let never = project.beside("never");
+    let script = Script::new().session([
+        creates(&["DL-001"]),
+        says(evil),
+        waits_for_file(&never),
+        ends(),
+    ]);
+    let command = scripted_command(&project, &script, &["run"]);
+    let run = RunningCommand::until_journal_has(command, &project, "DL-001");
+    let (_server, address) = serve(&project);
+    let mut browser = Chromium::start();
+
+    browser.open(&address);
+    browser.until_shown("<script>document.title='owned'</script>");
+
+    assert_eq!(browser.evaluate("document.images.length"), 0);
+    assert_eq!(browser.evaluate("document.scripts.length"), 1);
+    assert_eq!(browser.complaints(), Vec::<&serde_json::Value>::new());
+    run.kill();
+}
+
+#[test]
+fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve");
+    std::fs::create_dir_all(&folder).expect("writable");
+    for count in [1, 30, 500] {
+        let project = Project::new();
+        let never = project.beside("never");
+        let ids: Vec<String> = (1..=count).map(|n| format!("DL-{n:03}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let script = Script::new().plans(&ids).session([
+            sets("DL-001", "passed"),
+            says("I write the code of the next deliverable."),
+            waits_for_file(&never),
+            ends(),
+        ]);
+        let command = scripted_command(&project, &script, &["run"]);
+        let run = RunningCommand::until_journal_has(command, &project, "passed");
+        let (_server, address) = serve(&project);
+        let mut browser = Chromium::start();
+        browser.open(&address);
+        browser.until_shown(&format!("1 of {count}"));
+        for scheme in ["light", "dark"] {
+            let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+            browser.call("Emulation.setEmulatedMedia", &media);
+            for width in [400, 1280] {
+                let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1,
+                    "mobile": false});
+                browser.call("Emulation.setDeviceMetricsOverride", &size);
+                thread::sleep(Duration::from_millis(200));
+                let wider =
+                    "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+                assert_eq!(browser.evaluate(wider), false, "{count} {scheme} {width}");
+                let shot = browser.call("Page.captureScreenshot", &json!({"format": "png"}));
+                let shot = shot["data"].as_str().expect("a picture");
+                let shot = base64::engine::general_purpose::STANDARD.decode(shot);
+                let file = folder.join(format!("{count}-{scheme}-{width}.png"));
+                std::fs::write(file, shot.expect("base64")).expect("writable");
+            }
+        }
+        run.kill();
+    }
+}

@@ -1,0 +1,183 @@
+//! [`Calls`] that have started, and whether they were decided about.
+
+use std::collections::HashMap;
+
+use autonoe_core::ToolCall;
+use serde_json::Value;
+
+/// Calls that have started, and whether they were decided about.
+#[derive(Debug, Default)]
+pub(super) struct PendingCalls {
+    started: HashMap<String, StartedCall>,
+    order: u64,
+}
+
+#[derive(Debug)]
+struct StartedCall {
+    call: ToolCall,
+    order: u64,
+    is_decided: bool,
+}
+
+impl PendingCalls {
+    /// Records the start of a call.
+    ///
+    /// An agent may use one id for two calls. If another call with this id is still running, a
+    /// request is ambiguous, and neither call can be decided about.
+    pub(super) fn start(&mut self, call: ToolCall) {
+        self.order += 1;
+        let is_other = |started: &StartedCall| {
+            started.call.name != call.name || started.call.kind != call.kind
+        };
+        let is_ambiguous = self.started.get(&call.id).is_some_and(|started| {
+            started.is_decided || is_other(started) || started.call.input != call.input
+        });
+        let started = StartedCall {
+            order: self.order,
+            is_decided: is_ambiguous,
+            call,
+        };
+        self.started.insert(started.call.id.clone(), started);
+    }
+
+    /// Forgets a finished call.
+    pub(super) fn end(&mut self, id: &str) {
+        self.started.remove(id);
+    }
+
+    /// Forgets all calls.
+    pub(super) fn clear(&mut self) {
+        self.started.clear();
+    }
+
+    /// Returns the call `id` for a decision, once: a second request for the same call wants more
+    /// than was allowed.
+    pub(super) fn take(&mut self, id: &str) -> Option<ToolCall> {
+        let started = self
+            .started
+            .get_mut(id)
+            .filter(|started| !started.is_decided)?;
+        started.is_decided = true;
+        Some(started.call.clone())
+    }
+
+    /// Returns the call of a tool of `server` with `arguments` for a decision, once.
+    ///
+    /// A request for such a call does not name it. If several tools match, the result is `None`.
+    pub(super) fn take_server_call(&mut self, server: &str, arguments: &Value) -> Option<ToolCall> {
+        let prefix = format!("mcp__{server}__");
+        let mut candidates: Vec<&StartedCall> = self
+            .started
+            .values()
+            .filter(|started| !started.is_decided && started.call.name.starts_with(&prefix))
+            .filter(|started| same_arguments(&started.call.input, arguments))
+            .collect();
+        candidates.sort_by_key(|started| started.order);
+        let first = candidates.first()?;
+        if candidates
+            .iter()
+            .any(|started| started.call.name != first.call.name)
+        {
+            return None;
+        }
+        let id = first.call.id.clone();
+        self.take(&id)
+    }
+}
+
+/// Returns whether two calls have the same arguments. Missing arguments equal an empty object.
+fn same_arguments(one: &Value, other: &Value) -> bool {
+    let is_empty =
+        |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    one == other || (is_empty(one) && is_empty(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(id: &str, name: &str, input: Value) -> ToolCall {
+        ToolCall::new(name, input).with_id(id)
+    }
+
+    #[test]
+    fn a_call_is_decided_about_once() {
+        let mut calls = PendingCalls::default();
+        calls.start(call("1", "Bash", json!({"command": "ls"})));
+
+        assert!(calls.take("1").is_some());
+        assert!(calls.take("1").is_none());
+        assert!(calls.take("2").is_none());
+    }
+
+    #[test]
+    fn two_calls_with_one_id_are_not_decided_about() {
+        let mut calls = PendingCalls::default();
+        calls.start(call(
+            "1",
+            "Edit",
+            json!({"file_path": "/srv/project/fine.txt"}),
+        ));
+        calls.start(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
+
+        assert!(calls.take("1").is_none());
+
+        calls.end("1");
+        calls.start(call("1", "Edit", json!({"file_path": "/etc/passwd"})));
+        let taken = calls.take("1").expect("it is the only one");
+        assert_eq!(taken.input["file_path"], "/etc/passwd");
+    }
+
+    #[test]
+    fn a_restarted_call_is_not_decided_about_again() {
+        let mut calls = PendingCalls::default();
+        let same_call = || call("1", "Bash", json!({"command": "ls"}));
+        calls.start(same_call());
+        calls.start(same_call());
+        assert!(calls.take("1").is_some());
+
+        calls.start(same_call());
+
+        assert!(calls.take("1").is_none());
+    }
+
+    #[test]
+    fn a_call_that_is_over_is_not_decided_about() {
+        let mut calls = PendingCalls::default();
+        calls.start(call("1", "Bash", json!({"command": "ls"})));
+
+        calls.end("1");
+
+        assert!(calls.take("1").is_none());
+    }
+
+    #[test]
+    fn a_call_of_a_server_is_found_by_its_arguments() {
+        let mut calls = PendingCalls::default();
+        calls.start(call("1", "mcp__a__read", json!({"x": 1})));
+        calls.start(call("2", "mcp__a__read", json!({"x": 2})));
+        calls.start(call("3", "mcp__b__read", json!({"x": 2})));
+        calls.start(call("4", "mcp__a__list", json!(null)));
+
+        let mut take = |server, arguments| {
+            let call = calls.take_server_call(server, &arguments);
+            call.map(|call| call.id)
+        };
+
+        assert_eq!(take("a", json!({"x": 2})).as_deref(), Some("2"));
+        assert_eq!(take("a", json!({"x": 2})), None);
+        assert_eq!(take("a", json!({})).as_deref(), Some("4"));
+        assert_eq!(take("c", json!({"x": 1})), None);
+    }
+
+    #[test]
+    fn ambiguous_tools_are_not_decided_about() {
+        let mut calls = PendingCalls::default();
+        calls.start(call("1", "mcp__a__read", json!({})));
+        calls.start(call("2", "mcp__a__remove_all", json!({})));
+
+        assert!(calls.take_server_call("a", &json!({})).is_none());
+    }
+}

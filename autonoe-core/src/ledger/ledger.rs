@@ -1,0 +1,290 @@
+//! [`Ledger`], the record of all deliverables of a project.
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ledger::{Deliverable, DeliverableId, DeliverableStatus, LedgerCounts, LedgerError};
+
+/// Record of all deliverables of a project, stored in `status.json`.
+///
+/// Every command either succeeds completely or changes nothing. The ledger has no clock; commands
+/// take the current date as an argument.
+///
+/// ```
+/// use autonoe_core::ledger::{DeliverableId, Ledger};
+/// use autonoe_core::{Deliverable, DeliverableStatus};
+/// use jiff::civil::date;
+///
+/// let today = date(2026, 1, 31);
+/// let id = DeliverableId::new("DL-001")?;
+/// let mut ledger = Ledger::new(today);
+/// ledger.create([Deliverable::new(id.clone(), "Login", ["a user can log in"])?], today)?;
+///
+/// let change = ledger.set_status(&id, DeliverableStatus::Passed, today)?;
+///
+/// assert_eq!(change.previous, Some(DeliverableStatus::Pending));
+/// assert_eq!(ledger.counts().passed, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "LedgerRecord", into = "LedgerRecord")]
+#[schemars(with = "LedgerRecord")]
+pub struct Ledger {
+    created_at: Option<Date>,
+    updated_at: Option<Date>,
+    deliverables: Vec<Deliverable>,
+    unknown: Map<String, Value>,
+}
+
+impl Ledger {
+    /// Creates an empty ledger.
+    pub fn new(today: Date) -> Self {
+        Self {
+            created_at: Some(today),
+            updated_at: Some(today),
+            deliverables: Vec::new(),
+            unknown: Map::new(),
+        }
+    }
+
+    /// Returns the creation date, if known.
+    pub fn created_at(&self) -> Option<Date> {
+        self.created_at
+    }
+
+    /// Returns the date of the last change, if known.
+    pub fn updated_at(&self) -> Option<Date> {
+        self.updated_at
+    }
+
+    /// Returns all deliverables in creation order, including deprecated ones.
+    pub fn deliverables(&self) -> &[Deliverable] {
+        &self.deliverables
+    }
+
+    /// Returns the deliverables that the specification still requires, in creation order.
+    pub fn active(&self) -> impl Iterator<Item = &Deliverable> {
+        self.deliverables
+            .iter()
+            .filter(|deliverable| deliverable.is_active())
+    }
+
+    /// Returns the deliverable with this id.
+    pub fn get(&self, id: &DeliverableId) -> Option<&Deliverable> {
+        self.deliverables
+            .iter()
+            .find(|deliverable| deliverable.id() == id)
+    }
+
+    /// Counts the deliverables by status. Deprecated ones only count as deprecated.
+    pub fn counts(&self) -> LedgerCounts {
+        LedgerCounts::count(&self.deliverables)
+    }
+
+    /// Adds all of `batch` as pending, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// The batch is empty, or an id is already in use or appears twice in the batch.
+    pub fn create(
+        &mut self,
+        batch: impl IntoIterator<Item = Deliverable>,
+        today: Date,
+    ) -> Result<Vec<StatusChange>, LedgerError> {
+        let batch: Vec<Deliverable> = batch.into_iter().collect();
+        if batch.is_empty() {
+            return Err(LedgerError::EmptyBatch);
+        }
+        let mut taken: HashSet<&DeliverableId> =
+            self.deliverables.iter().map(Deliverable::id).collect();
+        if let Some(duplicate) = batch
+            .iter()
+            .find(|deliverable| !taken.insert(deliverable.id()))
+        {
+            return Err(LedgerError::DuplicateId {
+                id: duplicate.id().clone(),
+            });
+        }
+        let changes = batch
+            .iter()
+            .map(|deliverable| StatusChange::new(deliverable, None, DeliverableStatus::Pending))
+            .collect();
+        self.deliverables.extend(batch);
+        self.updated_at = Some(today);
+        Ok(changes)
+    }
+
+    /// Sets the status of a deliverable and returns the change.
+    ///
+    /// Setting the current status again is not an error.
+    ///
+    /// # Errors
+    ///
+    /// The deliverable does not exist or is deprecated, or the change is not legal
+    /// ([`DeliverableStatus::may_become`]).
+    pub fn set_status(
+        &mut self,
+        id: &DeliverableId,
+        status: DeliverableStatus,
+        today: Date,
+    ) -> Result<StatusChange, LedgerError> {
+        let deliverable = self.get_mut(id)?;
+        let previous = deliverable.status;
+        if !deliverable.is_active() {
+            return Err(LedgerError::Deprecated { id: id.clone() });
+        }
+        if !previous.may_become(status) {
+            return Err(LedgerError::IllegalTransition {
+                id: id.clone(),
+                from: previous,
+                to: status,
+            });
+        }
+        deliverable.status = status;
+        let change = StatusChange::new(deliverable, Some(previous), status);
+        if change.is_change() {
+            self.updated_at = Some(today);
+        }
+        Ok(change)
+    }
+
+    /// Marks a deliverable as dropped from the specification; its record stays.
+    ///
+    /// Deprecating it again keeps the first date.
+    ///
+    /// # Errors
+    ///
+    /// The deliverable does not exist.
+    pub fn deprecate(&mut self, id: &DeliverableId, today: Date) -> Result<(), LedgerError> {
+        let deliverable = self.get_mut(id)?;
+        if deliverable.is_active() {
+            deliverable.deprecated_at = Some(today);
+            self.updated_at = Some(today);
+        }
+        Ok(())
+    }
+
+    /// Recreates a stored ledger.
+    ///
+    /// # Errors
+    ///
+    /// An id appears twice.
+    pub(crate) fn restore(
+        created_at: Option<Date>,
+        updated_at: Option<Date>,
+        deliverables: Vec<Deliverable>,
+        unknown: Map<String, Value>,
+    ) -> Result<Self, LedgerError> {
+        let mut seen = HashSet::new();
+        if let Some(duplicate) = deliverables
+            .iter()
+            .find(|deliverable| !seen.insert(deliverable.id()))
+        {
+            return Err(LedgerError::DuplicateId {
+                id: duplicate.id().clone(),
+            });
+        }
+        Ok(Self {
+            created_at,
+            updated_at,
+            deliverables,
+            unknown,
+        })
+    }
+
+    /// Returns the fields unknown to this version.
+    #[cfg(feature = "project")]
+    pub(crate) fn unknown(&self) -> &Map<String, Value> {
+        &self.unknown
+    }
+
+    fn get_mut(&mut self, id: &DeliverableId) -> Result<&mut Deliverable, LedgerError> {
+        self.deliverables
+            .iter_mut()
+            .find(|deliverable| &deliverable.id == id)
+            .ok_or_else(|| LedgerError::NotFound { id: id.clone() })
+    }
+}
+
+/// Creation or status change of a deliverable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusChange {
+    /// Id of the deliverable.
+    #[serde(rename = "deliverableId")]
+    pub id: DeliverableId,
+    /// Description of the deliverable.
+    #[serde(rename = "deliverableDescription")]
+    pub description: String,
+    /// Previous status; `None` for a new deliverable.
+    #[serde(rename = "previousStatus", skip_serializing_if = "Option::is_none")]
+    pub previous: Option<DeliverableStatus>,
+    /// New status.
+    #[serde(rename = "newStatus")]
+    pub status: DeliverableStatus,
+}
+
+impl StatusChange {
+    fn new(
+        deliverable: &Deliverable,
+        previous: Option<DeliverableStatus>,
+        status: DeliverableStatus,
+    ) -> Self {
+        Self {
+            id: deliverable.id.clone(),
+            description: deliverable.description.clone(),
+            previous,
+            status,
+        }
+    }
+
+    /// Returns whether the status differs from the previous one.
+    pub fn is_change(&self) -> bool {
+        self.previous != Some(self.status)
+    }
+}
+
+/// Format of a ledger in `status.json`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Ledger")]
+struct LedgerRecord {
+    /// Creation date of the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    created_at: Option<Date>,
+    /// Date of the last change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    updated_at: Option<Date>,
+    /// All deliverables in creation order. Ids are unique.
+    deliverables: Vec<Deliverable>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+impl TryFrom<LedgerRecord> for Ledger {
+    type Error = LedgerError;
+
+    fn try_from(record: LedgerRecord) -> Result<Self, Self::Error> {
+        Self::restore(
+            record.created_at,
+            record.updated_at,
+            record.deliverables,
+            record.unknown,
+        )
+    }
+}
+
+impl From<Ledger> for LedgerRecord {
+    fn from(ledger: Ledger) -> Self {
+        Self {
+            created_at: ledger.created_at,
+            updated_at: ledger.updated_at,
+            deliverables: ledger.deliverables,
+            unknown: ledger.unknown,
+        }
+    }
+}

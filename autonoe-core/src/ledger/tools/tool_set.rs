@@ -1,0 +1,69 @@
+//! Assignment of deliverable tools to instructions.
+
+use std::sync::Arc;
+
+use crate::event::InstructionName;
+use crate::ledger::LedgerStore;
+use crate::ledger::tools::create::Create;
+use crate::ledger::tools::deprecate::Deprecate;
+use crate::ledger::tools::list::{List, VerifyList};
+use crate::ledger::tools::set_status::SetStatus;
+use crate::ledger::tools::verify::Verify;
+use crate::tool::{Tool, TypedTool};
+
+/// Names of all deliverable tools. No other tool of a run may use them.
+pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
+    ["create", "set_status", "deprecate", "verify", "list"];
+
+/// Returns the tools of a session with `instruction`, backed by the ledger in `book`.
+///
+/// | instruction | tools |
+/// | --- | --- |
+/// | initializer | create |
+/// | coding | `set_status`, list |
+/// | sync | create, deprecate, list |
+/// | verify | `set_status`, verify, list (with `filter.verified`) |
+/// | any other | none |
+///
+/// ```
+/// use autonoe_core::event::InstructionName;
+/// use autonoe_core::ledger::{LedgerStore, MemoryRepository, deliverable_tools};
+/// use autonoe_core::time::{Epoch, SessionKey, SystemClock};
+/// use autonoe_core::tool::Toolbox;
+/// use autonoe_core::{RunId, ToolContext};
+/// use serde_json::json;
+///
+/// # futures::executor::block_on(async {
+/// let book = LedgerStore::new(MemoryRepository::new(), SystemClock, Epoch(1));
+/// let toolbox = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+/// let context = ToolContext::new(SessionKey { run: RunId::new("run"), number: 1 });
+///
+/// let plan = json!({"deliverables": [
+///     {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
+/// ]});
+/// toolbox.call("create", plan, context).await?;
+///
+/// assert_eq!(book.read().await?.map(|state| state.ledger.counts().total), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).expect("it works");
+/// ```
+pub fn deliverable_tools(book: &LedgerStore, instruction: &InstructionName) -> Vec<Arc<dyn Tool>> {
+    let book = || book.clone();
+    match instruction {
+        InstructionName::Initializer => vec![Create(book()).into_tool()],
+        InstructionName::Coding => {
+            vec![SetStatus(book()).into_tool(), List(book()).into_tool()]
+        }
+        InstructionName::Sync => vec![
+            Create(book()).into_tool(),
+            Deprecate(book()).into_tool(),
+            List(book()).into_tool(),
+        ],
+        InstructionName::Verify => vec![
+            SetStatus(book()).into_tool(),
+            Verify(book()).into_tool(),
+            VerifyList(book()).into_tool(),
+        ],
+        InstructionName::Custom(_) => Vec::new(),
+    }
+}

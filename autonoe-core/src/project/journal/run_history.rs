@@ -1,0 +1,311 @@
+//! [`RunHistory`], the recorded history of a run, session by session.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::entry::JournalEntry;
+use super::session_history::{BlockedCall, SessionHistory};
+use crate::agent::{CostTotal, SessionReport};
+use crate::event::InstructionName;
+use crate::run::{FlowReport, RunReport};
+use crate::run::{JournalLine, RunAction, RunFact, RunLimits, RunMachine, SessionPlan};
+use crate::time::{Mode, RunId, format_time};
+
+/// The recorded history of a run, session by session.
+///
+/// ```
+/// use autonoe_core::project::Journal;
+/// use autonoe_core::Project;
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let project = Project::find(dir.path(), None)?;
+/// for story in Journal::read(&project.journal_path())?.run_histories() {
+///     println!("{}: {}, {}", story.run, story.stop_reason(), story.cost());
+///     for session in &story.sessions {
+///         println!("  {} {}: {} blocked", session.number, session.instruction, session.blocked.len());
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunHistory {
+    /// The run.
+    pub run: RunId,
+    /// Its mode; `None` for a flow, and if its start is not in the journal.
+    pub mode: Option<Mode>,
+    /// The name of the flow; `None` if it was not a flow.
+    pub flow: Option<String>,
+    /// The time of its start.
+    pub started_at: Option<Timestamp>,
+    /// The time of its last line.
+    pub last_line_at: Option<Timestamp>,
+    /// The number of resumptions.
+    pub resumed: u32,
+    /// Its sessions, in order. A session that was run again is listed once.
+    pub sessions: Vec<SessionHistory>,
+    why: StopReason,
+}
+
+/// The reason why a run is no longer running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It ended.
+    Ended(RunReport),
+    /// Its process ended before the run did, during this action.
+    Interrupted(RunAction),
+    /// It was a flow and ended.
+    FlowEnded(FlowReport),
+    /// It was a flow, and its process ended before the flow did.
+    FlowInterrupted {
+        /// The session that was running.
+        session: Option<u32>,
+    },
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(report) => write!(f, "it ended: {}", report.exit),
+            Self::FlowEnded(report) => write!(f, "it ended: {}", report.exit),
+            Self::Interrupted(RunAction::StartSession(SessionPlan { number, .. }))
+            | Self::FlowInterrupted {
+                session: Some(number),
+            } => write!(f, "it was interrupted in session {number}"),
+            Self::Interrupted(RunAction::Wait { until, .. }) => {
+                let until = format_time(*until);
+                write!(f, "it was interrupted while it waited until {until}")
+            }
+            Self::Interrupted(RunAction::Hold) => {
+                f.write_str("it was interrupted while it was paused")
+            }
+            Self::Interrupted(_) | Self::FlowInterrupted { session: None } => {
+                f.write_str("it was interrupted between two sessions")
+            }
+        }
+    }
+}
+
+impl RunHistory {
+    /// Returns the reason why the run stopped. A running run looks like an interrupted one; the run
+    /// lock distinguishes them.
+    pub fn stop_reason(&self) -> &StopReason {
+        &self.why
+    }
+
+    /// Returns the cost of its sessions. A session that was lost with its process is an unknown
+    /// part.
+    pub fn cost(&self) -> CostTotal {
+        let mut total = CostTotal::default();
+        for session in &self.sessions {
+            let lost = session.starts - u32::from(session.result.is_some());
+            total.unknown_parts = total.unknown_parts.saturating_add(lost);
+            if let Some(result) = &session.result {
+                total.merge(result.cost);
+            }
+        }
+        total
+    }
+
+    fn add_line(&mut self, line: &JournalLine, at: Timestamp) {
+        match line {
+            JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => self.resumed += 1,
+            JournalLine::Fact { fact, action } => {
+                match fact {
+                    RunFact::SessionEnded { number, result, .. } => {
+                        self.ended(*number, result, at);
+                    }
+                    RunFact::InstructionSelected {
+                        number,
+                        instruction,
+                    } => {
+                        if let Some(session) = self.session(*number) {
+                            session.instruction = instruction.clone();
+                        }
+                    }
+                    _ => {}
+                }
+                if let RunAction::StartSession(plan) = action {
+                    self.started(plan.number, &plan.instruction, at);
+                }
+            }
+            JournalLine::SessionStarted {
+                number,
+                instruction,
+            } => self.started(*number, instruction, at),
+            JournalLine::SessionEnded { number, result } => self.ended(*number, result, at),
+            JournalLine::StatusChanged { session, .. }
+            | JournalLine::Deprecated { session, .. }
+            | JournalLine::Verified { session, .. } => {
+                if let Some(session) = self.session(*session) {
+                    session.changes += 1;
+                }
+            }
+            JournalLine::Denied {
+                session,
+                tool,
+                target,
+                by,
+                reason,
+                ..
+            } => {
+                if let Some(session) = self.session(*session) {
+                    session.blocked.push(BlockedCall {
+                        at,
+                        tool: tool.clone(),
+                        target: target.clone(),
+                        by: by.clone(),
+                        reason: reason.clone(),
+                    });
+                }
+            }
+            JournalLine::RunStarted { .. }
+            | JournalLine::RunEnded { .. }
+            | JournalLine::LedgerSave { .. }
+            | JournalLine::LedgerRestored { .. }
+            | JournalLine::LedgerEdited { .. }
+            | JournalLine::FlowStarted { .. }
+            | JournalLine::FlowFact { .. }
+            | JournalLine::FlowEnded { .. } => {}
+        }
+    }
+
+    fn started(&mut self, number: u32, instruction: &InstructionName, at: Timestamp) {
+        match self.session(number) {
+            Some(session) => {
+                session.starts += 1;
+                session.started_at = at;
+            }
+            None => {
+                let story = SessionHistory::new(number, instruction.clone(), at);
+                self.sessions.push(story);
+            }
+        }
+    }
+
+    fn ended(&mut self, number: u32, result: &SessionReport, at: Timestamp) {
+        if let Some(session) = self.session(number) {
+            session.ended_at = Some(at);
+            session.result = Some(result.clone());
+        }
+    }
+
+    fn session(&mut self, number: u32) -> Option<&mut SessionHistory> {
+        // Most lines are about the last session.
+        let mut latest_first = self.sessions.iter_mut().rev();
+        latest_first.find(|session| session.number == number)
+    }
+}
+
+/// Builds a [`RunHistory`] from the lines of a run, one after the other.
+///
+/// ```
+/// use autonoe_core::project::RunHistoryBuilder;
+/// use autonoe_core::RunId;
+///
+/// let story = RunHistoryBuilder::new(RunId::new("shop")).build();
+///
+/// assert_eq!(story.started_at, None);
+/// ```
+#[derive(Debug)]
+pub struct RunHistoryBuilder {
+    story: RunHistory,
+    ended: Option<StopReason>,
+    /// The state of a run that has started.
+    machine: Option<RunMachine>,
+    /// The running session of a flow.
+    session_under_way: Option<u32>,
+    has_denied_calls: bool,
+}
+
+impl RunHistoryBuilder {
+    /// Starts the story of `run`, without any lines.
+    pub fn new(run: RunId) -> Self {
+        Self {
+            story: RunHistory {
+                run,
+                mode: None,
+                flow: None,
+                started_at: None,
+                last_line_at: None,
+                resumed: 0,
+                sessions: Vec::new(),
+                why: StopReason::Interrupted(RunAction::Continue),
+            },
+            ended: None,
+            machine: None,
+            session_under_way: None,
+            has_denied_calls: true,
+        }
+    }
+
+    /// Leaves out denied tool calls, which can be most of a long journal.
+    #[must_use]
+    pub fn without_denied_calls(mut self) -> Self {
+        self.has_denied_calls = false;
+        self
+    }
+
+    /// Adds the next line of the run.
+    pub fn add(&mut self, entry: &JournalEntry) {
+        let (story, at) = (&mut self.story, entry.at);
+        story.started_at.get_or_insert(at);
+        story.last_line_at = Some(at);
+        match &entry.line {
+            JournalLine::RunStarted { limits, .. } => {
+                story.mode.get_or_insert(limits.mode);
+                self.machine
+                    .get_or_insert_with(|| RunMachine::new(limits.clone()));
+            }
+            JournalLine::FlowStarted { flow, .. } => {
+                story.flow.get_or_insert_with(|| flow.clone());
+            }
+            JournalLine::Fact { fact, .. } => {
+                if let Some(machine) = &mut self.machine {
+                    let _ = machine.apply(fact.clone());
+                }
+            }
+            JournalLine::SessionStarted { number, .. } => self.session_under_way = Some(*number),
+            JournalLine::SessionEnded { .. } => self.session_under_way = None,
+            JournalLine::RunEnded { report } => {
+                self.ended
+                    .get_or_insert_with(|| StopReason::Ended(report.clone()));
+            }
+            JournalLine::FlowEnded { report, .. } => {
+                self.ended
+                    .get_or_insert_with(|| StopReason::FlowEnded(report.clone()));
+            }
+            JournalLine::Denied { .. } if !self.has_denied_calls => return,
+            _ => {}
+        }
+        self.story.add_line(&entry.line, at);
+    }
+
+    /// Returns the reason why the run stopped, according to the lines so far. A running run looks
+    /// like an interrupted one.
+    pub fn stop_reason(&self) -> StopReason {
+        match (&self.ended, &self.story.flow) {
+            (Some(ended), _) => ended.clone(),
+            (None, Some(_)) => StopReason::FlowInterrupted {
+                session: self.session_under_way,
+            },
+            (None, None) => {
+                let action = self.machine.as_ref().map(RunMachine::action);
+                StopReason::Interrupted(action.unwrap_or(RunAction::Continue))
+            }
+        }
+    }
+
+    /// Returns the limits of the run, as of the lines so far; `None` for a flow.
+    pub fn limits(&self) -> Option<&RunLimits> {
+        self.machine.as_ref().map(RunMachine::limits)
+    }
+
+    /// Returns the story so far.
+    pub fn build(mut self) -> RunHistory {
+        self.story.why = self.stop_reason();
+        self.story
+    }
+}

@@ -1,0 +1,236 @@
+//! [`HostedSessionRunner`], which runs a session that has no record yet.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::host::ProjectSessionHost;
+use super::recording_journal::RecordingJournal;
+use crate::agent::{SessionEnd, SessionReport};
+use crate::engine::{HostedSession, RunProgress, SessionHostError};
+use crate::event::{Failure, Retry};
+use crate::ledger::DeliverableRepository;
+use crate::ledger::LedgerView;
+use crate::project::{
+    FileDeliverableRepository, FileJournal, Journal, OpenProject, ProjectInstructions,
+};
+use crate::run::FlowExit;
+use crate::run::InstructionSource;
+use crate::run::RunControl;
+use crate::session::{
+    FlowStart, FlowStartError, OpenSessions, PerformedSession, RecordedFlow, SessionOrder,
+};
+use crate::time::duration::millis::whole_millis;
+use crate::time::timestamp::between;
+use crate::time::{Epoch, SessionKey};
+
+/// The interval of heartbeats and of checks whether the session was overtaken.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// The name of the flow of hosted sessions in the journal.
+const FLOW: &str = "hosted";
+
+/// A session to run.
+pub(super) struct HostedSessionRunner<'a> {
+    pub(super) host: &'a ProjectSessionHost,
+    pub(super) key: &'a SessionKey,
+    pub(super) epoch: Epoch,
+    pub(super) beat: &'a (dyn Fn(RunProgress) + Send + Sync),
+}
+
+impl HostedSessionRunner<'_> {
+    /// Runs the session to its recorded end.
+    pub(super) async fn run(
+        &self,
+        ground: &OpenProject,
+        session: HostedSession,
+        cancelled: CancellationToken,
+    ) -> Result<SessionReport, SessionHostError> {
+        let failed = |failure| self.failed(failure);
+        let order = self.order(&session).await.map_err(failed)?;
+        let flow = self.flow().map_err(failed)?;
+        let ledger = self.host.ledger().map_err(failed)?;
+        let project = &self.host.project;
+        let journal = match flow {
+            Some(_) => FileJournal::open(project),
+            None => FileJournal::open_for_new_run(project),
+        };
+        let journal = journal.map_err(|error| failed(unusable(&error)))?;
+        let journal = Arc::new(RecordingJournal::new(journal, ledger.clone(), self.epoch));
+        let builder = ground.builder(self.host.agents.clone());
+        let builder = builder.map_err(|error| failed(unusable(&error)))?;
+        // The journal is set last, so that `configure` cannot replace it.
+        let builder = (self.host.configure)(builder).journal(journal.clone());
+        let sessions = builder.build_sessions();
+        let sessions = sessions.map_err(|error| failed(unusable(&error)))?;
+        let control = RunControl::from(cancelled);
+        for message in &session.messages {
+            control.instruct(message);
+        }
+        let opened = match flow {
+            Some(flow) => sessions.reopen_at(self.epoch, flow, &control).await,
+            None => {
+                sessions
+                    .open_at(self.epoch, self.new_flow(), &control)
+                    .await
+            }
+        };
+        let mut open = match opened {
+            Ok(open) => open,
+            Err(error) => return Err(self.not_opened(&error, &ledger).await),
+        };
+        let performed = self
+            .run_with_heartbeat(&mut open, order, &control, &ledger)
+            .await;
+        if journal.has_recorded() {
+            Ok(as_recorded(performed.result))
+        } else {
+            Err(self.unrecorded(performed, &ledger).await)
+        }
+    }
+
+    /// Returns the order of the session, with its prompt.
+    async fn order(&self, session: &HostedSession) -> Result<SessionOrder, Failure> {
+        let name = &session.instruction;
+        let prompt = match &session.prompt {
+            Some(prompt) => prompt.clone(),
+            None => {
+                let texts = ProjectInstructions::new(self.host.project.state_dir());
+                let text = texts.resolve(name).await;
+                text.map_err(|error| Failure::from(&error))?
+            }
+        };
+        Ok(SessionOrder::new(prompt)
+            .name(name.as_str())
+            .deliverable_tools(name.clone())
+            .budget(session.budget))
+    }
+
+    /// Returns the run from its journal, such that its next session has the requested number;
+    /// `None` if it has not started.
+    fn flow(&self) -> Result<Option<RecordedFlow>, Failure> {
+        let journal = Journal::read_all(&self.host.project).map_err(|error| unusable(&error))?;
+        let flow = journal.flow(&self.key.run);
+        Ok(flow.map(|flow| self.numbered(flow)))
+    }
+
+    fn new_flow(&self) -> RecordedFlow {
+        let run = self.key.run.clone();
+        let now = self.host.clock.now();
+        self.numbered(RecordedFlow::new(run, FlowStart::new(FLOW), now))
+    }
+
+    fn numbered(&self, flow: RecordedFlow) -> RecordedFlow {
+        RecordedFlow {
+            sessions: self.key.number.saturating_sub(1),
+            running_session: None,
+            ..flow
+        }
+    }
+
+    /// Runs the session, sends heartbeats, and stops it when it was overtaken.
+    async fn run_with_heartbeat(
+        &self,
+        open: &mut OpenSessions,
+        order: SessionOrder,
+        control: &RunControl,
+        ledger: &FileDeliverableRepository,
+    ) -> PerformedSession {
+        let started = self.host.clock.now();
+        let mut running = pin!(open.run(order));
+        loop {
+            tokio::select! {
+                biased;
+                performed = &mut running => return performed,
+                () = self.host.clock.sleep(BEAT) => {}
+            }
+            match ledger.load().await {
+                Ok(Some(found)) if found.epoch > self.epoch => control.cancel(),
+                Ok(found) => {
+                    let view = found.map(|found| found.state.view());
+                    (self.beat)(self.progress(started, view.unwrap_or_default()));
+                }
+                Err(error) => {
+                    tracing::warn!(session = %self.key, %error, "the ledger cannot be read");
+                    (self.beat)(self.progress(started, LedgerView::default()));
+                }
+            }
+        }
+    }
+
+    fn progress(&self, started: Timestamp, ledger: LedgerView) -> RunProgress {
+        let LedgerView { counts, .. } = ledger;
+        let mut at = match counts.total {
+            0 => RunProgress::default(),
+            total => RunProgress::new(counts.passed as f64 / total as f64),
+        };
+        at.iteration = self.key.number;
+        at.spent.time = between(started, self.host.clock.now());
+        at
+    }
+
+    async fn not_opened(
+        &self,
+        error: &FlowStartError,
+        ledger: &FileDeliverableRepository,
+    ) -> SessionHostError {
+        match &error.report().exit {
+            FlowExit::Interrupted => SessionHostError::Cancelled(self.key.clone()),
+            FlowExit::Failed { error } => self.fenced_or(error.clone(), ledger).await,
+            exit => {
+                let failure = Failure::permanent("not_started", exit.to_string());
+                self.fenced_or(failure, ledger).await
+            }
+        }
+    }
+
+    async fn unrecorded(
+        &self,
+        performed: PerformedSession,
+        ledger: &FileDeliverableRepository,
+    ) -> SessionHostError {
+        match performed.result.end {
+            SessionEnd::Failed { error } => self.fenced_or(error, ledger).await,
+            SessionEnd::Cancelled => SessionHostError::Cancelled(self.key.clone()),
+            end => {
+                let failure = Failure::permanent("not_started", end.to_string());
+                self.fenced_or(failure, ledger).await
+            }
+        }
+    }
+
+    /// Returns the fencing error if another run has taken over, or else `failure`.
+    async fn fenced_or(
+        &self,
+        failure: Failure,
+        ledger: &FileDeliverableRepository,
+    ) -> SessionHostError {
+        match ledger.load().await {
+            Ok(Some(found)) if found.epoch > self.epoch => SessionHostError::Fenced {
+                requested: self.epoch,
+                latest: found.epoch,
+            },
+            _ => self.failed(failure),
+        }
+    }
+
+    fn failed(&self, failure: Failure) -> SessionHostError {
+        SessionHostError::Failed {
+            key: self.key.clone(),
+            failure,
+        }
+    }
+}
+
+/// Returns a result as it is read from the record, which has whole milliseconds.
+fn as_recorded(mut result: SessionReport) -> SessionReport {
+    result.duration = Duration::from_millis(whole_millis(result.duration));
+    result
+}
+
+fn unusable(error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::from_error("project_unusable", error, Retry::Permanent)
+}

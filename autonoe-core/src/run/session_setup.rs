@@ -1,0 +1,113 @@
+//! Tools, gate and MCP servers of a session.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::SessionAccess;
+use super::run_context::RunContext;
+use super::runner::RunParts;
+use super::session_task::{SessionResources, SessionTask};
+use crate::agent::{HookCoverage, Support};
+use crate::event::Failure;
+use crate::gate::Gate;
+use crate::gate::ReadOnlyGuard;
+use crate::ledger::{DELIVERABLE_TOOLS, deliverable_tools};
+use crate::tool::{McpServer, Tool, ToolEffect, Toolbox};
+
+/// Returns Autonoe's tools: the deliverable tools, those of the run and those of the session.
+pub(super) fn toolbox(
+    parts: &RunParts,
+    stand: SessionResources<'_>,
+    task: &SessionTask<'_>,
+) -> Result<Toolbox, Failure> {
+    let mut tools = match (stand.book, task.ledger_tools) {
+        (Some(book), Some(instruction)) => deliverable_tools(book, instruction),
+        _ => Vec::new(),
+    };
+    tools.extend(parts.tools.iter().cloned());
+    if is_read_only(task) {
+        tools.retain(|tool| tool.definition().effect == ToolEffect::ReadOnly);
+    }
+    if let Some(name) = taken_name(parts.tools.iter().chain(&task.overrides.tools)) {
+        let message = format!("the tool name {name:?} is taken");
+        return Err(Failure::permanent("tool_name_taken", message));
+    }
+    tools.extend(task.overrides.tools.iter().cloned());
+    Ok(Toolbox::new(tools))
+}
+
+/// Returns the gate: all guards and hooks of the run, with the grants of the session.
+pub(super) fn gate(
+    parts: &RunParts,
+    stand: SessionResources<'_>,
+    task: &SessionTask<'_>,
+    tools: &Toolbox,
+) -> Result<Gate, Failure> {
+    let grants = match &task.overrides.access {
+        SessionAccess::Default => &parts.grants,
+        SessionAccess::Only(grants) | SessionAccess::ReadOnly(grants) => grants,
+    };
+    let gate = Gate::new(
+        parts.project_paths.clone(),
+        grants.clone().with_toolbox(tools),
+    )
+    .with_time_limit(parts.hook_time_limit)
+    .map_err(|error| Failure::from(&error))?;
+    let mut gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
+    if is_read_only(task) {
+        if stand.capabilities.hooks != HookCoverage::EveryTool {
+            let backend = &stand.capabilities.backend;
+            let message = format!(
+                "{backend} can bypass the gate, so a read-only session could still change \
+                 files; use another backend"
+            );
+            return Err(Failure::permanent("guards_not_enforced", message));
+        }
+        gate = gate.with_guard(Arc::new(ReadOnlyGuard));
+    }
+    Ok(parts.hooks.iter().cloned().fold(gate, Gate::with_hook))
+}
+
+/// Returns the third-party MCP servers, without optional ones that failed before or that the
+/// backend does not support. A read-only session gets none, because the effect of their tools is
+/// unknown.
+pub(super) fn mcp_servers(
+    setting: &RunContext,
+    stand: SessionResources<'_>,
+    task: &SessionTask<'_>,
+) -> BTreeMap<String, McpServer> {
+    if is_read_only(task) {
+        return BTreeMap::new();
+    }
+    let optional = &setting.optional_servers;
+    let mut servers = setting.parts.mcp_servers.clone();
+    if stand.capabilities.mcp_servers != Support::Yes {
+        let backend = &stand.capabilities.backend;
+        for name in servers.keys().filter(|name| optional.contains(name)) {
+            if optional.fail(name) {
+                setting.warn(&format!(
+                    "sessions start without the MCP server {name:?}: {backend} does not support \
+                     MCP servers"
+                ));
+            }
+        }
+    }
+    servers.retain(|name, _| !optional.has_failed(name));
+    servers
+}
+
+fn is_read_only(task: &SessionTask<'_>) -> bool {
+    matches!(task.overrides.access, SessionAccess::ReadOnly(_))
+}
+
+/// Returns the first tool name that is already taken by a deliverable tool or by another tool.
+pub(super) fn taken_name<'a>(tools: impl IntoIterator<Item = &'a Arc<dyn Tool>>) -> Option<String> {
+    let mut taken: HashSet<&str> = DELIVERABLE_TOOLS.into_iter().collect();
+    let names = tools
+        .into_iter()
+        .map(|tool| tool.definition().name.as_str());
+    names
+        .into_iter()
+        .find(|name| !taken.insert(name))
+        .map(str::to_owned)
+}

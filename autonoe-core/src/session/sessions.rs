@@ -1,0 +1,306 @@
+//! [`Sessions`], the factory of flows with single sessions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::open_sessions::min_budget;
+use super::{FlowStart, OpenSessions, RecordedFlow};
+use crate::agent::{Budget, BudgetKind};
+use crate::event::Failure;
+use crate::event::RunEventKind;
+use crate::ledger::DeliverableRepository;
+use crate::ledger::LedgerState;
+use crate::run::prepare::StartError;
+use crate::run::run_context::RunContext;
+use crate::run::runner::RunParts;
+use crate::run::takeover::{MissingLedger, discard_verification};
+use crate::run::{
+    BuildError, Durability, JournalLine, RunControl, SessionRunnerBuilder, take_over, take_over_at,
+    take_over_resumed,
+};
+use crate::run::{FlowExit, FlowReport};
+use crate::time::Epoch;
+use crate::time::timestamp::{between, saturating_add};
+
+/// Opens flows, in which the caller decides which session comes next.
+///
+/// Their sessions are those of a [`SessionRunner`](crate::SessionRunner), with the same guards,
+/// gate, hooks, tools, observers, spans, session limits, sandbox, lock and journal, and the same
+/// checks before the start. Created by
+/// [`SessionRunnerBuilder::build_sessions`](crate::run::SessionRunnerBuilder::build_sessions).
+///
+/// A flow is the caller's use of these sessions: all of them belong to one run, one span tree and
+/// one budget.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::run::FlowExit;
+/// use autonoe_core::session::FlowStart;
+/// use autonoe_core::{RunControl, SessionOrder, SessionRunner};
+/// # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+/// #     .block_on(async {
+/// # let agents = Arc::new(ScriptedBackend::new([
+/// #     SessionScript::new("draft").says("A haiku.").ends(),
+/// #     SessionScript::new("review").says("It is good.").ends(),
+/// # ]));
+/// let sessions = SessionRunner::builder("/srv/project")
+///     .agents(agents)
+/// #   .clock(VirtualClock::new())
+///     .build_sessions()?;
+///
+/// let mut open = sessions.open(FlowStart::new("haiku"), &RunControl::new()).await?;
+/// let draft = open.run(SessionOrder::new("Write a haiku.").name("draft")).await;
+/// let review = format!("Review this:\n\n{}", draft.answer);
+/// let review = open.run(SessionOrder::new(review).name("review")).await;
+/// let report = open.close(FlowExit::Completed, json!({"review": review.answer}));
+///
+/// assert_eq!(review.answer, "It is good.");
+/// assert_eq!(report.sessions, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).expect("it works");
+/// ```
+#[derive(Clone)]
+pub struct Sessions {
+    parts: Arc<RunParts>,
+    repository: Option<Arc<dyn DeliverableRepository>>,
+    /// The budget that the caller enforces itself.
+    caller_budget: Budget,
+}
+
+impl SessionRunnerBuilder {
+    /// Builds [`Sessions`] for a caller that decides itself which session comes next.
+    ///
+    /// Instructions and their selector are not used. Without a repository there is no ledger, and
+    /// sessions have no deliverable tools. Of the limits, only those of a session and the budget
+    /// apply.
+    ///
+    /// # Errors
+    ///
+    /// A required part is missing, or a value is invalid.
+    pub fn build_sessions(mut self) -> Result<Sessions, BuildError> {
+        let repository = self.repository.take();
+        Ok(Sessions::new(Arc::new(self.into_parts()?), repository))
+    }
+}
+
+impl Sessions {
+    pub(crate) fn new(
+        parts: Arc<RunParts>,
+        repository: Option<Arc<dyn DeliverableRepository>>,
+    ) -> Self {
+        Self {
+            parts,
+            repository,
+            caller_budget: Budget::default(),
+        }
+    }
+
+    /// Starts flows only if the backend reports what is needed to enforce `budget`, which the
+    /// caller enforces itself.
+    ///
+    /// A backend that does not report the cost of a session is refused for a cost budget, before
+    /// anything is recorded.
+    #[must_use]
+    pub fn caller_budget(mut self, budget: Budget) -> Self {
+        self.caller_budget = budget;
+        self
+    }
+
+    /// Returns whether there is a repository, and so a ledger of deliverables.
+    pub fn has_ledger(&self) -> bool {
+        self.repository.is_some()
+    }
+
+    /// Starts a flow: checks the backend, takes over the ledger if there is one, and records the
+    /// start.
+    ///
+    /// `control` cancels the flow, pauses it before its next session, and sends messages to its
+    /// agents, as for a run.
+    ///
+    /// # Errors
+    ///
+    /// The flow cannot start: the backend is missing or must not be used (its guards, sandbox or
+    /// budget could not be enforced), the ledger or the journal is not available, or the flow was
+    /// cancelled. Nothing was written to the journal, and observers received the end.
+    pub async fn open(
+        &self,
+        start: FlowStart,
+        control: &RunControl,
+    ) -> Result<OpenSessions, FlowStartError> {
+        let (run, now) = (self.parts.ids.run_id(), self.parts.clock.now());
+        let recorded = RecordedFlow::new(run, start, now);
+        self.begin(Beginning::New(None), recorded, control).await
+    }
+
+    /// Resumes an interrupted flow: under its ID, with the numbers of its sessions, and with its
+    /// previous spending counted against the budget. The time counts from its first start.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub async fn reopen(
+        &self,
+        recorded: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, FlowStartError> {
+        self.begin(Beginning::Again(None), recorded, control).await
+    }
+
+    /// Starts a flow with a given ID under an epoch that the caller has chosen. The caller has seen
+    /// the ledger: a missing one is an error.
+    #[cfg(feature = "project")]
+    pub(crate) async fn open_at(
+        &self,
+        epoch: Epoch,
+        flow: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, FlowStartError> {
+        self.begin(Beginning::New(Some(epoch)), flow, control).await
+    }
+
+    /// Resumes a flow under an epoch that the caller has chosen. A missing ledger is an error.
+    #[cfg(feature = "project")]
+    pub(crate) async fn reopen_at(
+        &self,
+        epoch: Epoch,
+        flow: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, FlowStartError> {
+        self.begin(Beginning::Again(Some(epoch)), flow, control)
+            .await
+    }
+
+    async fn begin(
+        &self,
+        beginning: Beginning,
+        recorded: RecordedFlow,
+        control: &RunControl,
+    ) -> Result<OpenSessions, FlowStartError> {
+        let (run, flow) = (recorded.run.clone(), recorded.start.flow.clone());
+        let setting = RunContext::new(self.parts.clone(), control.clone(), run);
+        tracing::info!(run = %setting.run, %flow, "flow started");
+        setting.events.emit(RunEventKind::FlowStarted {
+            run: &setting.run,
+            flow: &flow,
+            resumed: matches!(beginning, Beginning::Again(_)),
+        });
+        let mut open = OpenSessions::unprepared(setting, recorded);
+        match self.prepare(&mut open, beginning).await {
+            Ok(()) => Ok(open),
+            Err(exit) => Err(FlowStartError(Box::new(open.report(exit)))),
+        }
+    }
+
+    async fn prepare(&self, open: &mut OpenSessions, beginning: Beginning) -> Result<(), FlowExit> {
+        let setting = open.context.clone();
+        let limits = &self.parts.limits;
+        let clock = &self.parts.clock;
+        open.deadline = limits
+            .budget
+            .time
+            .map(|time| saturating_add(open.started, time));
+        let time_left = open
+            .deadline
+            .map(|deadline| between(setting.now(), deadline));
+        let acquire = async {
+            let Some(repository) = &self.repository else {
+                return Ok(None);
+            };
+            let history = setting.ledger_history().await?;
+            let forget = |state: &mut LedgerState| discard_verification(state, limits.mode);
+            let (book, _) = match beginning {
+                Beginning::New(None) => {
+                    take_over(repository.clone(), clock.clone(), limits.mode).await?
+                }
+                Beginning::New(Some(epoch)) => {
+                    let (repository, clock) = (repository.clone(), clock.clone());
+                    take_over_at(repository, clock, epoch, MissingLedger::Fail, forget).await?
+                }
+                Beginning::Again(None) => {
+                    take_over_resumed(repository.clone(), clock.clone()).await?
+                }
+                Beginning::Again(Some(epoch)) => {
+                    let (repository, clock) = (repository.clone(), clock.clone());
+                    take_over_at(repository, clock, epoch, MissingLedger::Fail, |_| {}).await?
+                }
+            };
+            Ok(Some((book, history)))
+        };
+        self.caller_budget
+            .check("keeping(..)")
+            .map_err(|invalid| FlowExit::Failed {
+                error: Failure::from(&invalid),
+            })?;
+        let budget = min_budget(limits.budget, self.caller_budget);
+        open.watch_budget(budget);
+        let prepared = setting.prepare(&budget, time_left, acquire).await;
+        let failed = |error| FlowExit::Failed { error };
+        let (capabilities, taken_over) = prepared.map_err(|not_ready| match not_ready {
+            StartError::Cancelled => FlowExit::Interrupted,
+            StartError::TimeBudgetSpent => FlowExit::BudgetExceeded {
+                budget: BudgetKind::Time,
+            },
+            StartError::Failed(error) => failed(error),
+        })?;
+        open.capabilities = match self.parts.conversations {
+            Some(_) => capabilities.given_conversation_dir(),
+            None => capabilities,
+        };
+        let (book, history) = taken_over.unzip();
+        let history = history.flatten();
+        open.book = book.map(|book| setting.watch_ledger(book, history.as_ref()));
+        let epoch = open.epoch();
+        let FlowStart {
+            flow,
+            definition,
+            parameters,
+        } = open.start.clone();
+        let line = match beginning {
+            Beginning::Again(_) => JournalLine::FlowResumed { epoch },
+            Beginning::New(_) => JournalLine::FlowStarted {
+                flow,
+                definition,
+                parameters,
+                epoch,
+            },
+        };
+        let written = setting.record(&line, Durability::Synced);
+        written.map_err(|error| failed(Failure::from(&error)))?;
+        if let Some(book) = &open.book {
+            let recorded = setting.record_found_ledger(book, history.as_ref()).await;
+            recorded.map_err(|error| failed(Failure::from(&error)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The way a flow starts in this process, with the epoch if the caller has chosen one.
+#[derive(Clone, Copy)]
+enum Beginning {
+    New(Option<Epoch>),
+    Again(Option<Epoch>),
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions")
+            .field("project", &self.parts.project_paths.project)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A flow that could not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the flow {} could not start: {}", .0.flow, .0.exit)]
+pub struct FlowStartError(Box<FlowReport>);
+
+impl FlowStartError {
+    /// Returns the report of the flow, with the reason as its exit.
+    pub fn report(&self) -> &FlowReport {
+        &self.0
+    }
+}

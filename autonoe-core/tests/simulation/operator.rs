@@ -1,0 +1,69 @@
+//! The operator's requests: pause, resume and cancel.
+
+use autonoe_core::run::RunFact;
+use autonoe_testkit::simulation::{FAULTS_END, Random};
+
+use crate::simulation::facts;
+use crate::simulation::local::{Event, Hosts};
+
+/// A request of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OperatorRequest {
+    Pause,
+    Resume,
+    /// Resumes it, repeatedly until it takes effect.
+    ResumeUntilDone,
+    /// Cancels it, repeatedly until it takes effect.
+    Cancel,
+}
+
+/// Plans the operator's requests. Each pause is followed by a resume.
+pub(crate) fn plan(world: &mut Hosts, mut random: Random) {
+    for _ in 0..random.between(0, 2) {
+        let at = random.between(0, FAULTS_END);
+        world.plan_global(at, Event::Requested(OperatorRequest::Pause));
+        let at = at + random.between(1000, 40_000);
+        world.plan_global(at, Event::Requested(OperatorRequest::Resume));
+    }
+    if random.happens(25) {
+        let at = random.between(0, FAULTS_END);
+        world.plan_global(at, Event::Requested(OperatorRequest::Cancel));
+    }
+    world.plan_global(
+        FAULTS_END + 60_000,
+        Event::Requested(OperatorRequest::ResumeUntilDone),
+    );
+}
+
+/// Sends a request to the host that drives the run, as far as it is known.
+pub(crate) fn send_request(world: &mut Hosts, wish: OperatorRequest) {
+    if world.store.ended.is_some() {
+        return;
+    }
+    let drives = |host: &usize| world.hosts[*host].state.drive.is_some();
+    let driving: Vec<usize> = (0..world.hosts.len()).filter(drives).collect();
+    for host in driving {
+        world.soon(host, 1000, Event::Requested(wish));
+    }
+    // The request may have reached no host, or one that was overtaken.
+    if matches!(
+        wish,
+        OperatorRequest::ResumeUntilDone | OperatorRequest::Cancel
+    ) {
+        let at = world.now + world.random.between(2000, 10_000);
+        world.plan_global(at, Event::Requested(wish));
+    }
+}
+
+/// Applies a request at a host.
+pub(crate) fn apply_request(world: &mut Hosts, host: usize, wish: OperatorRequest) {
+    let fact = match wish {
+        OperatorRequest::Pause => RunFact::PauseRequested,
+        OperatorRequest::Resume | OperatorRequest::ResumeUntilDone => RunFact::ResumeRequested {
+            at: world.at(),
+            ledger: Ok(world.store.ledger()),
+        },
+        OperatorRequest::Cancel => RunFact::Cancelled,
+    };
+    facts::apply(world, host, fact);
+}

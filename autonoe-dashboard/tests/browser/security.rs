@@ -1,0 +1,158 @@
+//! Tests against hostile text from agents, and against pages of other origins.
+
+use autonoe_dashboard::AlertLine;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::browser::fixture::Fixture;
+use crate::browser::sample::{EVIL, fleet};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_an_agent_wrote_runs() {
+    let mut fleet = fleet();
+    fleet.objective = EVIL.to_owned();
+    fleet.strategy = EVIL.to_owned();
+    for alert in &mut fleet.alerts {
+        alert.message = EVIL.to_owned();
+        alert.kind = EVIL.to_owned();
+    }
+    for (number, member) in fleet.members.iter_mut().enumerate() {
+        member.id = format!("{number} {EVIL}").into();
+        member.backend = EVIL.to_owned();
+        member.model = Some(EVIL.to_owned());
+        member.task = Some(EVIL.to_owned());
+        member.error = Some(EVIL.to_owned());
+        member.question = Some(EVIL.to_owned());
+        member.log = vec![EVIL.to_owned()];
+        member.last_alert = fleet
+            .alerts
+            .first()
+            .cloned()
+            .map(|alert: AlertLine| alert.member(EVIL));
+    }
+    let mut setting = Fixture::seen(fleet.clone()).await;
+    let seen = setting.browser.text();
+    assert!(
+        seen.contains("<script>document.title='owned'</script>"),
+        "{seen}"
+    );
+    assert!(seen.contains("<img src=x onerror="), "{seen}");
+
+    // The kill confirmation shows the text, too.
+    setting
+        .browser
+        .click("#members button[data-action=kill]:not([hidden])");
+    setting.browser.until("ask.open");
+    setting.browser.click("#yes");
+
+    let killed = setting.next_intent().await;
+    assert_eq!(
+        killed.member, fleet.members[0].id,
+        "any name finds its member"
+    );
+    assert_eq!(setting.browser.evaluate("document.images.length"), 0);
+    assert_eq!(setting.browser.evaluate("document.scripts.length"), 1);
+    let title = setting.browser.evaluate("document.title");
+    assert!(
+        title
+            .as_str()
+            .is_some_and(|title| title.starts_with("running: ")),
+        "{title}"
+    );
+    assert_eq!(setting.browser.complaints(), Vec::<&Value>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_policy_would_stop_what_got_into_the_page_all_the_same() {
+    let mut setting = Fixture::seen(fleet()).await;
+
+    let tried = setting.browser.evaluate(
+        "(() => { \
+            try { document.body.innerHTML += '<img src=x onerror=\"window.owned=1\">'; } catch (e) { return e.name; } \
+            return 'it was let in'; })()",
+    );
+
+    assert_eq!(tried, "TypeError");
+    let script = "(() => { const s = document.createElement('script'); \
+        try { s.textContent = 'window.owned = 1'; document.body.append(s); } catch {} return !!window.owned; })()";
+    assert_eq!(setting.browser.evaluate(script), false);
+}
+
+/// Serves an empty page of another origin on this machine.
+async fn page_of_another_port() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("it has one");
+    tokio::spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = connection.read(&mut request).await;
+            let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+            let _ = connection.write_all(page.as_bytes()).await;
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_on_another_port_never_sees_the_cookie() {
+    let mut setting = Fixture::seen(fleet()).await;
+    let other = page_of_another_port().await;
+
+    for address in [
+        other.clone(),
+        format!("{other}api/dashboard"),
+        format!("{other}v/"),
+    ] {
+        setting.browser.open(&address);
+
+        let sent = "Network.requestWillBeSentExtraInfo";
+        setting.browser.until_events(sent, 1, |_| true);
+        let sent = setting.browser.events(sent);
+        assert!(!sent.is_empty());
+        assert!(
+            sent.iter().all(|told| told["headers"]["Cookie"].is_null()),
+            "{sent:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_another_port_can_neither_read_nor_act_even_if_the_cookie_went_with_it() {
+    let mut setting = Fixture::seen(fleet()).await;
+    // As if the page had learnt the unguessable folder.
+    let target = setting.browser.evaluate("location.href");
+    let target = target.as_str().expect("an address").to_owned();
+    let other = page_of_another_port().await;
+    setting.browser.open(&other);
+
+    let read = setting.browser.evaluate(&format!(
+        "fetch('{target}api/dashboard', {{credentials: 'include'}}).then(a => a.text()).catch(() => 'failed')"
+    ));
+    let watched = setting.browser.evaluate(&format!(
+        "new Promise(done => {{ const e = new EventSource('{target}api/events', {{withCredentials: true}}); \
+         e.addEventListener('snapshot', () => done('read')); e.onerror = () => {{ e.close(); done('failed'); }}; }})"
+    ));
+    setting.browser.evaluate(&format!(
+        "fetch('{target}api/members/api/kill', {{method: 'POST', mode: 'no-cors', credentials: 'include'}}).catch(() => 'not told')"
+    ));
+
+    assert_eq!((read, watched), ("failed".into(), "failed".into()));
+    assert!(setting.asked.try_recv().is_err(), "nothing was asked for");
+    // All three requests were sent with the valid cookie, and were refused.
+    let (sent, received) = (
+        "Network.requestWillBeSentExtraInfo",
+        "Network.responseReceivedExtraInfo",
+    );
+    let with_cookie = |event: &Value| event["headers"]["Cookie"].is_string();
+    let refused = |event: &Value| event["statusCode"] == 403;
+    setting.browser.until_events(sent, 3, with_cookie);
+    setting.browser.until_events(received, 3, refused);
+    let sent = setting.browser.events(sent);
+    let received = setting.browser.events(received);
+    let counts = (
+        sent.iter().filter(|event| with_cookie(event)).count(),
+        received.iter().filter(|event| refused(event)).count(),
+    );
+    assert_eq!(counts, (3, 3), "{sent:?} {received:?}");
+}

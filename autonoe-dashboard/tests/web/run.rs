@@ -1,0 +1,154 @@
+//! Tests of the requests about a run.
+
+use autonoe_dashboard::web::{Exposure, ServeError, ServeLimits, Site, ViewToken};
+use autonoe_dashboard::{
+    Dashboard, DashboardFeed, RunAction, RunFeed, RunIntent, RunPhase, RunView,
+};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::web::fixture::{Fixture, SECRET};
+
+/// Serves a run without a fleet.
+async fn serve_run(
+    exposure: Exposure,
+    address: &str,
+) -> (Fixture, RunFeed, mpsc::Receiver<RunIntent>) {
+    let feed = RunFeed::new(RunView {
+        version: 1,
+        phase: RunPhase::Running,
+        actions: vec![RunAction::Pause, RunAction::Instruct],
+        document: "<!DOCTYPE html><p data-part=\"a\">the document</p>".into(),
+        ..RunView::new("shop")
+    });
+    let (intents, wanted) = mpsc::channel(1);
+    let listener = TcpListener::bind(address).await.expect("a port");
+    let token = ViewToken::new(SECRET).expect("long enough");
+    let site = Site::new().run(&feed, intents).style("p { color: red; }");
+    let server = site.serve(listener, token, exposure, ServeLimits::default());
+    let (_, asked) = mpsc::channel(1);
+    let fixture = Fixture {
+        server: server.expect("it serves"),
+        feed: DashboardFeed::new(Dashboard::new("", "")),
+        asked,
+    };
+    (fixture, feed, wanted)
+}
+
+#[tokio::test]
+async fn the_state_and_the_document_of_a_run_are_served() {
+    let (fixture, _feed, _wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+
+    let state = fixture.ask_as_program("GET /api/run", "").await;
+    let document = fixture.ask_as_program("GET /run.html", "").await;
+    let page = fixture.ask_as_program("GET /", "").await;
+    let fleet = fixture.ask_as_program("GET /api/dashboard", "").await;
+
+    let json: Value = serde_json::from_str(&state.body).expect("JSON");
+    assert_eq!(
+        (state.status, &json["phase"]),
+        (200, &Value::from("running"))
+    );
+    assert!(json["document"].is_null(), "{json}");
+    assert!(document.body.contains("the document"), "{}", document.body);
+    assert_eq!(
+        document.header("content-security-policy"),
+        Some("default-src 'none'; frame-ancestors 'none'")
+    );
+    assert!(page.body.contains("p { color: red; }"));
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(
+        policy.contains("style-src-attr 'unsafe-inline'"),
+        "{policy}"
+    );
+    assert!(!policy.contains("script-src 'unsafe-inline'"), "{policy}");
+    assert_eq!(fleet.status, 404);
+}
+
+#[tokio::test]
+async fn an_action_is_sent_only_if_the_run_accepts_it_now() {
+    let (fixture, feed, mut wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+
+    let message = fixture
+        .ask_as_program("POST /api/run/instruct", r#"{"text": "Use tabs."}"#)
+        .await;
+    let full = fixture.ask_as_program("POST /api/run/pause", "").await;
+    let sent = wanted.recv().await.expect("a message");
+    let stop = fixture.ask_as_program("POST /api/run/stop", "").await;
+    let kill = fixture.ask_as_program("POST /api/run/kill", "").await;
+    let blank = fixture
+        .ask_as_program("POST /api/run/instruct", r#"{"text": " "}"#)
+        .await;
+    feed.push(RunView::new("shop"));
+    let late = fixture.ask_as_program("POST /api/run/pause", "").await;
+
+    assert_eq!(message.status, 202);
+    let expected = RunIntent {
+        action: RunAction::Instruct,
+        text: "Use tabs.".to_owned(),
+    };
+    assert_eq!(sent, expected);
+    assert_eq!(full.status, 503);
+    assert_eq!(stop.status, 409);
+    assert!(stop.body.contains("cannot stop this run: it is running"));
+    assert_eq!((kill.status, blank.status, late.status), (404, 400, 409));
+    assert!(wanted.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn each_change_of_the_run_is_an_event() {
+    let (fixture, feed, _wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+    let mut events = fixture.watch().await;
+    assert!(events.until("event: run").await);
+    assert!(events.until("\"phase\":\"running\"").await);
+
+    feed.push(RunView {
+        phase: RunPhase::Done,
+        ..RunView::new("shop")
+    });
+
+    assert!(events.until("\"phase\":\"done\"").await);
+}
+
+#[tokio::test]
+async fn without_the_token_a_run_is_neither_shown_nor_controlled() {
+    let (fixture, _feed, mut wanted) = serve_run(Exposure::Loopback, "127.0.0.1:0").await;
+
+    for line in ["GET /api/run", "GET /run.html", "POST /api/run/pause"] {
+        let line = format!("{line} HTTP/1.1");
+        let answer = fixture.request(&[&line, "Host: {host}"], "").await;
+        assert_eq!(answer.status, 401, "{line}");
+    }
+    let foreign = [
+        "POST /api/run/pause HTTP/1.1",
+        "Host: evil.example",
+        "Authorization: Bearer {secret}",
+    ];
+    assert_eq!(fixture.request(&foreign, "").await.status, 403);
+    assert!(wanted.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn the_network_needs_an_explicit_choice() {
+    let listener = TcpListener::bind("0.0.0.0:0").await.expect("a port");
+    let token = ViewToken::new(SECRET).expect("long enough");
+    let refused = Site::new().serve(listener, token, Exposure::Loopback, ServeLimits::default());
+    assert!(matches!(refused, Err(ServeError::NotLoopback(_))));
+
+    let names = vec!["desk.example".to_owned()];
+    let (fixture, _feed, _wanted) = serve_run(Exposure::Network { names }, "127.0.0.1:0").await;
+    for (host, status) in [
+        ("192.168.0.7:80", 200),
+        ("desk.example", 200),
+        ("evil.example", 403),
+    ] {
+        let host = format!("Host: {host}");
+        let head = [
+            "GET /api/run HTTP/1.1",
+            host.as_str(),
+            "Authorization: Bearer {secret}",
+        ];
+        assert_eq!(fixture.request(&head, "").await.status, status, "{host}");
+    }
+}

@@ -1,0 +1,269 @@
+//! [`FlowMachine::apply`]: the transition of each fact.
+
+use autonoe_core::OnQuota;
+use jiff::Timestamp;
+
+use super::fact::{Answer, CheckVerdict, Expense, FlowFact, PromptOutcome};
+use super::frame::{AttemptOutcome, StepStage};
+use super::{AfterCompletion, FlowAction, FlowFailure, FlowMachine, FlowWait, MachineState};
+use crate::definition::Target;
+use crate::error::FlowErrorKind;
+use crate::progress::Triggers;
+
+impl FlowMachine {
+    /// Applies `fact` and returns the next action.
+    #[must_use = "the flow does not continue until the action is performed"]
+    pub fn apply(&mut self, fact: FlowFact) -> FlowAction {
+        match (&self.state, &fact) {
+            (MachineState::Finished(_), _) => return self.action(),
+            (
+                MachineState::Stopped { .. },
+                FlowFact::Resumed { .. } | FlowFact::LimitsChanged { .. },
+            ) => {}
+            (MachineState::Stopped { .. }, _) => return self.action(),
+            _ => {}
+        }
+        match fact {
+            FlowFact::Started { at, limits } if self.started_at.is_none() => {
+                self.limits = limits;
+                self.started_at = Some(at);
+                self.now = at;
+                self.go_to(Target::Step(self.registry.entry_step.clone()))
+            }
+            FlowFact::Started { .. } => FlowAction::Continue,
+            FlowFact::Prompted {
+                at,
+                iteration,
+                outcome,
+                spent,
+            } => match self.state {
+                MachineState::Prompting if iteration == self.context.iteration() + 1 => {
+                    self.note_time(at);
+                    self.spent.merge(spent);
+                    self.prompted(outcome, spent)
+                }
+                _ => FlowAction::Continue,
+            },
+            FlowFact::Checked { at, verdict, spent } => match self.state {
+                MachineState::Checking => {
+                    self.note_time(at);
+                    self.spent.merge(spent);
+                    self.checked(verdict)
+                }
+                _ => FlowAction::Continue,
+            },
+            FlowFact::CheckLimited {
+                at,
+                resets_at,
+                spent,
+            } => match self.state {
+                MachineState::Checking => {
+                    self.note_time(at);
+                    self.spent.merge(spent);
+                    match self.limits.on_quota {
+                        _ if self.cancelled => self.interrupted(),
+                        // The check is repeated when the flow is resumed.
+                        OnQuota::Stop if self.failure_ends_flow() => self.fail(quota_spent()),
+                        _ => self.rate_limited(resets_at),
+                    }
+                }
+                _ => FlowAction::Continue,
+            },
+            FlowFact::CompletionChecked { at, verdict } => match &self.state {
+                MachineState::Completing(query) => {
+                    let query = query.clone();
+                    self.note_time(at);
+                    self.completion_checked(verdict, query)
+                }
+                _ => FlowAction::Continue,
+            },
+            FlowFact::Notified { at, result } => match &self.state {
+                MachineState::PendingNotification(notifying) => {
+                    let notifying = notifying.clone();
+                    self.note_time(at);
+                    self.notified(result, notifying)
+                }
+                _ => FlowAction::Continue,
+            },
+            FlowFact::WaitOver { at } => self.wait_over(at),
+            FlowFact::LimitsChanged { limits } => {
+                self.limits = limits;
+                self.action()
+            }
+            FlowFact::Lost { spent } => {
+                if self.is_working() {
+                    match spent {
+                        Some(spent) => self.spent.merge(spent),
+                        // The session may have cost something, and the cost will never be known.
+                        None if self.has_active_session() => self.spent.cost.add(None),
+                        None => {}
+                    }
+                    // The prompt or check has ended, as the cancellation requested.
+                    self.cancelled = false;
+                }
+                self.action()
+            }
+            FlowFact::Cancelled { at } => {
+                self.note_time(at);
+                self.cancelled = true;
+                if self.is_working() {
+                    FlowAction::Stop
+                } else {
+                    self.interrupted()
+                }
+            }
+            FlowFact::Failed { at, failure } => {
+                self.note_time(at);
+                self.fail(failure)
+            }
+            FlowFact::Resumed { at } => self.resumed(at),
+        }
+    }
+
+    /// Advances the time. It never goes back, even if a clock does.
+    pub(super) fn note_time(&mut self, at: Timestamp) {
+        self.now = self.now.max(at);
+    }
+
+    fn prompted(&mut self, outcome: PromptOutcome, spent: Expense) -> FlowAction {
+        let rate_limits = std::mem::take(&mut self.rate_limits_in_a_row);
+        match outcome {
+            PromptOutcome::Answered(answer) => {
+                self.state = MachineState::Nothing;
+                self.answered(&answer, spent)
+            }
+            // The failure may be a consequence of the cancellation.
+            PromptOutcome::Failed { .. } | PromptOutcome::RateLimited { .. } if self.cancelled => {
+                self.interrupted()
+            }
+            PromptOutcome::Failed { failure } => {
+                self.state = MachineState::Nothing;
+                self.end_iteration(Err(&failure), spent);
+                self.step_failed(failure)
+            }
+            PromptOutcome::RateLimited { resets_at } => {
+                self.rate_limits_in_a_row = rate_limits;
+                self.rate_limited(resets_at)
+            }
+            PromptOutcome::BudgetSpent { budget } => self.budget_spent(budget),
+            PromptOutcome::Cancelled => self.interrupted(),
+        }
+    }
+
+    fn answered(&mut self, answer: &Answer, spent: Expense) -> FlowAction {
+        self.end_iteration(Ok(answer), spent);
+        self.progress.record_text(
+            &Triggers::from_keywords(self.keywords.clone()),
+            &answer.text,
+        );
+        self.progress.record_signals(answer.signals.iter().cloned());
+        for frame in &mut self.frames {
+            frame.add_answer(answer);
+        }
+        let Some(frame) = self.frames.last_mut() else {
+            return FlowAction::Continue;
+        };
+        frame.stage = StepStage::Part(0);
+        let step = frame.at.step.clone();
+        let record = self.steps.entry(step).or_default();
+        record.outputs.extend(answer.outputs.clone());
+        // The checks of this step and of enclosing steps come first.
+        let has_sub_steps = self
+            .top()
+            .is_some_and(|(_, work)| !work.sub_steps.is_empty());
+        let action = if has_sub_steps && !self.has_pending_check(self.frames.len()) {
+            self.check_completion(AfterCompletion::ContinueStep)
+        } else {
+            self.advance()
+        };
+        if self.cancelled {
+            return self.interrupted();
+        }
+        if self.limits.budget.cost_usd.is_some() && spent.cost.exact().is_none() {
+            return self.fail(FlowFailure::new(
+                FlowErrorKind::BudgetExceeded,
+                "the agent did not report its cost, so the cost budget cannot be enforced",
+            ));
+        }
+        action
+    }
+
+    fn end_iteration(&mut self, result: Result<&Answer, &FlowFailure>, spent: Expense) {
+        if let Some(frame) = self.frames.last() {
+            self.last_step = frame.at.step.clone();
+            self.context.end_iteration(frame.at.clone(), result, spent);
+            self.progress.record_iteration();
+            self.has_new_progress = true;
+        }
+    }
+
+    fn rate_limited(&mut self, resets_at: Option<Timestamp>) -> FlowAction {
+        self.state = MachineState::Nothing;
+        self.rate_limits_in_a_row = self.rate_limits_in_a_row.saturating_add(1);
+        match self.limits.on_quota {
+            OnQuota::Stop => self.step_failed(quota_spent()),
+            OnQuota::Wait => {
+                let stops = self.rate_limits_in_a_row;
+                let backoff = self.limits.quota_backoff;
+                let until = backoff.next_try(self.now, resets_at, stops);
+                let reason = if Some(until) == resets_at {
+                    FlowWait::RateLimit
+                } else {
+                    FlowWait::RateLimitBackoff
+                };
+                self.wait(reason, until, MachineState::Nothing)
+            }
+        }
+    }
+
+    fn checked(&mut self, verdict: Result<CheckVerdict, FlowFailure>) -> FlowAction {
+        self.rate_limits_in_a_row = 0;
+        let verdict = match verdict {
+            Ok(verdict) => verdict,
+            // The failure may be a consequence of the cancellation.
+            Err(_) if self.cancelled => return self.interrupted(),
+            // The check is repeated when the flow is resumed.
+            Err(failure) if failure.is_resumable() => return self.fail(failure),
+            Err(failure) => {
+                self.state = MachineState::Nothing;
+                return self.step_failed(failure);
+            }
+        };
+        self.state = MachineState::Nothing;
+        self.progress.record_check();
+        self.has_new_progress = true;
+        let action = self.settle(match verdict {
+            CheckVerdict { passed: true, .. } => AttemptOutcome::Passed,
+            CheckVerdict { reason, .. } => {
+                let message = match reason {
+                    Some(reason) => format!("the check did not pass: {reason}"),
+                    None => "the check did not pass".to_owned(),
+                };
+                AttemptOutcome::Failed(FlowFailure::new(FlowErrorKind::StepFailed, message))
+            }
+        });
+        if self.cancelled {
+            self.interrupted()
+        } else {
+            action
+        }
+    }
+
+    /// Fails the step, or ends the flow at once if no retry can help.
+    fn step_failed(&mut self, failure: FlowFailure) -> FlowAction {
+        let step = self.frames.last().map(|frame| &frame.at.step);
+        let failure = failure.with_location(self.context.iteration(), step);
+        if failure.is_recoverable() {
+            self.settle(AttemptOutcome::Failed(failure))
+        } else {
+            self.fail(failure)
+        }
+    }
+}
+
+fn quota_spent() -> FlowFailure {
+    FlowFailure::new(
+        FlowErrorKind::SdkRateLimit,
+        "the quota of the agent's vendor is spent",
+    )
+}

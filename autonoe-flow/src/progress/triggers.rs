@@ -1,0 +1,87 @@
+//! [`Triggers`]: the keywords and signals of completion conditions.
+
+use std::collections::BTreeSet;
+
+use super::Signal;
+use crate::definition::{Completion, StructuredSignal};
+
+/// The keywords and signals that the completion conditions of a definition wait for.
+///
+/// ```
+/// use autonoe_flow::definition::Behavior;
+/// use autonoe_flow::progress::Triggers;
+///
+/// let behavior: Behavior = serde_json::from_str(
+///     r#"{"completionType": "keywordSignal", "completionConfig": {"keywords": ["DONE"]}}"#,
+/// )?;
+///
+/// assert_eq!(Triggers::from_completion(&behavior.completion), Triggers::from_keywords(["DONE"]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Triggers {
+    /// The keywords.
+    pub keywords: BTreeSet<String>,
+    /// The signals, without duplicates. If there are none, agents have no tool `signal`.
+    pub signals: Vec<StructuredSignal>,
+}
+
+impl Triggers {
+    /// Collects the keywords and signals of `completion` and its nested conditions.
+    pub fn from_completion(completion: &Completion) -> Self {
+        let mut watched = Self::default();
+        watched.collect(completion);
+        watched
+    }
+
+    /// Creates a set of keywords, without signals.
+    pub fn from_keywords<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            keywords: words.into_iter().map(Into::into).collect(),
+            signals: Vec::new(),
+        }
+    }
+
+    fn collect(&mut self, completion: &Completion) {
+        match completion {
+            Completion::KeywordSignal(signal) => {
+                self.keywords.extend(signal.keywords.iter().cloned());
+            }
+            Completion::StructuredSignal(signal) => {
+                if !self.signals.contains(signal) {
+                    self.signals.push(signal.clone());
+                }
+            }
+            Completion::Composite(composite) => {
+                for condition in &composite.conditions {
+                    self.collect(&condition.completion);
+                }
+            }
+            Completion::StepMachine(_)
+            | Completion::IterationBudget(_)
+            | Completion::CheckBudget(_)
+            | Completion::PhaseCompletion(_)
+            | Completion::ExternalState(_)
+            | Completion::Deliverables(_)
+            | Completion::Custom(_) => {}
+        }
+    }
+}
+
+impl StructuredSignal {
+    /// Returns whether `signal` has the name, and a value other than `null` in each required field.
+    pub fn matches(&self, signal: &Signal) -> bool {
+        signal.name == self.signal && self.missing_in(signal).next().is_none()
+    }
+
+    /// Returns the required fields that are missing in `signal` or `null`.
+    pub(crate) fn missing_in<'a>(&'a self, signal: &'a Signal) -> impl Iterator<Item = &'a str> {
+        let fields = self.required_fields.iter().map(String::as_str);
+        fields.filter(|field| {
+            signal
+                .fields
+                .get(*field)
+                .is_none_or(serde_json::Value::is_null)
+        })
+    }
+}

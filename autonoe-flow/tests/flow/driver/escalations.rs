@@ -1,0 +1,215 @@
+//! Escalations of failed steps.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_flow::definition::Escalation;
+use autonoe_flow::escalation::{Notice, Notifiers};
+use autonoe_flow::{FlowError, FlowErrorKind, Notifier};
+use serde_json::{Value, json};
+
+use super::{Fixture, build, checked, codes, says, with_prompts};
+use crate::support::{agent, definition, step};
+
+fn fragile(escalation: Value) -> Value {
+    let mut a = checked("end", json!({"type": "keyword", "keywords": ["OK"]}));
+    a["escalation"] = escalation;
+    a
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_is_run_for_one_that_failed_and_told_why() {
+    for (then, scripts, expected) in [
+        ("resume", vec!["no", "help", "OK"], vec![]),
+        ("restart", vec!["no", "help", "OK"], vec![]),
+        (
+            "abort",
+            vec!["no", "help"],
+            vec!["escalated", "step_failed", "step_failed"],
+        ),
+    ] {
+        let bench = Fixture::new(scripts.into_iter().map(says));
+        let a = fragile(json!({"escalateTo": "lead", "returnFlow": then}));
+        let lead = json!({"prompt": "prompts/lead.md"});
+        let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": lead}});
+        let flow = definition(agent(json!({})), registry);
+        let flow = with_prompts(flow, &[("prompts/lead.md", "Help: {uv-failure}")]);
+
+        let result = bench.run(flow).await;
+
+        assert_eq!(codes(&result), expected, "{then}");
+        assert_eq!(
+            bench.agents.prompts()[1],
+            "Help: the step `a` failed: the check did not pass: the agent said none of `OK`"
+        );
+    }
+}
+
+/// Records notices, and rejects the first ones.
+#[derive(Default)]
+struct Kept {
+    notices: Mutex<Vec<Notice>>,
+    refuses: usize,
+}
+
+#[async_trait]
+impl Notifier for Kept {
+    async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        let mut notices = self.notices.lock().expect("nobody panics");
+        notices.push(notice.clone());
+        if notices.len() <= self.refuses {
+            Err(FlowError::new(
+                FlowErrorKind::Notification,
+                "nobody listens",
+            ))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
+    for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
+        let bench = Fixture::new([says("no"), says("OK")]);
+        let a = fragile(json!({"escalateTo": to, "notificationMethod": method}));
+        let kept = Arc::new(Kept::default());
+        let notifiers = Notifiers::default()
+            .with_webhook(kept.clone())
+            .with_log(kept.clone());
+        let flow = definition(
+            agent(json!({})),
+            json!({"entryStep": "a", "steps": {"a": a}}),
+        );
+
+        let result = bench
+            .run_with(flow, bench.options().notifiers(notifiers))
+            .await;
+
+        assert!(result.is_success(), "{method}: {result:?}");
+        let notices = kept.notices.lock().expect("nobody panics");
+        let told: Vec<_> = notices
+            .iter()
+            .map(|notice| {
+                (
+                    notice.step.as_str(),
+                    notice.visit,
+                    notice.iteration,
+                    notice.failure.code.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(told, [("a", 1, 1, "step_failed")]);
+        assert_eq!(notices[0].run, result.run);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_nobody_takes_ends_the_flow() {
+    let bench = Fixture::new([says("no")]);
+    let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
+    let kept = Arc::new(Kept {
+        refuses: usize::MAX,
+        ..Kept::default()
+    });
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let options = bench
+        .options()
+        .notifiers(Notifiers::default().with_webhook(kept));
+
+    let result = bench.run_with(flow, options).await;
+
+    assert_eq!(
+        codes(&result),
+        ["notification", "step_failed", "step_failed"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
+    let bench = Fixture::new([says("no"), says("no"), says("no"), says("OK")]);
+    let mut a =
+        fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
+    a["retry"] = json!({"maxRetries": 2, "onExhausted": "error"});
+    let kept = Arc::new(Kept {
+        refuses: 2,
+        ..Kept::default()
+    });
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let notifiers = Notifiers::default().with_webhook(kept.clone());
+
+    let result = bench
+        .run_with(flow, bench.options().notifiers(notifiers))
+        .await;
+
+    assert!(result.is_success(), "{result:?}");
+    let notices = kept.notices.lock().expect("nobody panics");
+    assert_eq!(notices.len(), 3);
+    // A receiver can recognize that they are the same.
+    assert!(notices.iter().all(|notice| *notice == notices[0]));
+    assert_eq!(result.elapsed, Duration::from_secs(1 + 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_name_in_a_definition_is_an_error_with_the_name() {
+    let state = json!({"completionType": "externalState", "completionConfig": {
+        "source": {"type": "named", "name": "released"}}});
+    let command =
+        json!({"type": "action", "actions": [{"type": "command", "command": ["no-such-program"]}]});
+    let webhook =
+        fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
+    let deliverables = json!({"completionType": "deliverables", "completionConfig": {}});
+    for (behavior, a, named) in [
+        (state, step("end"), "released"),
+        (
+            json!({"completionType": "stepMachine"}),
+            checked("end", command),
+            "no-such-program",
+        ),
+        (
+            json!({"completionType": "stepMachine"}),
+            webhook,
+            "webhooks",
+        ),
+        (deliverables, step("end"), "ledger"),
+    ] {
+        let bench = Fixture::new([]);
+        let flow = definition(
+            agent(json!({"behavior": behavior})),
+            json!({"entryStep": "a", "steps": {"a": a}}),
+        );
+
+        let error = build(flow, bench.options()).expect_err(named);
+
+        assert_eq!(error.kind(), FlowErrorKind::DependencyResolution, "{named}");
+        assert!(error.to_string().contains(named), "{error}");
+    }
+}
+
+#[cfg(feature = "webhook")]
+#[tokio::test(start_paused = true)]
+async fn a_key_that_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
+    use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
+
+    let bench = Fixture::new([]);
+    let a = fragile(json!({
+        "escalateTo": "http://127.0.0.1:9/", "notificationMethod": "webhook", "signingKey": "ops"}));
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let webhook = WebhookNotifier::new(SigningKeys::default(), bench.clock.clone());
+    let notifiers = Notifiers::default().with_webhook(Arc::new(webhook));
+
+    let error = build(flow, bench.options().notifiers(notifiers)).expect_err("no key");
+
+    assert_eq!(error.kind(), FlowErrorKind::DependencyResolution);
+    assert!(error.to_string().contains("ops"), "{error}");
+}

@@ -1,0 +1,230 @@
+//! Log lines and alerts of fleets and their members.
+
+use autonoe_core::agent::{Budget, BudgetUsage};
+use jiff::Timestamp;
+
+use crate::alert::{Alert, Severity};
+use crate::coordinate::{FleetEvent, FleetEventKind};
+use crate::pluralize::pluralize;
+use crate::recovery::RecoveryChange;
+use crate::strategy::{Member, MemberId};
+use crate::stuck::StuckLevel;
+use crate::work::WorkEvent;
+
+/// Returns the log line of an event of a fleet.
+pub(super) fn fleet_line(kind: &FleetEventKind) -> String {
+    match kind {
+        FleetEventKind::FleetStarted { strategy, members } => {
+            let members = pluralize(members.len(), "member");
+            format!("{strategy} starts with {members}")
+        }
+        FleetEventKind::Started { member, .. } => format!("{member} started"),
+        FleetEventKind::RunFound { member, .. } => format!("{member} is already running"),
+        FleetEventKind::WaitsForBudget {
+            member,
+            reason: why,
+        } => {
+            format!("{member} waits for budget: {why}")
+        }
+        FleetEventKind::Paused => "paused".to_owned(),
+        FleetEventKind::Resumed => "resumed".to_owned(),
+        FleetEventKind::Stopping { member, why } => format!("stopping {member}: {why}"),
+        FleetEventKind::Ended { result } => match (result.success, &result.error) {
+            (true, _) => format!("{} succeeded", result.id),
+            (false, Some(why)) => format!("{} failed: {why}", result.id),
+            (false, None) => format!("{} failed", result.id),
+        },
+        FleetEventKind::CutShort { reason } => format!("ended early: {reason}"),
+        FleetEventKind::Finished { success, winner } => match (success, winner) {
+            (true, Some(winner)) => format!("succeeded; the winner is {winner}"),
+            (true, None) => "succeeded".to_owned(),
+            (false, _) => "not succeeded".to_owned(),
+        },
+    }
+}
+
+/// Returns the alert that an event of a fleet raises. `members` is the state after the event.
+pub(super) fn fleet_alert(event: &FleetEvent, members: &[Member]) -> Option<Alert> {
+    let fleet = &event.fleet;
+    let new_alert = |kind: &str, severity, message: String| {
+        let alert = Alert::new(kind, severity, message, event.at);
+        Some(alert.detail("fleet", fleet.as_str()))
+    };
+    let about = |alert: Option<Alert>, member: &MemberId| {
+        alert.map(|alert| alert.member(MemberId::new(format!("{fleet}.{member}"))))
+    };
+    match &event.kind {
+        FleetEventKind::WaitsForBudget {
+            member,
+            reason: why,
+        } => {
+            let message = format!("{member} waits for budget: {why}");
+            about(
+                new_alert("waits_for_budget", Severity::Warning, message),
+                member,
+            )
+        }
+        FleetEventKind::CutShort { reason } => {
+            new_alert("cut_short", Severity::Warning, reason.to_string())
+        }
+        FleetEventKind::Ended { result } if !result.success => {
+            let why = result.error.as_deref().unwrap_or("no reason was given");
+            let message = format!("{} did not succeed: {why}", result.id);
+            about(
+                new_alert("member_failed", Severity::Error, message),
+                &result.id,
+            )
+        }
+        FleetEventKind::Finished { success, .. } => {
+            let done = members.iter().filter_map(Member::result);
+            let done = done.filter(|result| result.success).count();
+            let message = format!(
+                "the fleet {fleet} has ended: {done} of {} members succeeded",
+                pluralize(members.len(), "member")
+            );
+            let severity = if *success {
+                Severity::Success
+            } else {
+                Severity::Error
+            };
+            new_alert("fleet_ended", severity, message)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the alerts for the parts of the fleet's cost and token budget that an event has nearly
+/// used up.
+///
+/// The time of a fleet is not the sum of the working times of its members, so it raises no alert.
+pub(super) fn fleet_budget_alerts(
+    event: &FleetEvent,
+    budget: &Budget,
+    before: &BudgetUsage,
+    after: &BudgetUsage,
+) -> Vec<Alert> {
+    let budget = Budget {
+        time: None,
+        ..*budget
+    };
+    let known = budget.nearly_spent(before);
+    let nearly = budget.nearly_spent(after).into_iter();
+    let new = nearly.filter(|kind| !known.contains(kind));
+    new.map(|kind| {
+        let message = format!(
+            "80 % of the {kind} budget of the fleet {} is spent",
+            event.fleet
+        );
+        Alert::new("budget_nearly_spent", Severity::Warning, message, event.at)
+            .detail("fleet", event.fleet.as_str())
+            .detail("budget", kind.to_string())
+    })
+    .collect()
+}
+
+/// Derives log lines and alerts from the work of a member.
+#[derive(Debug, Default)]
+pub(super) struct MemberMessages {
+    /// Whether the last turn left the agent stuck, and nothing was changed since.
+    is_stuck: bool,
+    iteration: u32,
+}
+
+impl MemberMessages {
+    /// Returns the log line of an event and the alert that it raises.
+    pub(super) fn render(
+        &mut self,
+        event: &WorkEvent,
+        now: Timestamp,
+    ) -> (Option<String>, Option<Alert>) {
+        let was_stuck = self.is_stuck;
+        self.follow(event);
+        let line = event.log_line();
+        let alert = self.alert_of(event, was_stuck, now);
+        (line, alert.map(|alert| alert.iteration(self.iteration)))
+    }
+
+    fn follow(&mut self, event: &WorkEvent) {
+        match event {
+            WorkEvent::TaskStarted { .. } => *self = Self::default(),
+            WorkEvent::IterationStarted {
+                iteration,
+                branch: None,
+                ..
+            } => self.iteration = *iteration,
+            WorkEvent::IterationEnded { stuck, .. } => self.is_stuck = stuck.is_stuck(),
+            WorkEvent::NotStarted { .. } => self.is_stuck = true,
+            WorkEvent::Recovered { .. } => self.is_stuck = false,
+            _ => {}
+        }
+    }
+
+    fn alert_of(&self, event: &WorkEvent, was_stuck: bool, now: Timestamp) -> Option<Alert> {
+        let new_alert =
+            |kind: &str, severity, message: String| Alert::new(kind, severity, message, now);
+        let alert = match event {
+            WorkEvent::IterationEnded { task, stuck, .. } => {
+                let reasons: Vec<_> = stuck.reasons.iter().map(ToString::to_string).collect();
+                let reasons = reasons.join("; ");
+                let (kind, severity) = match stuck.level {
+                    StuckLevel::Fine => return None,
+                    StuckLevel::Warning => ("no_progress", Severity::Warning),
+                    StuckLevel::Stuck => ("stuck", Severity::Warning),
+                    StuckLevel::Critical => ("runaway", Severity::Critical),
+                };
+                new_alert(kind, severity, format!("{task}: {reasons}"))
+                    .detail("task", task.as_str())
+            }
+            WorkEvent::Recovered {
+                task,
+                strategy,
+                step,
+                ..
+            } => {
+                let alert = match &step.change {
+                    RecoveryChange::Ask { question } => {
+                        new_alert("asks_person", Severity::Warning, question.clone())
+                    }
+                    _ => {
+                        let message = format!("{task}: {}", step.description);
+                        new_alert("stuck_recovery", Severity::Info, message)
+                    }
+                };
+                alert
+                    .detail("task", task.as_str())
+                    .detail("strategy", strategy.as_str())
+                    .detail("step", step.label.as_str())
+            }
+            WorkEvent::Waiting { task, until } => {
+                let message = format!("{task}: the quota of its backend is spent until {until}");
+                new_alert("quota", Severity::Info, message).detail("task", task.as_str())
+            }
+            WorkEvent::Ended {
+                task,
+                success: true,
+                iterations,
+                ..
+            } => new_alert(
+                "task_done",
+                Severity::Success,
+                match iterations {
+                    1 => format!("{task} is done after one iteration"),
+                    _ => format!("{task} is done after {iterations} iterations"),
+                },
+            )
+            .detail("task", task.as_str()),
+            WorkEvent::Ended { task, reason, .. } => {
+                // Stuck, with no recovery left: a person must look at it.
+                let (kind, severity) = if was_stuck {
+                    ("recovery_exhausted", Severity::Critical)
+                } else {
+                    ("task_failed", Severity::Error)
+                };
+                let message = format!("{task} failed: {reason}");
+                new_alert(kind, severity, message).detail("task", task.as_str())
+            }
+            _ => return None,
+        };
+        Some(alert)
+    }
+}

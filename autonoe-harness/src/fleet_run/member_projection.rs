@@ -1,0 +1,198 @@
+//! Derives the state of a member and its shared events from the entries of its journal.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use autonoe_core::engine::{RunEnding, RunOutcome};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::executor::{ExecutionOutcome, TaskId};
+use crate::shared::NewMemberEvent;
+use crate::state::TaskChange;
+use crate::state::{ExecutionRecord, TaskStatus, TaskUpdate};
+use crate::strategy::{MemberId, MemberReport};
+use crate::work::WorkEvent;
+
+/// Projects the journal of one member run, entry by entry.
+///
+/// The projection depends on the journal only: after a crash, the same entries give the same
+/// changes and events again. Events have keys, so that one that is emitted twice is stored once.
+#[derive(Debug)]
+pub(super) struct MemberProjection {
+    member: MemberId,
+    /// The time at which the run was first opened, which distinguishes it from earlier runs of the
+    /// same name.
+    began: Option<Timestamp>,
+    attempts: BTreeMap<TaskId, u32>,
+    /// The answer of the last turn whose checks passed.
+    answer: String,
+}
+
+/// Projection of one journal entry.
+#[derive(Debug, Default)]
+pub(super) struct Projected {
+    /// Changes of the state.
+    pub(super) changes: Vec<TaskChange>,
+    /// Shared events: `spawn`, `progress` or `instruction`.
+    pub(super) events: Vec<NewMemberEvent>,
+}
+
+impl MemberProjection {
+    pub(super) fn new(member: MemberId) -> Self {
+        Self {
+            member,
+            began: None,
+            attempts: BTreeMap::new(),
+            answer: String::new(),
+        }
+    }
+
+    /// Applies the next entry.
+    pub(super) fn apply(&mut self, entry: &WorkEvent) -> Projected {
+        let mut projected = Projected::default();
+        let status = |task: &TaskId, update, at: &Timestamp| {
+            vec![TaskChange::Status(task.clone(), update, *at)]
+        };
+        match entry {
+            WorkEvent::Opened { run, at } => {
+                self.began.get_or_insert(*at);
+                let details = json!({"run": run});
+                projected.events = self.event("spawn", "", *at, details).into_iter().collect();
+            }
+            WorkEvent::TaskStarted { task, at } => {
+                *self.attempts.entry(task.clone()).or_default() += 1;
+                let update = TaskUpdate::new(TaskStatus::InProgress);
+                projected.changes = status(task, update, at);
+            }
+            WorkEvent::IterationEnded { .. } => {
+                projected.changes.extend(self.execution(entry));
+                projected.events = self.iteration_events(entry);
+            }
+            WorkEvent::Ended {
+                task,
+                at,
+                success,
+                reason,
+                ..
+            } => {
+                let update = if *success {
+                    TaskUpdate::new(TaskStatus::Completed).output(std::mem::take(&mut self.answer))
+                } else {
+                    TaskUpdate::new(TaskStatus::Failed).error(reason)
+                };
+                projected.changes = status(task, update, at);
+            }
+            WorkEvent::Stopped { task, at, .. } => {
+                let update = TaskUpdate::new(TaskStatus::Pending);
+                projected.changes = status(task, update, at);
+            }
+            _ => {}
+        }
+        projected
+    }
+
+    /// Returns the event of the member's end: `complete`, `fail` or `stop`. There is none before
+    /// the run was opened.
+    pub(super) fn outcome_event(
+        &self,
+        outcome: &RunOutcome,
+        result: &MemberReport,
+        artifact: &str,
+        at: Timestamp,
+    ) -> Option<NewMemberEvent> {
+        let kind = match outcome.ending {
+            RunEnding::Succeeded => "complete",
+            RunEnding::Failed { .. } => "fail",
+            RunEnding::Cancelled { .. } => "stop",
+        };
+        let details = json!({
+            "progress": result.progress,
+            "error": result.error,
+            "artifact": artifact,
+        });
+        self.event(kind, "", at, details)
+    }
+
+    fn execution(&mut self, entry: &WorkEvent) -> Option<TaskChange> {
+        let WorkEvent::IterationEnded {
+            task,
+            at,
+            end,
+            verification,
+            output,
+            result,
+            duration_ms,
+            ..
+        } = entry
+        else {
+            return None;
+        };
+        let attempt = self.attempts.get(task).copied().unwrap_or(1);
+        let duration = Duration::from_millis(*duration_ms);
+        let record = match result {
+            Some(result) => {
+                self.answer = match result.answer.as_str() {
+                    "" => result.output.clone(),
+                    answer => answer.to_owned(),
+                };
+                ExecutionRecord::from_result(attempt, result)
+            }
+            None => ExecutionRecord {
+                task: task.clone(),
+                attempt,
+                success: *end == ExecutionOutcome::Completed,
+                output: output.clone(),
+                error: Some(verification.reason().to_owned()),
+                duration,
+                started_at: at.checked_sub(duration).unwrap_or(*at),
+            },
+        };
+        Some(TaskChange::Execution(record))
+    }
+
+    fn iteration_events(&self, entry: &WorkEvent) -> Vec<NewMemberEvent> {
+        let WorkEvent::IterationEnded {
+            task,
+            iteration,
+            branch,
+            at,
+            verification,
+            score,
+            messages: told,
+            ..
+        } = entry
+        else {
+            return Vec::new();
+        };
+        let place = format!("{task} {} {iteration}", branch.as_deref().unwrap_or("-"));
+        let instructions = told.iter().enumerate().filter_map(|(number, told)| {
+            let details = json!({"id": told.id, "text": told.text, "task": task});
+            self.event("instruction", &format!("{place} {number}"), *at, details)
+        });
+        let details = json!({
+            "task": task,
+            "iteration": iteration,
+            "branch": branch,
+            "score": score,
+            "passed": verification.is_success(),
+        });
+        let progress = self.event("progress", &place, *at, details);
+        instructions.chain(progress).collect()
+    }
+
+    fn event(
+        &self,
+        kind: &str,
+        place: &str,
+        at: Timestamp,
+        details: Value,
+    ) -> Option<NewMemberEvent> {
+        let began = self.began?;
+        let key = format!("{} {began} {kind} {place}", self.member);
+        let event = NewMemberEvent::new(kind, at)
+            .member(self.member.clone())
+            .details(details);
+        Some(event.key(key.trim_end()))
+    }
+}

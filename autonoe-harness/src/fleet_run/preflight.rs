@@ -1,0 +1,149 @@
+//! Checks and preparations before a fleet run starts.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::decision::FleetDecision;
+use super::leadership::Leadership;
+use super::{FleetOrderError, FleetRun, FleetRunError};
+use crate::coordinate::FleetReport;
+use crate::folder::{FolderError, MemberFolder};
+use crate::state::{FleetPlan, FleetRecord, MetaState, StateError};
+use crate::work::Isolation;
+
+/// Maximum number of attempts to acquire the lock of a coordinator that is gone.
+const MAX_ATTEMPTS: u32 = 500;
+
+/// Delay between two attempts.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
+
+impl FleetRun {
+    /// Checks that this run has everything that the order requires.
+    pub(super) fn check_requirements(&self) -> Result<(), FleetOrderError> {
+        let isolated = |isolation: &Isolation| matches!(isolation, Isolation::Worktree { .. });
+        let mut members = self.order.members.iter();
+        let is_isolated = members.any(|member| isolated(&member.work.isolation));
+        let problem = match &self.worktrees {
+            None if is_isolated => {
+                "its members need worktrees, but no folder for worktrees is configured"
+            }
+            Some(trees) if trees.fleet() != self.order.name => {
+                "its worktrees belong to another fleet"
+            }
+            _ => return Ok(()),
+        };
+        Err(FleetOrderError::new(
+            &self.order.name,
+            vec![problem.to_owned()],
+        ))
+    }
+
+    /// Checks that worktrees can be created, before anything is recorded. A fleet that has ended
+    /// needs none.
+    pub(super) async fn check_isolation(&self) -> Result<(), FleetRunError> {
+        let Some(trees) = &self.worktrees else {
+            return Ok(());
+        };
+        let kept = self.home.fleet(&self.order.name).await?;
+        if kept.is_some_and(|record| record.result.is_some()) {
+            return Ok(());
+        }
+        let isolations = self.order.members.iter().map(|it| &it.work.isolation);
+        let bases: BTreeSet<_> = isolations
+            .filter_map(|isolation| match isolation {
+                Isolation::Worktree { base, .. } => Some(base.as_deref()),
+                Isolation::Shared => None,
+            })
+            .collect();
+        for base in bases {
+            trees.check_base(base).await?;
+        }
+        Ok(())
+    }
+
+    /// Records the order under its name, or checks that the recorded order is the same.
+    pub(super) async fn record_order(
+        &self,
+        meta: &impl MetaState,
+    ) -> Result<FleetRecord, FleetRunError> {
+        let fleet = self.order.name.clone();
+        let plan = self.plan()?;
+        match meta.create_fleet(&plan, self.clock.now()).await {
+            Err(StateError::Conflict(_)) => return Err(FleetRunError::OrderConflict { fleet }),
+            created => created?,
+        }
+        let record = meta.fleet(&fleet).await?;
+        Ok(record.ok_or_else(|| StateError::Unknown(format!("fleet {fleet}")))?)
+    }
+
+    fn plan(&self) -> Result<FleetPlan, FleetRunError> {
+        let order = &self.order;
+        let no_json = |error: serde_json::Error| {
+            FleetOrderError::new(
+                &order.name,
+                vec![format!("cannot parse the order: {error}")],
+            )
+        };
+        let mut spec = serde_json::to_value(order).map_err(no_json)?;
+        // Members are recorded one by one.
+        if let Some(spec) = spec.as_object_mut() {
+            spec.remove("members");
+        }
+        let mut plan = FleetPlan::new(order.name.clone(), spec);
+        for member in &order.members {
+            let spec = serde_json::to_value(member).map_err(no_json)?;
+            plan = plan.member(member.id.clone(), spec);
+        }
+        Ok(plan)
+    }
+
+    /// Checks that the journals of the members are readable. A member with a corrupt journal would
+    /// fail for good; here the fleet stays as it is until the file is repaired.
+    pub(super) fn check_journals(&self) -> Result<(), FolderError> {
+        for folder in self.home.member_folders(&self.order.name)? {
+            folder.entries()?;
+        }
+        Ok(())
+    }
+
+    /// Acquires the right to lead the fleet.
+    ///
+    /// A coordinator that is killed while it spawns a process leaves its lock to that process until
+    /// the exec. So a lock without a live coordinator is waited for.
+    pub(super) async fn acquire_leadership(
+        &self,
+        folder: &MemberFolder,
+    ) -> Result<Leadership, FleetRunError> {
+        let fleet = &self.order.name;
+        let mut attempts = 0;
+        loop {
+            match Leadership::acquire(folder) {
+                Err(FolderError::Held { .. }) => {}
+                taken => return Ok(taken?),
+            }
+            let pid = self.home.coordinator(fleet)?;
+            attempts += 1;
+            if pid.is_some() || attempts == MAX_ATTEMPTS {
+                let fleet = fleet.clone();
+                return Err(FleetRunError::AlreadyLed { fleet, pid });
+            }
+            self.clock.sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// Returns the report of a fleet that has ended.
+    pub(super) async fn final_report(
+        &self,
+        meta: &impl MetaState,
+    ) -> Result<FleetReport, FleetRunError> {
+        self.rebuild_member_states().await;
+        let decisions = meta.decisions(&self.order.name).await?;
+        let decisions = FleetDecision::parse_all(&decisions)?.into_iter().rev();
+        let mut reports = decisions.filter_map(|decision| match decision {
+            FleetDecision::Concluded(report) => Some(*report),
+            _ => None,
+        });
+        let missing = || StateError::Invalid("a fleet has ended without a report".to_owned());
+        Ok(reports.next().ok_or_else(missing)?)
+    }
+}

@@ -1,0 +1,365 @@
+//! Coordinator state in SQLite.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::StateError;
+use super::meta::{
+    DecisionRecord, FleetPlan, FleetRecord, LeaderToken, MetaState, check_end, check_transition,
+    ended_fleet,
+};
+use crate::budget::Account;
+use crate::database::{
+    Database, DatabaseError, META, collect, from_json, from_json_optional, json, number,
+    parse_column, to_stored,
+};
+use crate::strategy::{AggregatedReport, Member, MemberId, MemberState};
+
+/// Coordinator state in a SQLite file, for several processes at once.
+///
+/// It has the same guarantees as [`SqliteState`](super::SqliteState).
+///
+/// ```
+/// use autonoe_harness::state::{FleetPlan, MetaState, SqliteMeta};
+/// use jiff::Timestamp;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// let meta = SqliteMeta::open(&dir.path().join(".harness/meta_state.db")).await?;
+/// meta.create_fleet(&FleetPlan::new("login", json!({})), Timestamp::now()).await?;
+///
+/// assert_eq!(meta.fleets().await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SqliteMeta {
+    database: Database,
+}
+
+impl SqliteMeta {
+    /// Opens the file at `path`. Creates it and its folder if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged, belongs to another program, has a newer version, or cannot be opened.
+    pub async fn open(path: &Path) -> Result<Self, StateError> {
+        let database = Database::open(path, &META).await?;
+        Ok(Self { database })
+    }
+
+    /// Opens a database in memory, for tests. It lives as long as this value.
+    ///
+    /// # Errors
+    ///
+    /// Its thread cannot be started.
+    pub async fn in_memory() -> Result<Self, StateError> {
+        let database = Database::in_memory(&META).await?;
+        Ok(Self { database })
+    }
+
+    /// Checks the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Corrupt`].
+    pub async fn integrity_check(&self) -> Result<(), StateError> {
+        self.database.integrity_check().await
+    }
+
+    /// Changes a fleet on behalf of its leader.
+    async fn change<T: Send + 'static>(
+        &self,
+        lead: &LeaderToken,
+        now: Timestamp,
+        work: impl FnOnce(&Connection, &LeaderToken) -> Result<T, DatabaseError> + Send + 'static,
+    ) -> Result<T, StateError> {
+        let lead = lead.clone();
+        self.database
+            .write(move |db| {
+                let sql = "UPDATE fleets SET updated_at = ?3 WHERE id = ?1 AND epoch = ?2";
+                let row = params![lead.fleet, to_stored(lead.epoch), now.to_string()];
+                match db.execute(sql, row)? {
+                    0 => Err(lead.fenced().into()),
+                    _ => work(db, &lead),
+                }
+            })
+            .await
+    }
+}
+
+#[async_trait]
+impl MetaState for SqliteMeta {
+    async fn create_fleet(&self, plan: &FleetPlan, now: Timestamp) -> Result<(), StateError> {
+        plan.check()?;
+        let plan = plan.clone();
+        self.database.write(move |db| create(db, &plan, now)).await
+    }
+
+    async fn fleet(&self, id: &str) -> Result<Option<FleetRecord>, StateError> {
+        let id = id.to_owned();
+        self.database
+            .read(move |db| {
+                let sql = "SELECT * FROM fleets WHERE id = ?1";
+                let found = collect(db, sql, [id], |row| fleet_of(db, row))?;
+                Ok(found.into_iter().next())
+            })
+            .await
+    }
+
+    async fn fleets(&self) -> Result<Vec<FleetRecord>, StateError> {
+        let sql = "SELECT * FROM fleets ORDER BY number";
+        self.database
+            .read(move |db| collect(db, sql, [], |row| fleet_of(db, row)))
+            .await
+    }
+
+    async fn acquire_lead(&self, fleet: &str, now: Timestamp) -> Result<LeaderToken, StateError> {
+        let fleet = fleet.to_owned();
+        self.database
+            .write(move |db| {
+                let sql = "UPDATE fleets SET epoch = epoch + 1, updated_at = ?2 WHERE id = ?1
+                           RETURNING epoch";
+                let read = |row: &Row<'_>| Ok(number(row, "epoch"));
+                let found = db.query_row(sql, params![fleet, now.to_string()], read);
+                match found.optional()? {
+                    Some(epoch) => Ok(LeaderToken::new(fleet, epoch?)),
+                    None => Err(StateError::Unknown(format!("fleet {fleet}")).into()),
+                }
+            })
+            .await
+    }
+
+    async fn set_member(
+        &self,
+        lead: &LeaderToken,
+        member: &MemberId,
+        state: &MemberState,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        let (member, state) = (member.clone(), state.clone());
+        let work = move |db: &Connection, lead: &LeaderToken| set(db, lead, &member, &state);
+        self.change(lead, now, work).await
+    }
+
+    async fn finish_fleet(
+        &self,
+        lead: &LeaderToken,
+        result: &AggregatedReport,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        let result = result.clone();
+        let work = move |db: &Connection, lead: &LeaderToken| finish(db, lead, &result);
+        self.change(lead, now, work).await
+    }
+
+    async fn append_decision(
+        &self,
+        lead: &LeaderToken,
+        decision: &Value,
+        now: Timestamp,
+    ) -> Result<u64, StateError> {
+        let decision = decision.clone();
+        let work = move |db: &Connection, lead: &LeaderToken| {
+            let sql = "INSERT INTO decisions
+                       SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4
+                       FROM decisions WHERE fleet = ?1 RETURNING number";
+            let epoch = to_stored(lead.epoch);
+            let row = params![lead.fleet, json(&decision)?, epoch, now.to_string()];
+            db.query_row(sql, row, |row| Ok(number(row, "number")))?
+        };
+        self.change(lead, now, work).await
+    }
+
+    async fn decisions(&self, fleet: &str) -> Result<Vec<DecisionRecord>, StateError> {
+        let sql = "SELECT * FROM decisions WHERE fleet = ?1 ORDER BY number";
+        let fleet = fleet.to_owned();
+        self.database
+            .read(move |db| collect(db, sql, [fleet], decision_of))
+            .await
+    }
+
+    async fn save_accounts(
+        &self,
+        lead: &LeaderToken,
+        accounts: &Account,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        let accounts = accounts.clone();
+        let work = move |db: &Connection, lead: &LeaderToken| {
+            let sql = "UPDATE fleets SET accounts = ?2 WHERE id = ?1";
+            db.execute(sql, params![lead.fleet, json(&accounts)?])?;
+            Ok(())
+        };
+        self.change(lead, now, work).await
+    }
+
+    async fn accounts(&self, fleet: &str) -> Result<Option<Account>, StateError> {
+        let sql = "SELECT accounts FROM fleets WHERE id = ?1";
+        let fleet = fleet.to_owned();
+        self.database
+            .read(move |db| {
+                let found = collect(db, sql, [fleet], |row| from_json_optional(row, "accounts"))?;
+                Ok(found.into_iter().next().flatten())
+            })
+            .await
+    }
+}
+
+fn create(db: &Connection, plan: &FleetPlan, now: Timestamp) -> Result<(), DatabaseError> {
+    let spec = json(&plan.spec)?;
+    let found: Option<String> = db
+        .query_row("SELECT spec FROM fleets WHERE id = ?1", [&plan.id], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    if let Some(found) = found {
+        let (members, planned) = (members_of(db, &plan.id)?, specs_of(plan)?);
+        let same_members = members.len() == planned.len()
+            && members
+                .iter()
+                .zip(&planned)
+                .all(|(one, other)| one.0 == other.0 && is_same_json(&one.1, &other.1));
+        return if is_same_json(&found, &spec) && same_members {
+            Ok(())
+        } else {
+            Err(StateError::Conflict(format!("fleet {}", plan.id)).into())
+        };
+    }
+    db.execute(
+        "INSERT INTO fleets (id, spec, epoch, created_at, updated_at) VALUES (?1, ?2, 0, ?3, ?3)",
+        params![plan.id, spec, now.to_string()],
+    )?;
+    let waits = json(&MemberState::Waiting)?;
+    for (place, (member, spec)) in (0_i64..).zip(specs_of(plan)?) {
+        let row = params![plan.id, place, member, spec, waits];
+        db.execute("INSERT INTO members VALUES (?1, ?2, ?3, ?4, ?5)", row)?;
+    }
+    Ok(())
+}
+
+/// Returns whether two texts are the same JSON.
+///
+/// The texts are compared first: a parsed number may differ in its last digit.
+fn is_same_json(one: &str, other: &str) -> bool {
+    let read = |text| serde_json::from_str::<Value>(text).ok();
+    one == other || read(one).is_some_and(|one| Some(one) == read(other))
+}
+
+/// Returns the members of a plan, with their specifications as text.
+fn specs_of(plan: &FleetPlan) -> Result<Vec<(String, String)>, DatabaseError> {
+    let members = plan.members.iter();
+    members
+        .map(|(id, spec)| Ok((id.as_str().to_owned(), json(spec)?)))
+        .collect()
+}
+
+fn members_of(db: &Connection, fleet: &str) -> Result<Vec<(String, String)>, DatabaseError> {
+    let sql = "SELECT * FROM members WHERE fleet = ?1 ORDER BY place";
+    collect(db, sql, [fleet], |row| {
+        Ok((row.get("id")?, row.get("spec")?))
+    })
+}
+
+fn set(
+    db: &Connection,
+    lead: &LeaderToken,
+    member: &MemberId,
+    state: &MemberState,
+) -> Result<(), DatabaseError> {
+    let sql = "SELECT state FROM members WHERE fleet = ?1 AND id = ?2";
+    let key = [lead.fleet.as_str(), member.as_str()];
+    let found = collect(db, sql, key, |row| {
+        Ok((
+            row.get::<_, String>("state")?,
+            from_json::<MemberState>(row, "state")?,
+        ))
+    })?;
+    let Some((before, before_state)) = found.into_iter().next() else {
+        return Err(StateError::Unknown(format!("member {member}")).into());
+    };
+    let after = json(state)?;
+    if before == after || !check_transition(member, &before_state, state)? {
+        return Ok(());
+    }
+    if has_ended(db, &lead.fleet)?.is_some() {
+        return Err(ended_fleet(&lead.fleet).into());
+    }
+    let sql = "UPDATE members SET state = ?3 WHERE fleet = ?1 AND id = ?2";
+    db.execute(sql, params![lead.fleet, member.as_str(), after])?;
+    Ok(())
+}
+
+fn finish(
+    db: &Connection,
+    lead: &LeaderToken,
+    result: &AggregatedReport,
+) -> Result<(), DatabaseError> {
+    let after = json(result)?;
+    if let Some((before, before_result)) = has_ended(db, &lead.fleet)? {
+        return if before == after {
+            Ok(())
+        } else {
+            Ok(check_end(&lead.fleet, Some(&before_result), result).map(|_| ())?)
+        };
+    }
+    let sql = "UPDATE fleets SET result = ?2 WHERE id = ?1";
+    db.execute(sql, params![lead.fleet, after])?;
+    Ok(())
+}
+
+/// Returns the result of a fleet, as stored and parsed.
+fn has_ended(
+    db: &Connection,
+    fleet: &str,
+) -> Result<Option<(String, AggregatedReport)>, DatabaseError> {
+    let sql = "SELECT result FROM fleets WHERE id = ?1 AND result IS NOT NULL";
+    let found = collect(db, sql, [fleet], |row| {
+        Ok((row.get("result")?, from_json(row, "result")?))
+    })?;
+    Ok(found.into_iter().next())
+}
+
+fn fleet_of(db: &Connection, row: &Row<'_>) -> Result<FleetRecord, DatabaseError> {
+    let id: String = row.get("id")?;
+    let sql = "SELECT * FROM members WHERE fleet = ?1 ORDER BY place";
+    let members = collect(db, sql, [&id], |row| {
+        let (id, state) = (
+            MemberId::new(row.get::<_, String>("id")?),
+            from_json(row, "state")?,
+        );
+        let member = Member {
+            id: id.clone(),
+            state,
+        };
+        Ok(((id, from_json(row, "spec")?), member))
+    })?;
+    let (planned, members) = members.into_iter().unzip();
+    Ok(FleetRecord {
+        plan: FleetPlan {
+            id,
+            spec: from_json(row, "spec")?,
+            members: planned,
+        },
+        members,
+        result: from_json_optional(row, "result")?,
+        epoch: number(row, "epoch")?,
+        created_at: parse_column(row, "created_at")?,
+        updated_at: parse_column(row, "updated_at")?,
+    })
+}
+
+fn decision_of(row: &Row<'_>) -> Result<DecisionRecord, DatabaseError> {
+    Ok(DecisionRecord {
+        number: number(row, "number")?,
+        decision: from_json(row, "decision")?,
+        epoch: number(row, "epoch")?,
+        at: parse_column(row, "at")?,
+    })
+}

@@ -1,0 +1,289 @@
+//! State of a member in SQLite.
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::StateError;
+use super::store::{ExecutionRecord, MemberPlan, StateStore, StoredTask, TaskStatus, TaskUpdate};
+use crate::database::{
+    Database, DatabaseError, STATE, collect, from_json, json, number, parse_column, to_stored,
+    unreadable,
+};
+use crate::executor::TaskId;
+use crate::roadmap::PlannedTask;
+
+/// The state of a member in a SQLite file, `state.db`.
+///
+/// The file must be on a local disk: processes that read it share memory next to it. A file that is
+/// damaged, belongs to another program or has another version is an error and stays as it is.
+///
+/// ```
+/// use autonoe_harness::roadmap::PlannedTask;
+/// use autonoe_harness::state::{MemberPlan, SqliteState, StateStore};
+/// use autonoe_harness::strategy::MemberId;
+/// use autonoe_harness::Task;
+/// use jiff::Timestamp;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join(".harness/m/state.db");
+/// let tasks = [PlannedTask::new(Task::new("a", "Do it.")?)];
+/// let plan = MemberPlan::new(MemberId::new("m"), tasks);
+/// SqliteState::open(&path).await?.init_member(&plan, Timestamp::now()).await?;
+///
+/// let again = SqliteState::open(&path).await?;
+/// assert_eq!(again.get_incomplete_tasks().await?.len(), 1);
+/// again.integrity_check().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SqliteState {
+    database: Database,
+}
+
+/// One change of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TaskChange {
+    /// A task has a new status.
+    Status(TaskId, TaskUpdate, Timestamp),
+    /// An execution is over.
+    Execution(ExecutionRecord),
+}
+
+impl SqliteState {
+    /// Opens the file at `path`. Creates it and its folder if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged, belongs to another program, has another version, or cannot be opened.
+    pub async fn open(path: &Path) -> Result<Self, StateError> {
+        let database = Database::open(path, &STATE).await?;
+        Ok(Self { database })
+    }
+
+    /// Opens a database in memory, for tests. It lives as long as this value.
+    ///
+    /// # Errors
+    ///
+    /// Its thread cannot be started.
+    pub async fn in_memory() -> Result<Self, StateError> {
+        let database = Database::in_memory(&STATE).await?;
+        Ok(Self { database })
+    }
+
+    /// Checks the whole file.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Corrupt`].
+    pub async fn integrity_check(&self) -> Result<(), StateError> {
+        self.database.integrity_check().await
+    }
+
+    /// Replaces the state by the result of applying `changes` to a plan.
+    pub(crate) async fn rebuild(
+        &self,
+        plan: MemberPlan,
+        changes: Vec<TaskChange>,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        self.database
+            .write(move |db| {
+                db.execute_batch("DELETE FROM executions; DELETE FROM tasks;")?;
+                init(db, &plan, now)?;
+                changes.iter().try_for_each(|change| apply(db, change))
+            })
+            .await
+    }
+
+    /// Applies changes, all of them or none.
+    pub(crate) async fn apply(&self, changes: Vec<TaskChange>) -> Result<(), StateError> {
+        self.database
+            .write(move |db| changes.iter().try_for_each(|change| apply(db, change)))
+            .await
+    }
+}
+
+#[async_trait]
+impl StateStore for SqliteState {
+    async fn init_member(&self, plan: &MemberPlan, now: Timestamp) -> Result<(), StateError> {
+        let plan = plan.clone();
+        self.database.write(move |db| init(db, &plan, now)).await
+    }
+
+    async fn save_task(&self, planned: &PlannedTask, now: Timestamp) -> Result<(), StateError> {
+        let planned = planned.clone();
+        self.database.write(move |db| save(db, &planned, now)).await
+    }
+
+    async fn load_task(&self, id: &TaskId) -> Result<Option<StoredTask>, StateError> {
+        let id = id.clone();
+        self.database.read(move |db| find(db, &id)).await
+    }
+
+    async fn update_task_status(
+        &self,
+        id: &TaskId,
+        update: &TaskUpdate,
+        now: Timestamp,
+    ) -> Result<(), StateError> {
+        let change = TaskChange::Status(id.clone(), update.clone(), now);
+        self.apply(vec![change]).await
+    }
+
+    async fn log_execution(&self, execution: &ExecutionRecord) -> Result<(), StateError> {
+        let change = TaskChange::Execution(execution.clone());
+        self.apply(vec![change]).await
+    }
+
+    async fn tasks(&self) -> Result<Vec<StoredTask>, StateError> {
+        let sql = "SELECT * FROM tasks ORDER BY position, id";
+        self.database
+            .read(move |db| collect(db, sql, [], task_of))
+            .await
+    }
+
+    async fn executions(&self, id: &TaskId) -> Result<Vec<ExecutionRecord>, StateError> {
+        let sql = "SELECT * FROM executions WHERE task = ?1 ORDER BY number";
+        let id = id.clone();
+        self.database
+            .read(move |db| collect(db, sql, [id.as_str()], execution_of))
+            .await
+    }
+}
+
+fn init(db: &Connection, plan: &MemberPlan, now: Timestamp) -> Result<(), DatabaseError> {
+    let roadmap = plan.roadmap.as_ref().map(|path| {
+        let text = path.to_str();
+        text.ok_or_else(|| {
+            StateError::Invalid(format!("the path {path:?} of the roadmap is not UTF-8"))
+        })
+    });
+    db.execute(
+        "INSERT INTO member VALUES (1, ?1, ?2, ?3)
+         ON CONFLICT (one) DO UPDATE SET roadmap = ?2",
+        params![plan.member.as_str(), roadmap.transpose()?, now.to_string()],
+    )?;
+    let found: String = db.query_row("SELECT id FROM member", [], |row| row.get(0))?;
+    if found != plan.member.as_str() {
+        return Err(StateError::Conflict(format!("member, {found},")).into());
+    }
+    for (order, planned) in (0..).zip(&plan.tasks) {
+        let new = StoredTask::new(planned, order, now);
+        let task = match find(db, &planned.task.id)? {
+            Some(begun) if begun.status != TaskStatus::Pending => StoredTask { order, ..begun },
+            _ => new,
+        };
+        put(db, &task)?;
+    }
+    Ok(())
+}
+
+fn save(db: &Connection, planned: &PlannedTask, now: Timestamp) -> Result<(), DatabaseError> {
+    let task = match find(db, &planned.task.id)? {
+        Some(found) => StoredTask::new(planned, found.order, now).keep_outcome_of(found),
+        None => {
+            let sql = "SELECT coalesce(max(position) + 1, 0) AS next FROM tasks";
+            let next = collect(db, sql, [], |row| number(row, "next"))?;
+            StoredTask::new(planned, next.first().copied().unwrap_or(0), now)
+        }
+    };
+    put(db, &task)
+}
+
+fn apply(db: &Connection, change: &TaskChange) -> Result<(), DatabaseError> {
+    match change {
+        TaskChange::Status(id, update, at) => {
+            let mut task = get(db, id)?;
+            if task.update(update, *at) {
+                put(db, &task)
+            } else {
+                Ok(())
+            }
+        }
+        TaskChange::Execution(execution) => {
+            get(db, &execution.task)?;
+            db.execute(
+                "INSERT INTO executions
+                     (task, attempt, success, output, error, duration_nanos, started_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    execution.task.as_str(),
+                    execution.attempt,
+                    execution.success,
+                    execution.output,
+                    execution.error,
+                    to_stored(execution.duration.as_nanos()),
+                    execution.started_at.to_string(),
+                ],
+            )?;
+            Ok(())
+        }
+    }
+}
+
+fn get(db: &Connection, id: &TaskId) -> Result<StoredTask, DatabaseError> {
+    let found = find(db, id)?;
+    found.ok_or_else(|| StateError::Unknown(format!("task {id}")).into())
+}
+
+fn find(db: &Connection, id: &TaskId) -> Result<Option<StoredTask>, DatabaseError> {
+    let sql = "SELECT * FROM tasks WHERE id = ?1";
+    let read = |row: &Row<'_>| Ok(task_of(row));
+    db.query_row(sql, [id.as_str()], read)
+        .optional()?
+        .transpose()
+}
+
+/// Stores a task, replacing one of the same name.
+fn put(db: &Connection, task: &StoredTask) -> Result<(), DatabaseError> {
+    db.execute(
+        "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (id) DO UPDATE SET position = ?2, task = ?3, depends = ?4, status = ?5,
+             output = ?6, error = ?7, updated_at = ?8",
+        params![
+            task.task.id.as_str(),
+            to_stored(task.order),
+            json(&task.task)?,
+            json(&task.depends)?,
+            task.status.as_str(),
+            task.output,
+            task.error,
+            task.updated_at.to_string(),
+        ],
+    )?;
+    Ok(())
+}
+
+fn task_of(row: &Row<'_>) -> Result<StoredTask, DatabaseError> {
+    let status: String = row.get("status")?;
+    let mut all = TaskStatus::ALL.into_iter();
+    let found = all.find(|known| known.as_str() == status);
+    Ok(StoredTask {
+        task: from_json(row, "task")?,
+        depends: from_json(row, "depends")?,
+        order: number(row, "position")?,
+        status: found.ok_or_else(|| unreadable("status", &status))?,
+        output: row.get("output")?,
+        error: row.get("error")?,
+        updated_at: parse_column(row, "updated_at")?,
+    })
+}
+
+fn execution_of(row: &Row<'_>) -> Result<ExecutionRecord, DatabaseError> {
+    Ok(ExecutionRecord {
+        task: parse_column(row, "task")?,
+        attempt: number(row, "attempt")?,
+        success: row.get("success")?,
+        output: row.get("output")?,
+        error: row.get("error")?,
+        duration: Duration::from_nanos(number(row, "duration_nanos")?),
+        started_at: parse_column(row, "started_at")?,
+    })
+}

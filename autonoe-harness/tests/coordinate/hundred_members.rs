@@ -1,0 +1,168 @@
+//! Runs of a hundred members under each strategy: the same seed gives the same outcome.
+
+use std::sync::Arc;
+
+use autonoe_core::{Budget, CostUsd};
+use autonoe_harness::strategy::{MemberId, VotingCriterion};
+use autonoe_harness::{Allowance, FleetReport, Graph, Parallel, Pipeline, Race, Strategy, Voting};
+use tokio::time::Instant;
+
+use crate::coordinate::fixture::{Act, End, Fixture, MemberActivity, RecordedEvents};
+use crate::coordinate::regressions::{fleet, run};
+
+const MEMBERS: usize = 100;
+
+/// Pseudo-random numbers: the same for the same seed, on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+fn act(dice: &mut Dice) -> Act {
+    let end = match dice.below(10) {
+        0 => End::Panics,
+        1 | 2 => End::Fails,
+        3 => End::Boasts,
+        _ => End::Succeeds,
+    };
+    Act::new(1 + dice.below(120), end).costing(dice.below(10))
+}
+
+fn name(n: usize) -> String {
+    format!("m{n:03}")
+}
+
+type Make = fn() -> Box<dyn Strategy>;
+
+fn strategies() -> Vec<(&'static str, Make)> {
+    vec![
+        ("parallel", || Box::new(Parallel {})),
+        ("pipeline", || Box::new(Pipeline {})),
+        ("race", || Box::new(Race {})),
+        ("voting", || {
+            Box::new(Voting {
+                min_votes: 7.try_into().expect("some"),
+                criterion: VotingCriterion::Fastest,
+                wait_for_all: false,
+            })
+        }),
+        ("voting, all", || {
+            Box::new(Voting {
+                wait_for_all: true,
+                ..Voting::default()
+            })
+        }),
+        ("graph", || {
+            let id = |n| MemberId::new(name(n));
+            let pairs = (1..MEMBERS).map(|n| (id(n), id(n / 2)));
+            Box::new(pairs.fold(Graph::default(), |graph, (member, before)| {
+                graph.after(member, [before])
+            }))
+        }),
+    ]
+}
+
+/// A strategy that is chosen at run time.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Chosen(Box<dyn Strategy>);
+
+#[typetag::serde(name = "test-chosen")]
+impl Strategy for Chosen {
+    fn decide(
+        &self,
+        fleet: &autonoe_harness::strategy::Fleet,
+    ) -> Vec<autonoe_harness::strategy::Order> {
+        self.0.decide(fleet)
+    }
+}
+
+struct Course {
+    report: FleetReport,
+    seen: MemberActivity,
+    told: Vec<String>,
+    time: std::time::Duration,
+}
+
+async fn course(seed: u64, strategy: Box<dyn Strategy>) -> Course {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let allowance = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(10)));
+    let members: Vec<_> = (0..MEMBERS)
+        .map(|n| act(&mut dice).member(&name(n)).allowance(allowance))
+        .collect();
+    let (fixture, told, begun) = (
+        Arc::new(Fixture::default()),
+        RecordedEvents::default(),
+        Instant::now(),
+    );
+    let whole = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(1000)));
+    let coordinator = fleet(&fixture, Chosen(strategy))
+        .members(members)
+        .budget(whole);
+    let report = run(told.watch(coordinator)).await;
+    Course {
+        report,
+        seen: fixture.seen(),
+        told: told.lines(),
+        time: begun.elapsed(),
+    }
+}
+
+#[test]
+fn a_hundred_members_come_to_the_same_end_for_the_same_seed() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("there is room")
+    };
+    for (strategy, make) in strategies() {
+        for seed in 1..=8 {
+            let [one, other] = [(); 2].map(|()| runtime().block_on(course(seed, make())));
+
+            let what = format!("{strategy}, seed {seed}");
+            assert_eq!(one.report, other.report, "{what}");
+            assert_eq!(one.told, other.told, "{what}");
+            assert_eq!(
+                (&one.seen.order, one.time),
+                (&other.seen.order, other.time),
+                "{what}"
+            );
+            let seen = other.seen;
+            assert_eq!(seen.at_work, 0, "{what}");
+            assert!(seen.most_at_once <= 10, "{what}: {}", seen.most_at_once);
+            assert!(seen.begun.values().all(|times| *times == 1), "{what}");
+            let result = one.report.result;
+            assert_eq!(one.report.cut_short, None, "{what}");
+            assert_eq!(
+                result.results.len() + result.not_started.len(),
+                MEMBERS,
+                "{what}"
+            );
+            if let Some(winner) = result.winning_result() {
+                assert!(winner.success, "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_members_end() {
+    let fixture = Arc::new(Fixture::default());
+    let members = (0..1000).map(|n| Act::new(30, End::Succeeds).member(&name(n)));
+    let room = 1000.try_into().expect("some");
+
+    let report = run(fleet(&fixture, Parallel {})
+        .members(members)
+        .max_concurrent(room))
+    .await;
+
+    assert!(report.result.success);
+    assert_eq!(fixture.seen().most_at_once, 1000);
+}

@@ -1,0 +1,121 @@
+//! Tests of running a fleet more than once.
+
+use std::time::Duration;
+
+use autonoe_core::RunControl;
+use autonoe_harness::{FleetOrder, FleetRun, FleetRunError, Graph};
+
+use crate::fleets::fixture::{OFTEN, Project, eventually, roadmap, unhurried, within};
+
+fn order(tasks: &[(&str, &[&str])]) -> FleetOrder {
+    let order = FleetOrder::from_tasks("f", &roadmap(tasks), Graph::default());
+    unhurried(order.expect("it can be done").without_worktrees())
+}
+
+const PACE: Duration = Duration::from_millis(20);
+
+#[tokio::test]
+async fn a_fleet_that_has_ended_returns_its_report() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let run = || project.run(&agents, &order(&[("a", &[])]));
+    let first = run().run(&RunControl::new()).await.expect("it ends");
+
+    let again = run().run(&RunControl::new()).await.expect("it has ended");
+
+    assert_eq!(again, first);
+    assert_eq!(project.turns(), ["project a"]);
+}
+
+#[tokio::test]
+async fn another_order_under_its_name_is_refused_with_advice() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let run = |order| project.run(&agents, &order);
+    let first = run(order(&[("a", &[])])).run(&RunControl::new()).await;
+    first.expect("it ends");
+
+    let other = run(order(&[("b", &[])])).run(&RunControl::new()).await;
+
+    let error = other.expect_err("it is another one");
+    assert!(
+        matches!(error, FleetRunError::OrderConflict { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("choose another name"), "{error}");
+    assert_eq!(project.turns(), ["project a"]);
+}
+
+#[tokio::test]
+async fn a_second_leader_is_refused_with_the_process_of_the_first() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order(&[("a", &[])]);
+    order.members[0].work.model = Some("slow".to_owned());
+    let leader = || project.home().coordinator("f").expect("readable");
+    let second = async {
+        eventually("the first", || leader().is_some()).await;
+        let run = project.run(&agents, &order);
+        (leader(), run.run(&RunControl::new()).await)
+    };
+
+    let (run, control) = (project.run(&agents, &order), RunControl::new());
+    let (first, (leader, second)) = tokio::join!(run.run(&control), second);
+
+    let own = std::process::id();
+    assert_eq!(leader, Some(own));
+    let error = second.expect_err("it is led").to_string();
+    assert_eq!(error, format!("process {own} already runs the fleet f"));
+    assert!(first.expect("it ends").result.success);
+}
+
+#[tokio::test]
+async fn a_lock_that_a_killed_leader_left_to_a_child_is_waited_for() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let folder = project.home().path().join("f");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let left = std::fs::File::create(folder.join("lock")).expect("a file");
+    left.lock().expect("nobody has it");
+    let begins = async {
+        // Then it tries to lead.
+        while project.home().fleet("f").await.expect("readable").is_none() {
+            tokio::task::yield_now().await;
+        }
+        drop(left);
+    };
+
+    let (run, control) = (
+        project.run(&agents, &order(&[("a", &[])])),
+        RunControl::new(),
+    );
+    let (ended, ()) = within(async { tokio::join!(run.run(&control), begins) }).await;
+
+    assert!(ended.expect("it leads").result.success);
+}
+
+#[tokio::test]
+async fn a_fleet_dropped_at_any_moment_resumes_and_repeats_nothing() {
+    let project = Project::new();
+    let agents = project.agents(PACE * 5);
+    let order = order(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]);
+    let engine = project.in_process(&agents);
+    let run = || FleetRun::new(project.home(), order.clone(), engine.clone()).every(OFTEN);
+
+    let mut lives = 0;
+    let outcome = loop {
+        lives += 1;
+        let (run, control) = (run(), RunControl::new());
+        let life = tokio::time::timeout(PACE / 2 * lives, run.run(&control));
+        if let Ok(outcome) = life.await {
+            break outcome.expect("it ends");
+        }
+        assert!(lives < 1000, "it does not come to its end");
+    };
+
+    assert!(outcome.result.success, "{outcome:?}");
+    assert!(lives > 3, "{lives}");
+    assert_eq!(project.turns(), ["project a", "project b", "project c"]);
+    let record = project.home().fleet("f").await.expect("readable");
+    assert!(record.expect("it is kept").epoch > 1);
+}

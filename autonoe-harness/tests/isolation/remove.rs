@@ -1,0 +1,121 @@
+//! Tests of removing worktrees.
+
+use std::fs;
+
+use autonoe_harness::isolation::IsolationError;
+
+use crate::isolation::fixture::{Repo, author};
+
+#[tokio::test]
+async fn work_is_not_removed_unless_it_may_be_discarded() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+
+    for error in [worktree.remove().await, worktree.remove_folder_only().await] {
+        let error = error.expect_err("not committed");
+        assert!(
+            matches!(error, IsolationError::Uncommitted { .. }),
+            "{error}"
+        );
+    }
+    worktree
+        .commit_all(&author(), "Add b")
+        .await
+        .expect("committed");
+    let error = worktree.remove().await.expect_err("not merged");
+    assert!(matches!(error, IsolationError::Unmerged { .. }), "{error}");
+    assert!(worktree.folder().join("b.txt").exists());
+
+    worktree.discard().await.expect("it may be");
+
+    assert!(!worktree.folder().exists());
+    assert_eq!(repo.branches(), ["main"]);
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn work_stays_on_its_branch_when_the_folder_is_removed() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    let commit = worktree
+        .commit_all(&author(), "Add b")
+        .await
+        .expect("committed");
+
+    worktree
+        .remove_folder_only()
+        .await
+        .expect("all is on the branch");
+
+    assert!(!worktree.folder().exists());
+    assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn a_claimed_worktree_is_not_cleaned_up() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+
+    let swept = repo.worktrees().await.clean_up().await.expect("it works");
+
+    assert!(
+        swept.removed.is_empty() && swept.kept.is_empty(),
+        "{swept:?}"
+    );
+    assert!(worktree.folder().exists());
+    let place = worktree.place();
+    drop(worktree);
+    let again = repo
+        .worktrees()
+        .await
+        .open_existing("one")
+        .await
+        .expect("nobody works there");
+    assert_eq!(again.expect("it is there").place(), place);
+    let none = repo
+        .worktrees()
+        .await
+        .open_existing("two")
+        .await
+        .expect("it works");
+    assert!(none.is_none());
+}
+
+#[tokio::test]
+async fn a_worktree_whose_folder_is_gone_leaves_its_branch() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    fs::write(worktree.folder().join("b.txt"), "new\n").expect("a file");
+    let commit = worktree
+        .commit_all(&author(), "Add b")
+        .await
+        .expect("committed");
+    fs::remove_dir_all(worktree.folder()).expect("it is removed by somebody");
+
+    let swept = repo.worktrees().await.clean_up().await.expect("it works");
+
+    assert_eq!(swept.removed, [worktree.place()]);
+    assert_eq!(repo.git(&["rev-parse", "autonoe/fleet/one"]), commit);
+    repo.is_clean();
+}
+
+#[tokio::test]
+async fn locks_that_a_killed_owner_left_are_taken_away() {
+    let repo = Repo::new();
+    let worktree = repo.worktree("one").await;
+    let lock = repo.path().join(".git/packed-refs.lock");
+    fs::write(&lock, "").expect("a commit was interrupted");
+    let own = repo.path().join(".git/worktrees/one/AUTO_MERGE.lock");
+    fs::write(&own, "").expect("and it forgot what was merged");
+    let place = worktree.place();
+    drop(worktree);
+
+    let swept = repo.worktrees().await.clean_up().await.expect("it works");
+
+    assert_eq!(swept.removed, [place], "{swept:?}");
+    assert!(!lock.exists());
+    repo.is_clean();
+}

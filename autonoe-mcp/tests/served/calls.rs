@@ -1,0 +1,213 @@
+//! Tests of tool calls over every transport.
+
+use autonoe_mcp::HttpToolServer;
+use rmcp::model::ProtocolVersion;
+use serde_json::{Value, json};
+
+use crate::agent::Agent;
+use crate::fixture::{serve, soon, tools};
+
+/// Runs a check with an agent over HTTP, one through a bridge, and one over pipes.
+async fn each_way(check: impl AsyncFn(&Agent)) {
+    for server in [
+        HttpToolServer::new(),
+        HttpToolServer::new().by_command("autonoe"),
+    ] {
+        let (served, _) = serve(&server, "mine").await;
+        soon(check(&Agent::to(&served).await)).await;
+    }
+    soon(check(&Agent::start(tools("mine").0).await)).await;
+}
+
+#[tokio::test]
+async fn tools_are_told_flat_and_with_hints() {
+    each_way(async |agent| {
+        let listed = agent.list().await.expect("they are told");
+
+        let told = serde_json::to_value(&listed).expect("it serialises");
+        let hints = |only_looks: bool| {
+            json!({"readOnlyHint": only_looks, "destructiveHint": false, "openWorldHint": false})
+        };
+        assert_eq!(
+            told,
+            json!([
+                {"name": "act", "description": "Does it.", "annotations": hints(false), "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "do": {"type": "string", "description": "What to do."},
+                        "text": {"type": "string"},
+                    },
+                    "required": ["do"],
+                }},
+                {"name": "look", "description": "Looks.", "annotations": hints(true),
+                    "inputSchema": {"type": "object"}},
+            ])
+        );
+        assert_eq!(agent.version(), ProtocolVersion::V_2025_11_25);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_of_a_later_version_speaks_the_one_that_is_spoken_here() {
+    for server in [
+        HttpToolServer::new(),
+        HttpToolServer::new().by_command("autonoe"),
+    ] {
+        let (served, _) = serve(&server, "mine").await;
+
+        let agent = soon(Agent::connect_with_later_version(&served.server)).await;
+
+        let agent = agent.expect("it greets");
+        assert_eq!(agent.version(), ProtocolVersion::V_2025_11_25);
+        let said = soon(agent.text("act", json!({"do": "say", "text": "hi"}))).await;
+        assert_eq!(said, "mine: hi");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_answered_with_text_structure_and_files() {
+    each_way(async |agent| {
+        let told = async |what: &str| {
+            let result = agent.call("act", json!({"do": what, "text": "hi"})).await;
+            serde_json::to_value(result.expect("it is answered")).expect("it serialises")
+        };
+
+        assert_eq!(
+            told("say").await["content"],
+            json!([{"type": "text", "text": "mine: hi"}])
+        );
+        let counted = told("count").await;
+        assert_eq!(counted["structuredContent"], json!({"counted": 3}));
+        assert_eq!(counted["_meta"]["autonoe/metadata"], json!({"steps": 2}));
+        assert_eq!(
+            told("show").await["content"][1],
+            json!({"type": "image", "data": "AQID", "mimeType": "image/png"})
+        );
+        let failed = told("fail").await;
+        assert_eq!(failed["isError"], json!(true));
+        assert_eq!(
+            failed["content"][0]["text"],
+            json!("NOT_FOUND: there is no DL-9")
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn long_arguments_and_answers_come_whole() {
+    each_way(async |agent| {
+        let text = "long ".repeat(200_000);
+
+        let said = agent.text("act", json!({"do": "say", "text": text})).await;
+
+        assert_eq!(said.len(), "mine: ".len() + text.len());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn arguments_are_checked_before_a_tool_is_called() {
+    each_way(async |agent| {
+        for (input, why) in [
+            (json!({}), "\"do\" is a required property"),
+            (json!({"do": "say", "text": []}), "/text"),
+        ] {
+            let said = agent.text("act", input).await;
+
+            assert!(said.starts_with("VALIDATION_ERROR"), "{said}");
+            assert!(said.contains(why), "{said}");
+        }
+        let unknown = agent.call("nothing", json!({})).await;
+        let unknown = unknown.expect_err("there is none").to_string();
+        assert!(unknown.contains("known tools are: act, look"), "{unknown}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_progress_of_a_tool_is_told_before_its_answer() {
+    each_way(async |agent| {
+        let handle = agent.begin("act", json!({"do": "count"})).await;
+        let token = handle.progress_token.clone();
+
+        handle.await_response().await.expect("it is answered");
+
+        // The client passes notifications to its handler in separate tasks.
+        let heard = loop {
+            let heard = agent.progress();
+            if heard.len() >= 2 {
+                break heard;
+            }
+            tokio::task::yield_now().await;
+        };
+        let mut told: Vec<_> = heard
+            .iter()
+            .map(|note| {
+                assert_eq!(note.progress_token, token);
+                (note.progress, note.total, note.message.as_deref())
+            })
+            .collect();
+        told.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert_eq!(
+            told,
+            [
+                (1.0, None, Some("begun")),
+                (2.0, Some(3.0), Some("nearly done"))
+            ]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_ends_and_the_others_do_not() {
+    for server in [
+        HttpToolServer::new(),
+        HttpToolServer::new().by_command("autonoe"),
+    ] {
+        let (served, watch) = serve(&server, "mine").await;
+        let agent = Agent::to(&served).await;
+        let handle = agent.begin("act", json!({"do": "wait"})).await;
+        soon(watch.waiting.notified()).await;
+
+        handle
+            .cancel(Some("enough".into()))
+            .await
+            .expect("it is told");
+
+        soon(watch.over.notified()).await;
+        let said = soon(agent.text("act", json!({"do": "say", "text": "on"}))).await;
+        assert_eq!(said, "mine: on");
+    }
+    let (tools, watch) = tools("mine");
+    let agent = Agent::start(tools).await;
+    let handle = agent.begin("act", json!({"do": "wait"})).await;
+    soon(watch.waiting.notified()).await;
+
+    handle.cancel(None).await.expect("it is told");
+
+    soon(watch.over.notified()).await;
+    let said: Value = soon(agent.text("act", json!({"do": "say"}))).await.into();
+    assert_eq!(said, json!("mine: "));
+}
+
+#[tokio::test]
+async fn two_clients_of_a_session_do_not_cancel_each_others_calls() {
+    let (served, watch) = serve(&HttpToolServer::new(), "mine").await;
+    let (one, other) = (Agent::to(&served).await, Agent::to(&served).await);
+    // Both clients use the same request IDs.
+    let kept = one.begin("act", json!({"do": "wait"})).await;
+    soon(watch.waiting.notified()).await;
+    let cancelled = other.begin("act", json!({"do": "wait"})).await;
+    soon(watch.waiting.notified()).await;
+    assert_eq!(kept.id, cancelled.id);
+
+    cancelled.cancel(None).await.expect("it is told");
+    soon(watch.over.notified()).await;
+
+    let soon_after = soon(one.text("act", json!({"do": "say"}))).await;
+    assert_eq!(soon_after, "mine: ");
+    kept.cancel(None).await.expect("it is told");
+    soon(watch.over.notified()).await;
+}

@@ -1,0 +1,365 @@
+//! Agent loop between a model and its tools.
+
+use std::sync::{Arc, Mutex};
+
+use autonoe_core::agent::{AgentErrorKind, SessionOutcome};
+use autonoe_core::run::ProjectMemory;
+use autonoe_core::time::AgentSessionId;
+use autonoe_core::{AgentError, SessionSpec, StreamEvent, Tool};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::ModelAgentOptions;
+use super::budget::Account;
+use super::calls::SessionTools;
+use super::client::TurnItem;
+use super::compaction::Summary;
+use super::control::TurnControl;
+use super::conversation::Conversation;
+use super::loop_policy::{LoopPolicy, LoopStep};
+use super::metered_model::{MeteredModel, MeteredModelError};
+use super::outcome::session_outcome;
+use super::saved_conversation::SavedConversation;
+use super::{ModelLimits, compaction, prompts};
+use crate::contract::{
+    ModelClient, ModelError, ModelErrorCode, ModelReply, ModelRequest, PartKind,
+};
+use crate::mcp::Servers;
+use crate::retry::Retrying;
+
+/// Name of a project's memory file for agents on models.
+const MEMORY_FILE: &str = "AGENTS.md";
+
+/// State of a session: its conversation, model and tools.
+pub(super) struct AgentLoop {
+    options: Arc<ModelAgentOptions>,
+    model: Arc<Retrying>,
+    spec: SessionSpec,
+    /// Tools beside those of the session itself.
+    tools: Vec<Arc<dyn Tool>>,
+    calls: SessionTools,
+    servers: Servers,
+    reach: TurnControl,
+    limits: ModelLimits,
+    system: String,
+    /// Warning about the project's memory file, until it is sent.
+    memory_warning: Option<String>,
+    /// ID of the conversation in all turns, and in a session that resumes it.
+    id: AgentSessionId,
+    /// Whether the conversation to resume still has to be loaded.
+    needs_load: bool,
+    conversation: Conversation,
+    account: Arc<Mutex<Account>>,
+}
+
+/// Reason that a turn ends.
+enum Halt {
+    /// The turn ended with this outcome.
+    Over(SessionOutcome),
+    /// The turn failed.
+    Failed(AgentError),
+}
+
+impl AgentLoop {
+    pub(super) fn new(
+        options: Arc<ModelAgentOptions>,
+        model: Arc<dyn ModelClient>,
+        tools: Vec<Arc<dyn Tool>>,
+        spec: SessionSpec,
+        reach: TurnControl,
+    ) -> Result<Self, AgentError> {
+        let calls = SessionTools::new(&spec, &tools, &[])?;
+        let own = spec
+            .system_prompt
+            .clone()
+            .or_else(|| options.system_prompt.clone());
+        let system = own.unwrap_or_else(|| prompts::system(&spec.cwd));
+        let memory = ProjectMemory::read(&spec, MEMORY_FILE);
+        let system = match memory.section {
+            Some(section) => format!("{system}\n\n{section}"),
+            None => system,
+        };
+        let retrying = Retrying::new(model, options.retry)
+            .with_clock(options.clock.clone())
+            .with_ids(options.ids.clone());
+        let limits = options.limits.for_model(&retrying.identity().model);
+        let new_id = || AgentSessionId::new(format!("model-{:016x}", options.ids.next_u64()));
+        let id = spec.resume.clone().unwrap_or_else(new_id);
+        Ok(Self {
+            limits,
+            id,
+            needs_load: spec.resume.is_some(),
+            conversation: Conversation::new(first_request(&spec, &calls, &system, limits)),
+            account: Arc::new(Mutex::new(Account::new(
+                options.prices.clone(),
+                spec.budget,
+            ))),
+            model: Arc::new(retrying),
+            options,
+            spec,
+            tools,
+            calls,
+            servers: Servers::new(),
+            reach,
+            system,
+            memory_warning: memory.warning,
+        })
+    }
+
+    /// Abandons the turn, because the listener was dropped.
+    pub(super) fn abandon(&mut self) {
+        self.reach.abandon();
+    }
+
+    /// Works on `prompt` until the turn ends, and emits events to `listener`.
+    pub(super) async fn turn(&mut self, prompt: String, listener: &UnboundedSender<TurnItem>) {
+        let stop = CancellationToken::new();
+        self.reach.start(stop.clone());
+        let model = MeteredModel::new(
+            self.model.clone(),
+            self.account.clone(),
+            self.spec.events.clone(),
+            listener.clone(),
+            stop,
+        );
+        // Before the start event: a conversation that cannot be loaded was never resumed.
+        let earlier = match self.load().await {
+            Ok(earlier) => earlier,
+            Err(error) => {
+                self.reach.abandon();
+                let _ = listener.send(Err(error));
+                return;
+            }
+        };
+        let name = self.model.identity().model.clone();
+        model.emit(StreamEvent::started(self.id.clone(), Some(name)));
+        if let Some(warning) = self.memory_warning.take() {
+            model.emit(StreamEvent::warning(warning));
+        }
+        let halt = match self.begin(&model).await {
+            Ok(()) => {
+                if let Some(earlier) = earlier {
+                    self.conversation
+                        .resume(earlier.messages, earlier.instructions);
+                    self.needs_load = false;
+                }
+                self.conversation.add_instruction(prompt);
+                let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
+                let halt = self.rounds(LoopPolicy::new(most), &model).await;
+                self.save(&model).await;
+                halt
+            }
+            Err(halt) => halt,
+        };
+        self.reach.abandon();
+        let last = match halt {
+            Halt::Over(outcome) => Ok(StreamEvent::end(outcome, model.account().cost())),
+            Halt::Failed(error) => Err(error),
+        };
+        let _ = listener.send(last);
+    }
+
+    /// Loads the conversation that the session resumes; `None` if there is none or it is already
+    /// loaded.
+    async fn load(&self) -> Result<Option<SavedConversation>, AgentError> {
+        let Some(directory) = self.spec.conversations.clone().filter(|_| self.needs_load) else {
+            return Ok(None);
+        };
+        let id = self.id.clone();
+        let saved = blocking(move || SavedConversation::load(&directory, &id)).await?;
+        Ok(Some(saved))
+    }
+
+    /// Saves the conversation, so that a later session can resume it.
+    async fn save(&self, model: &MeteredModel) {
+        let Some(directory) = self.spec.conversations.clone() else {
+            return;
+        };
+        let (id, saved) = (self.id.clone(), SavedConversation::new(&self.conversation));
+        if let Err(error) = blocking(move || saved.save(&directory, &id)).await {
+            let warning = format!("the conversation cannot be resumed later: {error}");
+            model.emit(StreamEvent::warning(warning));
+        }
+    }
+
+    /// Ends everything that belongs to the session, and waits until nothing of it is left.
+    pub(super) async fn end(&mut self) -> Result<(), AgentError> {
+        self.servers.end().await
+    }
+
+    /// Ensures that the session's MCP servers and their tools are available before the first
+    /// message to the model. An agent without the promised browser would judge pages that it has
+    /// never seen.
+    async fn begin(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+        if !self.spec.mcp_servers.is_empty() {
+            self.start_servers(model).await?;
+        }
+        Ok(())
+    }
+
+    async fn start_servers(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+        let _note = self.spec.events.progress("waiting for the MCP servers");
+        let ready = self.servers.ensure_started(&self.spec, &self.options.mcp);
+        let started = tokio::select! {
+            biased;
+            () = model.stop().cancelled() => {
+                return Err(Halt::Over(SessionOutcome::Interrupted));
+            }
+            started = ready => started.map_err(Halt::Failed)?,
+        };
+        if let Some(started) = started {
+            let calls = SessionTools::new(&self.spec, &self.tools, &started.tools);
+            self.calls = calls.map_err(Halt::Failed)?;
+            let first = first_request(&self.spec, &self.calls, &self.system, self.limits);
+            self.conversation = Conversation::new(first);
+            for warning in started.warnings {
+                model.emit(StreamEvent::warning(warning));
+            }
+        }
+        Ok(())
+    }
+
+    async fn rounds(&mut self, mut rounds: LoopPolicy, model: &MeteredModel) -> Halt {
+        loop {
+            for text in self.reach.take_queued() {
+                self.conversation.add_instruction(text);
+            }
+            let is_spent = model.account().exhausted().is_some();
+            match rounds.before_call(is_spent, self.is_too_long()) {
+                LoopStep::Compact => {
+                    if let Err(halt) = self.shorten(model).await {
+                        return halt;
+                    }
+                    continue;
+                }
+                LoopStep::End(outcome) => return Halt::Over(outcome),
+                _ => {}
+            }
+            let step = match model.call(self.conversation.request()).await {
+                Ok(reply) => {
+                    self.reach.mark_read();
+                    emit_parts(&reply, model);
+                    self.conversation.add_reply(&reply);
+                    match rounds.on_reply(&reply, self.reach.has_queued()) {
+                        LoopStep::Call(then) => {
+                            let results = self.calls.run_calls(&self.spec, &reply, model).await;
+                            self.conversation.results(results);
+                            *then
+                        }
+                        step => {
+                            self.conversation
+                                .fail_pending_calls(prompts::NOT_CARRIED_OUT);
+                            step
+                        }
+                    }
+                }
+                Err(MeteredModelError::Stopped) => return Halt::Over(SessionOutcome::Interrupted),
+                Err(MeteredModelError::Failed(error)) => match rounds.on_error(&error) {
+                    LoopStep::Compact => LoopStep::Compact,
+                    _ => return self.failed(&error),
+                },
+            };
+            if model.stop().is_cancelled() {
+                return Halt::Over(SessionOutcome::Interrupted);
+            }
+            match step {
+                LoopStep::Prompt(text) => self.conversation.add_message(text),
+                LoopStep::Compact => {
+                    if let Err(halt) = self.shorten(model).await {
+                        return halt;
+                    }
+                }
+                // A steering message may have arrived at the last moment.
+                LoopStep::End(SessionOutcome::Completed) if !self.reach.end() => {}
+                LoopStep::End(outcome) => return Halt::Over(outcome),
+                LoopStep::CallModel | LoopStep::Call(_) | LoopStep::Fail => {}
+            }
+        }
+    }
+
+    /// Returns the maximum size of a conversation before it is compacted, in tokens.
+    fn room(&self) -> u64 {
+        let percent = u64::from(self.options.compact_at_percent.clamp(10, 100));
+        let full = self.limits.context / 100 * percent;
+        // An answer needs room, but not the maximum.
+        let answer = u64::from(self.limits.output).min(self.limits.context / 4);
+        full.min(self.limits.context.saturating_sub(answer))
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.conversation.size() > self.room()
+    }
+
+    fn failed(&self, error: &ModelError) -> Halt {
+        match session_outcome(error, &self.options.retry, self.options.clock.now()) {
+            Ok(outcome) => Halt::Over(outcome),
+            Err(error) => Halt::Failed(error),
+        }
+    }
+
+    /// Compacts the conversation, if there is anything to remove.
+    async fn shorten(&mut self, model: &MeteredModel) -> Result<(), Halt> {
+        if model.account().exhausted().is_some() {
+            return Err(Halt::Over(SessionOutcome::BudgetExceeded));
+        }
+        let room = self.room().saturating_sub(self.conversation.overhead());
+        let conversation = &self.conversation;
+        let (messages, instructions) = (conversation.messages(), conversation.instructions());
+        let Some(plan) = compaction::plan(messages, instructions, room, self.limits.output) else {
+            return Ok(());
+        };
+        let note = self.spec.events.progress("summarising the conversation");
+        let summary = match model.call(&plan.summary_request).await {
+            Ok(reply) => Summary::from_reply(&reply),
+            Err(MeteredModelError::Stopped) => return Err(Halt::Over(SessionOutcome::Interrupted)),
+            Err(MeteredModelError::Failed(error))
+                if error.code == ModelErrorCode::ContextLengthExceeded =>
+            {
+                Summary::Missing
+            }
+            Err(MeteredModelError::Failed(error)) => return Err(self.failed(&error)),
+        };
+        drop(note);
+        self.conversation.replace(plan.apply(&summary));
+        model.emit(StreamEvent::warning(summary.warning()));
+        Ok(())
+    }
+}
+
+/// Runs a blocking file operation on a thread for blocking work.
+async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T, AgentError> + Send + 'static,
+) -> Result<T, AgentError> {
+    let done = tokio::task::spawn_blocking(act).await;
+    done.unwrap_or_else(|error| {
+        let message = "the file of the conversation was abandoned while it was being written";
+        Err(AgentError::new(AgentErrorKind::Other, message).with_source(error))
+    })
+}
+
+/// Returns the request that a conversation starts with, without messages.
+fn first_request(
+    spec: &SessionSpec,
+    calls: &SessionTools,
+    system: &str,
+    limits: ModelLimits,
+) -> ModelRequest {
+    ModelRequest::new([])
+        .with_system(system.to_owned())
+        .with_tools(calls.definitions().iter().cloned())
+        .with_max_output_tokens(limits.output)
+        .with_thinking(spec.thinking)
+}
+
+/// Emits the text and the reasoning of an answer. Calls emit their events when they run.
+fn emit_parts(reply: &ModelReply, model: &MeteredModel) {
+    for part in &reply.message.parts {
+        match &part.kind {
+            PartKind::Text { text } if !text.is_empty() => model.emit(StreamEvent::text(text)),
+            PartKind::Thinking { text } if !text.is_empty() => {
+                model.emit(StreamEvent::thinking(text));
+            }
+            _ => {}
+        }
+    }
+}

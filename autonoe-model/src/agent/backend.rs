@@ -1,0 +1,167 @@
+//! [`ModelBackend`]: backend whose agents run in this process.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::agent::{
+    AgentErrorKind, EventCapabilities, HookCoverage, SessionField, Support, TokenReports,
+};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec, Tool};
+
+use super::ModelAgentOptions;
+use super::client::ModelAgent;
+use super::outcome::agent_error;
+use crate::mcp::check_servers;
+use crate::tools::BuiltInToolsError;
+
+/// Backend whose agents run in this process: a model, its tools, and the loop between them.
+///
+/// Every tool call passes the session's gate before it runs. A conversation is compacted before it
+/// overflows the model's context. The usage of a session is reported after every answer.
+///
+/// The [MCP servers](SessionSpec::mcp_servers) of a session are started or connected before its
+/// first prompt, outside of the tools' sandbox, and end with the session; see
+/// [`McpOptions`](crate::mcp::McpOptions). A session fails if one of its servers is not available.
+/// Servers with the older SSE transport are refused.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use autonoe_core::AgentClientFactory;
+/// use autonoe_model::{ModelAgentOptions, ModelBackend, Provider};
+///
+/// fn backend(provider: Arc<dyn Provider>) -> Arc<dyn AgentClientFactory> {
+///     Arc::new(ModelBackend::new(ModelAgentOptions::new(provider, "gpt-5-mini")))
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ModelBackend {
+    options: Arc<ModelAgentOptions>,
+}
+
+impl ModelBackend {
+    /// Creates a backend with these options.
+    pub fn new(options: ModelAgentOptions) -> Self {
+        Self {
+            options: Arc::new(options),
+        }
+    }
+
+    /// Returns the capabilities of the agents, provided that the sandbox for commands works.
+    fn claims(&self, backend: String) -> Capabilities {
+        Capabilities::new(backend)
+            .with_hooks(HookCoverage::EveryTool)
+            .with_sandbox(support(self.options.built_in.is_some()))
+            .with_tokens(TokenReports::EachCall)
+            .with_quota_reset(Support::Yes)
+            .with_conversation_dir(Support::Yes)
+            .with_model(Support::Yes)
+            .with_system_prompt(Support::Yes)
+            .with_thinking(Support::Yes)
+            .with_max_turns(Support::Yes)
+            .with_mcp_servers(Support::Yes)
+            .with_project_memory_off(Support::Yes)
+            .with_in_process_tools(Support::Yes)
+            .with_steering(Support::Yes)
+            .with_remedy(
+                SessionField::Resume,
+                "give sessions a directory for conversations, or start a new conversation",
+            )
+            .with_events(
+                EventCapabilities::default()
+                    .with_model_calls(Support::Yes)
+                    .with_model_chunks(Support::Yes)
+                    .with_progress(Support::Yes),
+            )
+    }
+
+    /// Probes the sandbox for commands, and withdraws the capability if it does not work.
+    async fn with_sandbox(&self, capabilities: Capabilities) -> Capabilities {
+        let Some(built_in) = self.options.built_in.clone() else {
+            return capabilities;
+        };
+        // The probe starts a process and waits for it.
+        let tried = tokio::task::spawn_blocking(move || built_in.try_sandbox()).await;
+        match tried {
+            Ok(Ok(())) => capabilities,
+            Ok(Err(error)) => capabilities
+                .with_sandbox(Support::No)
+                .with_sandbox_problem(error.to_string())
+                .with_remedy(SessionField::Sandbox, error.remedy()),
+            Err(_) => capabilities.with_sandbox(Support::No),
+        }
+    }
+
+    /// Creates the built-in and additional tools of a session. Additional tools replace built-in
+    /// ones of the same name.
+    fn tools(&self, spec: &SessionSpec) -> Result<Vec<Arc<dyn Tool>>, AgentError> {
+        let own = &self.options.tools;
+        let mut tools = match &self.options.built_in {
+            Some(built_in) => built_in.for_session(spec).map_err(no_tools)?,
+            None => Vec::new(),
+        };
+        let is_replaced = |tool: &Arc<dyn Tool>| {
+            let name = &tool.definition().name;
+            own.iter().any(|own| own.definition().name == *name)
+        };
+        tools.retain(|tool| !is_replaced(tool));
+        tools.extend(own.iter().cloned());
+        Ok(tools)
+    }
+}
+
+#[async_trait]
+impl AgentClientFactory for ModelBackend {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.options.check_values()?;
+        let model = self.options.provider.model(&self.options.model);
+        let model = model.map_err(|error| agent_error(&error))?;
+        let identity = model.identity();
+        let is_priced = self.options.prices.price(identity).is_some();
+        let claims = self.claims(format!("model:{identity}"));
+        Ok(self
+            .with_sandbox(claims)
+            .await
+            .with_cost(support(is_priced)))
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        // An unknown model is reported by the session.
+        let model = self.options.provider.model(model).ok()?;
+        let price = self.options.prices.price(model.identity());
+        Some(support(price.is_some()))
+    }
+
+    fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.options.check_values()?;
+        let name = spec.model.as_deref().unwrap_or(&self.options.model);
+        spec.refuse_unclaimed(&self.claims(format!("model:{name}")))?;
+        check_servers(&spec.mcp_servers)?;
+        let model = self.options.provider.model(name);
+        let model = model.map_err(|error| agent_error(&error))?;
+        let tools = self.tools(&spec)?;
+        spec.thinking = spec.thinking.or(self.options.thinking);
+        let agent = ModelAgent::new(self.options.clone(), model, tools, spec)?;
+        Ok(Box::new(agent))
+    }
+}
+
+fn support(is_there: bool) -> Support {
+    if is_there { Support::Yes } else { Support::No }
+}
+
+fn no_tools(error: BuiltInToolsError) -> AgentError {
+    let failed = |what: String| AgentError::new(AgentErrorKind::NotAvailable, what);
+    let remedy = error.remedy();
+    let failed = match error {
+        BuiltInToolsError::Sandbox(why) => {
+            failed("commands must run in a sandbox, but none is configured".to_owned())
+                .with_source(why)
+        }
+        other => failed(other.to_string()),
+    };
+    match remedy {
+        Some(remedy) => failed.with_remedy(remedy),
+        None => failed,
+    }
+}

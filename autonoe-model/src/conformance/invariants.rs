@@ -1,0 +1,131 @@
+//! Checks that apply to every answer.
+
+use autonoe_core::agent::TokenUsage;
+use autonoe_testkit::conformance::{Checks, Finding, Flaw};
+
+use super::answers::thoughts;
+use super::recorded_answer::RecordedAnswer;
+use crate::contract::{ModelEvent, ModelReply};
+
+pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
+    each(
+        checks,
+        "an answer has one end, and nothing after it",
+        recorded,
+        |recorded| {
+            ensure!(recorded.end.is_some(), "it stopped without an end");
+            ensure!(
+                recorded.after.is_empty(),
+                "{:?} came after the end",
+                recorded.after
+            );
+            Ok(())
+        },
+    );
+    each(
+        checks,
+        "a client does not ask again by itself",
+        recorded,
+        |recorded| {
+            let again = |event: &&ModelEvent| matches!(event, ModelEvent::Retrying { .. });
+            match recorded.events.iter().find(again) {
+                Some(event) => Err(Flaw::Failed(format!("it told {event:?}"))),
+                None => Ok(()),
+            }
+        },
+    );
+    each(
+        checks,
+        "the pieces of an answer make the answer",
+        recorded,
+        |recorded| match &recorded.end {
+            Some(Ok(reply)) => makes(recorded, reply),
+            _ => Ok(()),
+        },
+    );
+    each(
+        checks,
+        "what is told as used early is a part of it",
+        recorded,
+        |recorded| {
+            let whole = match &recorded.end {
+                Some(Ok(reply)) => reply.usage.known(),
+                Some(Err(error)) => error.usage.known(),
+                None => return Ok(()),
+            };
+            for event in &recorded.events {
+                if let ModelEvent::Used(early) = event {
+                    ensure!(is_part(early, &whole), "{early:?} is no part of {whole:?}");
+                }
+            }
+            Ok(())
+        },
+    );
+    each(
+        checks,
+        "the total usage of an incomplete answer is unknown",
+        recorded,
+        |recorded| {
+            if let (false, Some(Err(error))) = (recorded.events.is_empty(), &recorded.end) {
+                let reported = error.usage.complete();
+                ensure!(
+                    reported.is_none(),
+                    "it told {reported:?} after {:?}",
+                    recorded.events
+                );
+            }
+            Ok(())
+        },
+    );
+}
+
+fn each(
+    checks: &mut Checks,
+    check: &str,
+    all: &[RecordedAnswer],
+    finding: impl Fn(&RecordedAnswer) -> Finding,
+) {
+    checks.run_sync(check, || {
+        for recorded in all {
+            if let Err(Flaw::Failed(what)) = finding(recorded) {
+                return Err(Flaw::Failed(format!("{:?}: {what}", recorded.scenario)));
+            }
+        }
+        if all.is_empty() {
+            Err(Flaw::Untestable("nothing was heard".to_owned()))
+        } else {
+            Ok(())
+        }
+    });
+}
+
+fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> Finding {
+    let (streamed, text) = (recorded.texts().concat(), reply.message.to_text());
+    ensure!(streamed == text, "it told {streamed:?} and said {text:?}");
+    let (streamed, reasoning) = (recorded.thoughts(), thoughts(&reply.message));
+    ensure!(
+        streamed == reasoning,
+        "it told {streamed:?} and thought {reasoning:?}"
+    );
+    let started: Vec<_> = recorded
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            ModelEvent::ToolCall { id, name } => Some((id.as_str(), name.as_str())),
+            _ => None,
+        })
+        .collect();
+    let called = reply.message.calls().map(|(id, name, _)| (id, name));
+    let called: Vec<_> = called.collect();
+    ensure!(
+        started == called,
+        "it began {started:?} and called {called:?}"
+    );
+    Ok(())
+}
+
+/// Returns whether `early` is a part of `whole`. The share that comes from a cache may be known
+/// late, so the tokens of the prompt are compared as a sum.
+fn is_part(early: &TokenUsage, whole: &TokenUsage) -> bool {
+    early.prompt() <= whole.prompt() && early.completion() <= whole.completion()
+}

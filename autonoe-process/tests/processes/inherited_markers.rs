@@ -1,0 +1,54 @@
+//! Markers that this program inherited and passes on to its children.
+
+use std::fs;
+
+use autonoe_process::{Marker, ProcessRunner};
+
+use crate::fixture::{DEADLINE, Fixture, HOST_MARKER};
+
+#[tokio::test]
+async fn a_marker_that_is_handed_on_is_on_all_that_is_launched() {
+    if let Some(trial) = Fixture::as_host() {
+        // The host was started with this variable.
+        let marker = Marker::new(HOST_MARKER, trial.marker.value()).expect("valid");
+        let other = Marker::new(HOST_MARKER, "another").expect("valid");
+        assert!(marker.propagate());
+        assert!(!other.propagate());
+
+        environ_in(&trial, "plain", &[]).await;
+        environ_in(&trial, "overridden", &[(HOST_MARKER, "its own")]).await;
+        return;
+    }
+    let trial = Fixture::new();
+    let test = "inherited_markers::a_marker_that_is_handed_on_is_on_all_that_is_launched";
+
+    trial.start_host(test).end().expect("it passes");
+
+    let carried = format!("{HOST_MARKER}={}", trial.marker.value());
+    assert!(variables(&trial, "plain").contains(&carried));
+    let own = format!("{HOST_MARKER}=its own");
+    let overridden = variables(&trial, "overridden");
+    assert!(overridden.contains(&own) && !overridden.contains(&carried));
+}
+
+#[test]
+fn a_marker_that_this_program_was_not_started_with_is_not_handed_on() {
+    let trial = Fixture::new();
+
+    assert!(!trial.marker.propagate());
+}
+
+/// Runs a command that writes its environment to the file `name`.
+async fn environ_in(trial: &Fixture, name: &str, variables: &[(&str, &str)]) {
+    let commands = ProcessRunner::unconfined(trial.folder())
+        .env("PATH", std::env::var_os("PATH").expect("set"))
+        .envs(variables.iter().copied());
+    let command = ["cp", "/proc/self/environ", name].map(str::to_owned);
+    let ended = commands.run(&command, DEADLINE).await;
+    ended.expect("it is known how it ended");
+}
+
+fn variables(trial: &Fixture, name: &str) -> Vec<String> {
+    let environ = fs::read_to_string(trial.path(name)).expect("it was written");
+    environ.split_terminator('\0').map(str::to_owned).collect()
+}

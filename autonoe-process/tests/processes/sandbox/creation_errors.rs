@@ -1,0 +1,123 @@
+//! Sandboxes that cannot be created: nothing is started without them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use autonoe_process::{Launch, LaunchError, Obstacle, OsSandbox, SandboxError};
+
+use crate::fixture::Fixture;
+
+/// Writes a fake bubblewrap.
+fn stand_in(trial: &Fixture, script: &str) -> PathBuf {
+    let path = trial.path("bwrap");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
+    path
+}
+
+#[test]
+fn it_works_here() {
+    let trial = Fixture::new();
+
+    trial.sandbox().check().expect("these tests need it");
+}
+
+#[tokio::test]
+async fn without_bubblewrap_nothing_is_started() {
+    let trial = Fixture::new();
+    let nowhere = trial.path("nowhere/bwrap");
+    let sandbox = OsSandbox::new(&nowhere).writable(trial.folder());
+
+    let missing = sandbox.check().expect_err("it is not there");
+    let refused = trial.bash("echo x > ran").sandbox(sandbox).start().await;
+
+    assert_eq!(missing.code(), "sandbox_missing");
+    assert!(missing.remedy().contains("bubblewrap"));
+    assert_eq!(refused.expect_err("refused").code(), "sandbox_missing");
+    assert!(!trial.path("ran").exists());
+}
+
+#[test]
+fn errors_of_bubblewrap_are_explained() {
+    let trial = Fixture::new();
+    for (script, obstacle) in [
+        (
+            "echo 'bwrap: No permissions to create a new namespace' >&2; exit 1",
+            Obstacle::NamespacesForbidden,
+        ),
+        (
+            "echo \"bwrap: Can't mount proc on /newroot/proc: Operation not permitted\" >&2; exit 1",
+            Obstacle::Container,
+        ),
+        ("exit 9", Obstacle::Other),
+    ] {
+        let sandbox = OsSandbox::new(stand_in(&trial, script));
+
+        let error = sandbox.check().expect_err("it has failed");
+
+        assert!(
+            matches!(&error, SandboxError::Refused { obstacle: found, output } if *found == obstacle && !output.is_empty()),
+            "{error:?}"
+        );
+        assert!(!error.remedy().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_whose_paths_do_not_fit_is_refused_before_anything_starts() {
+    let trial = Fixture::new();
+    fs::create_dir_all(trial.path("deep/er")).expect("writable");
+    for (sandbox, code) in [
+        (trial.sandbox().writable("/"), "sandbox_path_reserved"),
+        (
+            trial.sandbox().writable("/proc/self"),
+            "sandbox_path_reserved",
+        ),
+        (
+            trial.sandbox().writable("relative"),
+            "sandbox_path_not_absolute",
+        ),
+        (
+            trial.sandbox().hidden("relative"),
+            "sandbox_path_not_absolute",
+        ),
+        (
+            trial.sandbox().writable(trial.path("no")),
+            "sandbox_path_not_there",
+        ),
+        (
+            trial.sandbox().hidden(trial.folder()),
+            "sandbox_path_contradiction",
+        ),
+        (
+            trial.sandbox().hidden(trial.path("deep/er")),
+            "sandbox_path_movable",
+        ),
+        (OsSandbox::new("bwrap"), "sandbox_path_not_absolute"),
+    ] {
+        let refused = trial.bash("echo x > ran").sandbox(sandbox).start().await;
+
+        assert_eq!(refused.expect_err("refused").code(), code);
+        assert!(!trial.path("ran").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_missing_program_is_reported_as_without_a_sandbox() {
+    let trial = Fixture::new();
+    let plain = trial.path("plain");
+    fs::write(&plain, "").expect("writable");
+    let launch = |program: PathBuf, directory: PathBuf| {
+        let launch = Launch::new(program, directory, trial.marker.clone());
+        launch.sandbox(trial.sandbox()).start()
+    };
+
+    let missing = launch(trial.path("no"), trial.path(".")).await;
+    let no_program = launch(plain, trial.path(".")).await;
+    let no_directory = launch("/bin/sh".into(), trial.path("no")).await;
+
+    assert!(matches!(missing, Err(LaunchError::NotFound { .. })));
+    assert!(matches!(no_program, Err(LaunchError::NotExecutable { .. })));
+    assert!(matches!(no_directory, Err(LaunchError::Directory { .. })));
+}

@@ -1,0 +1,58 @@
+//! Directories in which git would create a working tree.
+
+use super::Git;
+use crate::check::arg::Arg;
+use crate::check::call::Checked;
+use crate::check::write_target::escapes;
+use crate::check::{path, symlinks};
+use crate::{Denial, Rule};
+
+pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
+    let (source, target) = match git.name {
+        "clone" => (Some(0), 1),
+        "init" => (None, 0),
+        "worktree" if git.read.first_may_be("add") => (None, 1),
+        "worktree" if git.read.first_may_be("move") => (None, 2),
+        "submodule" if git.read.first_may_be("add") => (Some(1), 2),
+        _ => return Ok(()),
+    };
+    if let Some(source) = source {
+        // Without a target, the directory is named after the repository.
+        git.read.at(source).try_for_each(|url| named_after(url))?;
+    }
+    git.read
+        .at(target)
+        .try_for_each(|target| is_inside(git, target))
+}
+
+fn named_after(url: &Arg<'_>) -> Checked {
+    let text = url.text.trim_end_matches('/');
+    let name = text.rsplit(['/', ':']).next().unwrap_or(text);
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    if path::names_state_folder(name) {
+        Err(escapes(url, Rule::R43))
+    } else {
+        Ok(())
+    }
+}
+
+fn is_inside(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
+    let Some(text) = target.known() else {
+        let reason = "the directory is unknown until it runs";
+        return Err(Denial::by(Rule::R43, target.span, reason).instead("write the path literally"));
+    };
+    let project = git.call.policy().project_dir();
+    let is_protected = |text: &str| path::is_protected(path::below(text, project));
+    let places = git.here.resolve(text).filter(|_| !is_protected(text));
+    let Some(places) = places else {
+        return Err(escapes(target, Rule::R43));
+    };
+    for place in &places {
+        let is_in_reach = path::is_within(place, project) || path::is_within(place, "/tmp");
+        if !is_in_reach || is_protected(place) {
+            return Err(escapes(target, Rule::R43));
+        }
+        symlinks::check(git.call.context, place, target.span)?;
+    }
+    Ok(())
+}

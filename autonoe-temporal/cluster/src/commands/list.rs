@@ -1,0 +1,34 @@
+//! The command `autonoe-cluster list`: lists runs.
+
+use autonoe_app::AppError;
+use autonoe_core::engine::RunPhase;
+use autonoe_core::time::format_time;
+use autonoe_temporal::RunSummary;
+
+use super::Cluster;
+use crate::args::{ListArgs, OutputFormat};
+use crate::output::Output;
+
+/// Lists runs, the newest first.
+pub(super) async fn list(
+    args: &ListArgs,
+    cluster: &dyn Cluster,
+    output: &Output,
+) -> Result<(), AppError> {
+    let runs = cluster.list(args.limit).await?;
+    match args.output {
+        OutputFormat::Json => output.json(&runs)?,
+        OutputFormat::Text if runs.is_empty() => output.result("There are no runs.\n")?,
+        OutputFormat::Text => output.result(&runs.iter().map(line).collect::<String>())?,
+    };
+    Ok(())
+}
+
+fn line(run: &RunSummary) -> String {
+    let phase = match run.phase {
+        RunPhase::Ended => "ended",
+        _ => "running",
+    };
+    let submitted = run.submitted_at.map(format_time).unwrap_or_default();
+    format!("{submitted}  {phase:<7}  {}\n", run.id)
+}

@@ -1,0 +1,12 @@
+//! End-to-end tests of the program with a real Temporal server, which `cargo xtask test-temporal`
+//! installs.
+
+#![cfg(target_os = "linux")]
+
+mod cluster;
+mod commands;
+mod guide;
+mod mistakes;
+mod moving;
+mod submitting;
+mod tracing;

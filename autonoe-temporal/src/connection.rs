@@ -1,0 +1,111 @@
+//! Connection to the Temporal server.
+
+use std::time::Duration;
+
+use temporalio_client::errors::ClientConnectError;
+use temporalio_client::{Client, ClientOptions, Connection, ConnectionOptions, TlsOptions, Url};
+
+use crate::tls::{CredentialsError, api_key};
+use crate::{TemporalSettings, Tls};
+
+/// Timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Error of connecting to the server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The address is invalid.
+    #[error("{address:?} is not the address of a server")]
+    Address {
+        /// The given address.
+        address: String,
+        /// The problem of the address.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The TLS settings or the API key cannot be used.
+    #[error(transparent)]
+    Guard(#[from] CredentialsError),
+    /// There is no server at the address, or it does not behave like one.
+    #[error("there is no Temporal server at {address}")]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// Connects to the server.
+pub(crate) async fn connect(
+    settings: &TemporalSettings,
+    identity: &str,
+) -> Result<Client, ConnectError> {
+    let address = || settings.address.clone();
+    let target = Url::parse(&settings.address).map_err(|error| ConnectError::Address {
+        address: address(),
+        source: error.into(),
+    })?;
+    let (tls, api_key) = credentials(settings, &target)?;
+    let options = ConnectionOptions::new(target)
+        .identity(identity)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .maybe_tls_options(tls)
+        .maybe_api_key(api_key)
+        .build();
+    let unreachable = |error: ClientConnectError| ConnectError::Unreachable {
+        address: address(),
+        source: error.into(),
+    };
+    let connection = Connection::connect(options).await.map_err(unreachable)?;
+    let options = ClientOptions::new(&settings.namespace).build();
+    Client::new(connection, options).map_err(|error| unreachable(error.into()))
+}
+
+/// Reads the TLS settings and the API key. Secrets are never sent unencrypted.
+fn credentials(
+    settings: &TemporalSettings,
+    target: &Url,
+) -> Result<(Option<TlsOptions>, Option<String>), CredentialsError> {
+    if target.scheme() != "https" {
+        let unencrypted = |what| Err(CredentialsError::Unencrypted { what });
+        return match (&settings.tls, &settings.api_key_file) {
+            (None, None) => Ok((None, None)),
+            (Some(_), _) => unencrypted("the TLS configuration"),
+            (None, Some(_)) => unencrypted("the API key"),
+        };
+    }
+    let tls = settings.tls.as_ref().map(Tls::read).transpose()?;
+    let key = settings.api_key_file.as_deref().map(api_key).transpose()?;
+    Ok((Some(tls.unwrap_or_default()), key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_secret_is_sent_in_the_open() {
+        let open = TemporalSettings::new("http://127.0.0.1:1").api_key_file("key");
+
+        let error = connect(&open, "me").await.expect_err("it is refused");
+
+        assert_eq!(
+            error.to_string(),
+            "the API key needs an address that starts with https://"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_no_address_is_named() {
+        let error = connect(&TemporalSettings::new("nowhere"), "me").await;
+
+        let error = error.expect_err("it is refused");
+        assert_eq!(
+            error.to_string(),
+            "\"nowhere\" is not the address of a server"
+        );
+    }
+}

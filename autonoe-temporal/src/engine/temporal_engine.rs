@@ -1,0 +1,317 @@
+//! Implementation of [`Engine`] on a Temporal cluster.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::engine::{
+    Engine, EngineError, Placement, RunInstruction, RunOutcome, RunPhase, RunProgress, RunSpec,
+    RunView,
+};
+use autonoe_core::project::{JournalPage, JournalPageRequest};
+use autonoe_core::{RunId, RunReport};
+use futures::TryStreamExt;
+use serde::Deserialize;
+use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
+use temporalio_client::{
+    Client, RetryOptions, RpcOptions, WorkflowCancelOptions, WorkflowDescribeOptions,
+    WorkflowExecutionDescription, WorkflowHandle, WorkflowIdReusePolicy, WorkflowListOptions,
+    WorkflowQueryOptions, WorkflowSignalOptions, WorkflowStartOptions,
+};
+use temporalio_common::WorkflowDefinition;
+use temporalio_workflow::MemoValues;
+
+use super::RunSummary;
+use super::error::{failed, interaction_error, without_outcome};
+use super::server_view::ServerView;
+use crate::TemporalSettings;
+use crate::connection::{ConnectError, connect};
+use crate::fleet::FleetWorkflow;
+use crate::job::JobWorkflow;
+use crate::journal::{JournalError, read_page};
+use crate::payload::{MAX_UNDELIVERED, too_large};
+use crate::sessions::{SessionsWorkflow, progress};
+use crate::wire::{HOST_MEMO, SPEC_MEMO, WorkflowState, host_of, host_queue, side_queue};
+use crate::workflow_input::WorkflowInput;
+
+/// Timeout of a query to a worker about a run. After it, only the facts of the server are returned.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Runs jobs on a Temporal cluster.
+///
+/// The ID of a run is the ID of its workflow. A run is therefore the same for every client, for as
+/// long as the server keeps ended workflows (the retention of the namespace). A submitted run waits
+/// on the server until a [`TemporalWorker`](crate::TemporalWorker) polls it; dropping the engine
+/// changes nothing. A run that is bound to a host waits for that host.
+///
+/// ```no_run
+/// use autonoe_core::engine::{Engine, Placement, RunSpec};
+/// use autonoe_core::RunId;
+/// use autonoe_temporal::{TemporalEngine, TemporalSettings};
+/// use serde_json::json;
+///
+/// # async fn submit() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = TemporalEngine::connect(TemporalSettings::at("http://127.0.0.1:7233")).await?;
+/// let run = RunSpec::new(RunId::new("greeting"), "echo", json!("hello"));
+///
+/// engine.submit(run.clone(), Placement::anywhere()).await?;
+/// let outcome = engine.wait(&run.id).await?;
+///
+/// assert!(outcome.is_success());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TemporalEngine {
+    client: Client,
+    settings: TemporalSettings,
+}
+
+impl TemporalEngine {
+    /// Connects to the server.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached or used.
+    pub async fn connect(settings: TemporalSettings) -> Result<Self, ConnectError> {
+        let identity = format!("autonoe-{}", std::process::id());
+        let client = connect(&settings, &identity).await?;
+        Ok(Self { client, settings })
+    }
+
+    /// Reads the journal of a run on a host: the lines after the cursor of `ask`.
+    ///
+    /// It does not use a slot of the host.
+    ///
+    /// # Errors
+    ///
+    /// The host does not answer or cannot read the journal, or the server fails.
+    pub async fn journal(
+        &self,
+        host: &str,
+        ask: JournalPageRequest,
+    ) -> Result<JournalPage, JournalError> {
+        let queue = side_queue(&self.settings.queue, host);
+        read_page(&self.client, host, queue, ask).await
+    }
+
+    /// Lists runs of the queue, newest first, at most `limit`. A new run may appear with a short
+    /// delay.
+    ///
+    /// # Errors
+    ///
+    /// The server fails.
+    pub async fn list(&self, limit: usize) -> Result<Vec<RunSummary>, EngineError> {
+        let queue = self.settings.queue.replace(['\'', '\\'], "");
+        let query = format!(
+            "TaskQueue = '{queue}' AND WorkflowType IN ('{}', '{}', '{}')",
+            SessionsWorkflow::run.name(),
+            FleetWorkflow::run.name(),
+            JobWorkflow::run.name(),
+        );
+        let options = WorkflowListOptions::builder().limit(limit).build();
+        let runs = self.client.list_workflows(query, options);
+        let runs = runs.map_ok(|workflow| RunSummary::new(&workflow));
+        let runs = runs.try_collect().await;
+        runs.map_err(|error| failed("list the runs", error))
+    }
+
+    fn workflow(&self, run: &RunId) -> WorkflowHandle<Client, JobWorkflow> {
+        self.client.get_workflow_handle(run.as_str())
+    }
+
+    /// Starts the workflow of a run.
+    async fn start(
+        &self,
+        run: RunSpec,
+        host_queue: Option<String>,
+    ) -> Result<Result<(), WorkflowStartError>, EngineError> {
+        let mut memo = MemoValues::new();
+        memo.insert(SPEC_MEMO, run.clone());
+        let options = WorkflowStartOptions::new(&self.settings.queue, run.id.as_str())
+            .id_reuse_policy(WorkflowIdReusePolicy::RejectDuplicate)
+            .memo(memo)
+            .build();
+        let client = &self.client;
+        let started = match WorkflowInput::from_spec(run, host_queue, self.settings.timeouts)? {
+            WorkflowInput::Job(begin) => {
+                let started = client.start_workflow(JobWorkflow::run, begin, options);
+                started.await.map(drop)
+            }
+            WorkflowInput::Sessions(begin) => {
+                let started = client.start_workflow(SessionsWorkflow::run, *begin, options);
+                started.await.map(drop)
+            }
+            WorkflowInput::Fleet(begin) => {
+                let started = client.start_workflow(FleetWorkflow::run, begin, options);
+                started.await.map(drop)
+            }
+        };
+        Ok(started)
+    }
+
+    // All workflows share the names of signals, queries and results.
+    async fn describe(&self, run: &RunId) -> Result<WorkflowExecutionDescription, EngineError> {
+        let options = WorkflowDescribeOptions::default();
+        let described = self.workflow(run).describe(options).await;
+        described.map_err(|error| interaction_error(run, "describe the run", error))
+    }
+
+    async fn known(&self, run: &RunId) -> Result<ServerView, EngineError> {
+        Ok(ServerView::from_description(&self.describe(run).await?))
+    }
+
+    /// Returns the error for a run that the server cannot reach: it has ended, or does not exist.
+    async fn unreachable(&self, run: &RunId) -> Result<EngineError, EngineError> {
+        let known = self.known(run).await?;
+        Ok(if known.has_ended {
+            EngineError::Ended(run.clone())
+        } else {
+            failed(
+                "reach the run",
+                format!("the run {run} exists, but the server did not find it"),
+            )
+        })
+    }
+
+    /// Queries the workflow of a run through a worker.
+    async fn query_state(&self, run: &RunId) -> Option<WorkflowState> {
+        let rpc = RpcOptions::builder()
+            .timeout(LOOK)
+            .retry_options(RetryOptions::no_retries())
+            .build();
+        let options = WorkflowQueryOptions::builder().rpc_options(rpc).build();
+        let answer = self
+            .workflow(run)
+            .query(JobWorkflow::state, (), options)
+            .await;
+        answer
+            .inspect_err(
+                |error| tracing::debug!(%run, %error, "no worker reports the state of the run"),
+            )
+            .ok()
+    }
+
+    /// Returns the host that claimed the run last.
+    fn host(&self, run: &WorkflowExecutionDescription) -> Option<String> {
+        let queue: String = run.memo().get(HOST_MEMO).ok().flatten()?;
+        host_of(&queue, &self.settings.queue).map(str::to_owned)
+    }
+
+    /// Returns why a run cannot accept another message for now. A run without a worker accepts it.
+    async fn reject_message(&self, run: &RunId, instruction: &RunInstruction) -> Option<String> {
+        let RunInstruction::Message(text) = instruction else {
+            return None;
+        };
+        let unheard = self.query_state(run).await.unwrap_or_default().unheard;
+        (unheard + text.len() > MAX_UNDELIVERED).then(|| {
+            format!(
+                "{unheard} bytes of messages already wait for the next session of the agent, and \
+                 at most {MAX_UNDELIVERED} are allowed: refer to large files by their path"
+            )
+        })
+    }
+
+    /// Compares a run with an existing one of the same ID, and returns an error if they differ.
+    async fn compare(&self, run: &RunSpec) -> Result<(), EngineError> {
+        let known = self.describe(&run.id).await?;
+        let known = known.memo().get::<RunSpec>(SPEC_MEMO);
+        let known = known.map_err(|error| failed("read the description of the run", error))?;
+        match known {
+            Some(known) if known.is_same_work(run) => Ok(()),
+            _ => Err(EngineError::Conflict(run.id.clone())),
+        }
+    }
+}
+
+#[async_trait]
+impl Engine for TemporalEngine {
+    async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
+        let id = run.id.clone();
+        if let Some(reason) = too_large("the run", &run) {
+            return Err(EngineError::Refused { run: id, reason });
+        }
+        let host = place.host.as_deref();
+        let queue = &self.settings.queue;
+        let host_queue = host.map(|host| host_queue(queue, host));
+        match self.start(run.clone(), host_queue).await? {
+            Ok(()) => Ok(id),
+            Err(WorkflowStartError::AlreadyStarted { .. }) => {
+                self.compare(&run).await?;
+                Ok(id)
+            }
+            Err(error) => Err(failed("start the run", error)),
+        }
+    }
+
+    async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
+        let options = WorkflowCancelOptions::builder().reason(reason).build();
+        match self.workflow(run).cancel(options).await {
+            Ok(()) => Ok(()),
+            Err(WorkflowInteractionError::NotFound(_)) => match self.unreachable(run).await? {
+                EngineError::Ended(_) => Ok(()),
+                error => Err(error),
+            },
+            Err(error) => Err(failed("cancel the run", error)),
+        }
+    }
+
+    async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
+        if let Some(reason) = too_large("the instruction", &instruction) {
+            let run = run.clone();
+            return Err(EngineError::Refused { run, reason });
+        }
+        if let Some(reason) = self.reject_message(run, &instruction).await {
+            let run = run.clone();
+            return Err(EngineError::Refused { run, reason });
+        }
+        let options = WorkflowSignalOptions::default();
+        let workflow = self.workflow(run);
+        let signal = workflow.signal(JobWorkflow::instruct, instruction, options);
+        match signal.await {
+            Ok(()) => Ok(()),
+            Err(WorkflowInteractionError::NotFound(_)) => Err(self.unreachable(run).await?),
+            Err(error) => Err(failed("send an instruction to the run", error)),
+        }
+    }
+
+    async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+        let mut view = RunView::new(run.clone());
+        let description = self.describe(run).await?;
+        let known = ServerView::from_description(&description);
+        view.host = self.host(&description);
+        // The memo of another application cannot be parsed.
+        view.spec = description.memo().get(SPEC_MEMO).ok().flatten();
+        if !known.has_ended {
+            let look = self.query_state(run).await;
+            view.phase = known.phase(look.as_ref().is_some_and(|look| look.is_paused));
+            view.last_error.clone_from(&known.last_error);
+            view.wait = look.as_ref().and_then(|look| look.wait);
+            view.progress = known.at_with(look);
+            return Ok(view);
+        }
+        let outcome = self.wait(run).await?;
+        view.phase = RunPhase::Ended;
+        let mut at = RunProgress::default();
+        at.spent = outcome.spent;
+        if let Ok(report) = RunReport::deserialize(&outcome.output) {
+            at = progress(&report);
+        }
+        view.progress = Some(at);
+        view.outcome = Some(outcome);
+        Ok(view)
+    }
+
+    async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+        let ended = self.workflow(run).get_result(Default::default()).await;
+        ended.or_else(|error| without_outcome(run, error))
+    }
+}
+
+impl fmt::Debug for TemporalEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TemporalEngine")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

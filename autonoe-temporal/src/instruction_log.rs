@@ -1,0 +1,88 @@
+//! [`InstructionLog`]: the instructions of a run, as its workflow stores them.
+
+use autonoe_core::engine::RunInstruction;
+
+/// The instructions of a run in order, and whether the run still accepts them.
+#[derive(Debug, Default)]
+pub(crate) struct InstructionLog {
+    instructions: Vec<RunInstruction>,
+    is_closed: bool,
+}
+
+impl InstructionLog {
+    pub(crate) fn push(&mut self, instruction: RunInstruction) {
+        self.instructions.push(instruction);
+    }
+
+    /// Marks the run as ended. There will be no more instructions.
+    pub(crate) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Returns whether a reader of `read` instructions can be answered: there are more, or there
+    /// will never be any.
+    pub(crate) fn has_news(&self, read: usize) -> bool {
+        self.is_closed || self.instructions.len() > read
+    }
+
+    /// Returns the instructions after the first `read`.
+    pub(crate) fn after(&self, read: usize) -> Vec<RunInstruction> {
+        self.instructions.get(read..).unwrap_or_default().to_vec()
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        let last = self
+            .instructions
+            .iter()
+            .rev()
+            .find_map(|instruction| match instruction {
+                RunInstruction::Pause => Some(true),
+                RunInstruction::Resume => Some(false),
+                RunInstruction::Message(_) => None,
+            });
+        last.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> RunInstruction {
+        RunInstruction::Message(text.to_owned())
+    }
+
+    #[test]
+    fn who_has_read_some_is_told_the_rest() {
+        let mut standing = InstructionLog::default();
+        standing.push(message("one"));
+        standing.push(message("two"));
+
+        assert!(standing.has_news(1) && !standing.has_news(2));
+        assert_eq!(standing.after(1), [message("two")]);
+        assert_eq!(standing.after(7), []);
+    }
+
+    #[test]
+    fn the_last_of_pause_and_resume_holds() {
+        let mut standing = InstructionLog::default();
+        assert!(!standing.is_paused());
+
+        standing.push(RunInstruction::Pause);
+        standing.push(message("one"));
+        assert!(standing.is_paused());
+        standing.push(RunInstruction::Resume);
+
+        assert!(!standing.is_paused());
+    }
+
+    #[test]
+    fn who_waits_for_more_is_not_kept_after_the_end() {
+        let mut standing = InstructionLog::default();
+
+        standing.close();
+
+        assert!(standing.has_news(0));
+        assert_eq!(standing.after(0), []);
+    }
+}

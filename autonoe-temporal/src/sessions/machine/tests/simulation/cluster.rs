@@ -1,0 +1,289 @@
+//! [`Cluster`]: a simulated server with its workers, as the driver of the simulation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use autonoe_core::RunReport;
+use autonoe_core::engine::RunInstruction;
+use autonoe_core::time::Epoch;
+use autonoe_testkit::simulation::{
+    Driver, FAULTS_END, HOSTS, Host, Random, Rules, Script, Stats, Store, Violation, World,
+};
+
+use super::super::super::super::requests::{EndCall, SessionCall};
+use super::super::super::SessionsEvent;
+use super::history::History;
+use super::{server, workers};
+use crate::Timeouts;
+
+/// The world of a run on a cluster.
+pub(super) type Hosts = World<Cluster>;
+
+/// The server, and its state of the run.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    pub(super) history: History,
+    /// The activity that is scheduled or in progress.
+    pub(super) activity: Option<Activity>,
+    /// The running timer.
+    pub(super) timer: Option<u64>,
+    /// The counter of activity and timer IDs.
+    pub(super) ids: u64,
+    /// The times at which the server is unreachable.
+    pub(super) outages: Vec<(u64, u64)>,
+    /// The epoch and the host of the last session.
+    pub(super) last: Option<(Epoch, String)>,
+    pub(super) violation: Option<Violation>,
+    pub(super) said: Vec<String>,
+    pub(super) heard: BTreeSet<String>,
+    pub(super) losses: Losses,
+    /// The ends that hosts were requested to record.
+    pub(super) asked: Vec<RunReport>,
+    /// The recorded ends.
+    pub(super) ends: Vec<RunReport>,
+    pub(super) counted: Counted,
+}
+
+/// Lost sessions, as an observer sees them: they started and left no end.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    /// How often each session started.
+    pub(super) begun: BTreeMap<u32, u32>,
+    /// Whether the session in progress was lost on its current host.
+    pub(super) is_lost_here: bool,
+    /// The number of unreachable hosts that lost it.
+    pub(super) hosts: u32,
+    /// The losses of ended sessions.
+    pub(super) counted: usize,
+}
+
+/// A scheduled or started activity.
+#[derive(Clone, Debug)]
+pub(super) struct Activity {
+    pub(super) id: u64,
+    pub(super) attempt: u32,
+    pub(super) what: What,
+    /// The only host that may take it.
+    pub(super) host: Option<usize>,
+    pub(super) is_taken: bool,
+    pub(super) heard_at: u64,
+}
+
+/// The kind of an activity.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Claim,
+    Look,
+    Session(Box<SessionCall>),
+    Conclude(Box<EndCall>),
+}
+
+/// One attempt of an activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    pub(super) id: u64,
+    pub(super) attempt: u32,
+}
+
+/// An event of a worker or of the server.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A worker polls for work, and sends a heartbeat.
+    Beat { life: u32 },
+    /// A worker has received a task.
+    Given { life: u32, task: Task, what: What },
+    /// An agent has finished; its work is not recorded yet.
+    SessionOver(Work),
+    /// The server receives the result of a task.
+    Done {
+        task: Task,
+        came: Box<SessionsEvent>,
+    },
+    /// The server checks whether a task was accepted in time.
+    Untaken(Task),
+    /// The server checks whether a worker's heartbeats are overdue.
+    Silent(Task),
+    /// The server checks whether a task has taken too long, including all attempts.
+    TooLong(u64),
+    /// A timer fires.
+    TimedOut(u64),
+    /// An operator sends an instruction.
+    Told(RunInstruction),
+    /// An operator cancels the run.
+    Cancelled,
+}
+
+/// The state of a worker.
+#[derive(Debug, Default)]
+pub(super) struct Hands {
+    /// The session that it works on or waits for, as the server knows it.
+    pub(super) task: Option<Task>,
+    /// The agent that works in the project on this host, and keeps others of this host out.
+    pub(super) work: Option<Work>,
+}
+
+/// A session in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Work {
+    pub(super) life: u32,
+    pub(super) task: Task,
+    pub(super) epoch: Epoch,
+    pub(super) number: u32,
+}
+
+/// Counts of events that only a cluster knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub(super) replays: u64,
+    pub(super) begun_anew: u64,
+    pub(super) hosts_gone: u64,
+    pub(super) held: u64,
+    /// Results that arrived after the server had given up.
+    pub(super) late: u64,
+    /// The runs whose host has confirmed that their end is recorded.
+    pub(super) concluded: u64,
+    /// Those of them that were cancelled.
+    pub(super) cancelled_and_concluded: u64,
+    /// The runs whose host did not confirm it in time, or was fenced.
+    pub(super) unconcluded: u64,
+    /// Messages of an operator that no session received.
+    pub(super) unheard: Vec<String>,
+    /// Problems of the recorded ends.
+    pub(super) wrong_ends: Vec<String>,
+}
+
+impl Counted {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.replays += other.replays;
+        self.begun_anew += other.begun_anew;
+        self.hosts_gone += other.hosts_gone;
+        self.held += other.held;
+        self.late += other.late;
+        self.concluded += other.concluded;
+        self.cancelled_and_concluded += other.cancelled_and_concluded;
+        self.unconcluded += other.unconcluded;
+    }
+}
+
+/// Plays the schedule of `seed` on a cluster.
+pub(super) fn simulate(seed: u64, rules: Rules) -> Result<(Stats, Counted), Violation> {
+    // A different random sequence than that of the world.
+    let mut random = Random::new(!seed);
+    let timeouts = Timeouts {
+        host: Duration::from_secs(random.between(5, 15)),
+        // Whether a run ends whose workers always die is tested elsewhere.
+        attempts: u32::MAX,
+        sessions_in_history: u32::try_from(random.between(1, 4)).expect("small"),
+        ..Timeouts::default()
+    };
+    let mut begin = super::super::begin(Script::limits(), timeouts);
+    begin.run.id = Script::run();
+    if random.happens(20) {
+        begin.host_queue = Some(random.between(0, HOSTS as u64 - 1).to_string());
+    }
+    let cluster = Cluster {
+        history: History::new(begin),
+        activity: None,
+        timer: None,
+        ids: 0,
+        outages: outages(&mut random),
+        last: None,
+        violation: None,
+        said: Vec::new(),
+        heard: BTreeSet::new(),
+        losses: Losses::default(),
+        asked: Vec::new(),
+        ends: Vec::new(),
+        counted: Counted::default(),
+    };
+    let played = autonoe_testkit::simulation::simulate(seed, rules, cluster, |world| {
+        plan_instructions(world, &mut random);
+        server::decide(world);
+    });
+    played.map(|(tally, cluster)| (tally, cluster.counted))
+}
+
+/// Chooses the outages of the server.
+fn outages(random: &mut Random) -> Vec<(u64, u64)> {
+    let mut outages = Vec::new();
+    let mut at = random.between(0, 40_000);
+    while at < FAULTS_END {
+        let until = at + random.between(1000, 30_000);
+        outages.push((at, until));
+        at = until + random.between(5000, 60_000);
+    }
+    outages
+}
+
+/// Plans instructions of operators. Each pause is followed by a resume, and some runs are
+/// cancelled.
+fn plan_instructions(world: &mut Hosts, random: &mut Random) {
+    for number in 0..random.between(0, 4) {
+        let at = random.between(0, FAULTS_END);
+        let say = RunInstruction::Message(format!("word {number}"));
+        world.plan_global(at, Event::Told(say));
+    }
+    for _ in 0..random.between(0, 3) {
+        let at = random.between(0, FAULTS_END);
+        world.plan_global(at, Event::Told(RunInstruction::Pause));
+        let at = at + random.between(1000, 40_000);
+        world.plan_global(at, Event::Told(RunInstruction::Resume));
+    }
+    if random.happens(25) {
+        let at = random.between(0, FAULTS_END);
+        world.plan_global(at, Event::Cancelled);
+    }
+    // Instructions that are sent during an outage may arrive in another order.
+    let at = FAULTS_END + 60_000;
+    world.plan_global(at, Event::Told(RunInstruction::Resume));
+}
+
+impl Driver for Cluster {
+    type Event = Event;
+    type HostState = Hands;
+
+    fn first(life: u32) -> Event {
+        Event::Beat { life }
+    }
+
+    fn receives(host: &Host<Hands>, event: &Event) -> bool {
+        match event {
+            Event::Beat { life } | Event::Given { life, .. } => host.is_current_life(*life),
+            Event::SessionOver(work) => host.is_agent_running(work.life),
+            other => unreachable!("{other:?} happens to the server"),
+        }
+    }
+
+    fn reaches_isolated_host(event: &Event) -> bool {
+        matches!(event, Event::Beat { .. })
+    }
+
+    fn apply(world: &mut Hosts, host: usize, event: Event) {
+        match event {
+            Event::Beat { life } => workers::beat(world, host, life),
+            Event::Given { life, task, what } => workers::given(world, host, life, task, what),
+            Event::SessionOver(work) => workers::session_over(world, host, work),
+            other => unreachable!("{other:?} happens to the server"),
+        }
+    }
+
+    fn apply_global(world: &mut Hosts, event: Event) {
+        server::happen(world, event);
+    }
+
+    fn crash(hands: &mut Hands, orphan: Option<u32>, _store: &mut Store) {
+        hands.task = None;
+        // A surviving agent keeps others out until its end.
+        if hands.work.is_some_and(|work| Some(work.life) != orphan) {
+            hands.work = None;
+        }
+    }
+
+    fn lost(&self, _store: &Store) -> usize {
+        self.losses.counted
+    }
+
+    fn violation(&self) -> Option<Violation> {
+        self.violation.clone()
+    }
+}

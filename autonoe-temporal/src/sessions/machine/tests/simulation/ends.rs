@@ -1,0 +1,40 @@
+//! Ends of the run that hosts have recorded.
+
+use autonoe_core::RunReport;
+
+use super::cluster::Hosts;
+
+/// Counts a host's confirmation that the end of the run is recorded.
+pub(super) fn concluded(world: &mut Hosts) {
+    let driver = &mut world.driver;
+    driver.counted.concluded += 1;
+    driver.counted.cancelled_and_concluded += u64::from(world.cancelled);
+    let needs_end = !driver.losses.begun.is_empty();
+    if driver.ends.len() != usize::from(needs_end) {
+        let wrong = format!("a host has written down {:?}", driver.ends);
+        driver.counted.wrong_ends.push(wrong);
+    }
+}
+
+/// Checks that the host of a claimed run was requested once to record the end, with the report of
+/// the run.
+pub(super) fn check(world: &mut Hosts, report: &RunReport) {
+    let driver = &mut world.driver;
+    let is_claimed = driver.history.course.known.claim.is_some();
+    let mut expected = Vec::new();
+    if is_claimed {
+        // Later messages are not in it.
+        let mut recorded = report.clone();
+        let undelivered = driver.asked.first().map(|it| it.undelivered_messages.len());
+        recorded
+            .undelivered_messages
+            .truncate(undelivered.unwrap_or_default());
+        expected.push(recorded);
+    }
+    let is_right = driver.asked == expected && expected.starts_with(&driver.ends);
+    if !is_right {
+        let (asked, ends) = (&driver.asked, &driver.ends);
+        let wrong = format!("{asked:?} was told, {ends:?} written down, {expected:?} is right");
+        driver.counted.wrong_ends.push(wrong);
+    }
+}

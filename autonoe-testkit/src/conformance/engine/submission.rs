@@ -1,0 +1,95 @@
+//! Checks that a run id starts exactly one run.
+
+use autonoe_core::engine::{EngineError, Placement, RunSpec};
+use futures::future::join_all;
+use futures::poll;
+use serde_json::json;
+
+use super::ENGINE_JOB;
+use super::fixture::{Fixture, new_id, unexpected, until};
+use super::probe::does;
+use crate::conformance::checks::Finding;
+
+pub(super) async fn same_is_the_same(it: Fixture) -> Finding {
+    let (run, seen) = it.start_holding().await?;
+
+    it.submit(&run).await?;
+    seen.release();
+    it.wait(&run.id).await?;
+    it.submit(&run).await?;
+    it.wait(&run.id).await?;
+
+    begun_once(&it, &run)
+}
+
+pub(super) async fn many_at_once(it: Fixture) -> Finding {
+    let run = RunSpec::new(new_id(), ENGINE_JOB, does::hold());
+
+    for submitted in join_all((0..16).map(|_| it.submit(&run))).await {
+        submitted?;
+    }
+
+    let seen = it.seen(&run.id);
+    until(&seen.starts, |begun| *begun > 0).await?;
+    seen.release();
+    it.wait(&run.id).await?;
+    begun_once(&it, &run)
+}
+
+pub(super) async fn another_is_refused(it: Fixture) -> Finding {
+    let (run, seen) = it.start_holding().await?;
+    let other_input = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
+
+    is_refused(&it, other_input).await?;
+
+    seen.release();
+    let outcome = it.wait(&run.id).await?;
+    ensure!(
+        outcome.output == json!({"told": []}),
+        "the outcome of the existing run is {outcome:?}"
+    );
+    begun_once(&it, &run)
+}
+
+pub(super) async fn ids_are_not_used_again(it: Fixture) -> Finding {
+    let run = it.start(does::give("the first")).await?;
+    let before = it.wait(&run.id).await?;
+    let other = RunSpec::new(run.id.clone(), ENGINE_JOB, does::give("another"));
+
+    is_refused(&it, other).await?;
+
+    let after = it.wait(&run.id).await?;
+    ensure!(after == before, "its outcome has become {after:?}");
+    begun_once(&it, &run)
+}
+
+pub(super) async fn dropped_submission(it: Fixture) -> Finding {
+    let run = RunSpec::new(new_id(), ENGINE_JOB, does::give("an answer"));
+    {
+        let mut submitting = it.engine.submit(run.clone(), Placement::anywhere());
+        let _ = poll!(&mut submitting);
+    }
+
+    it.submit(&run).await?;
+    let outcome = it.wait(&run.id).await?;
+
+    ensure!(
+        outcome.is_success(),
+        "after a second submission its outcome is {outcome:?}"
+    );
+    begun_once(&it, &run)
+}
+
+async fn is_refused(it: &Fixture, other: RunSpec) -> Finding {
+    match it.engine.submit(other, Placement::anywhere()).await {
+        Ok(id) => Err(format!("another run was accepted under the id {id}").into()),
+        Err(EngineError::Conflict(_)) => Ok(()),
+        Err(error) => Err(unexpected("another run", &error)),
+    }
+}
+
+fn begun_once(it: &Fixture, run: &RunSpec) -> Finding {
+    let begun = *it.seen(&run.id).starts.borrow();
+    ensure!(begun == 1, "the run was started {begun} times");
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Checks that a server stops together with the tools it serves.
+
+use serde_json::json;
+
+use super::tools::toolbox;
+use super::{CallAnswer, Fixture, LIMIT, call};
+use crate::conformance::checks::{Checks, Finding, within};
+
+pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
+    checks
+        .run("it ends with the tools that it served", is_stopped(stand))
+        .await;
+    checks
+        .run("a running call is cancelled at the end", cancelled(stand))
+        .await;
+    checks
+        .run(
+            "the end of one session does not affect others",
+            others(stand),
+        )
+        .await;
+}
+
+async fn is_stopped(stand: &Fixture) -> Finding {
+    let (tools, watch) = toolbox("one");
+    let served = stand.serve(1, tools).await?;
+    let (address, client) = (served.server.clone(), stand.reach(&served).await?);
+    call(&client, "echo", json!({"text": "x"})).await?;
+
+    drop(served);
+
+    let after = within(
+        LIMIT,
+        "a call after the end",
+        client.call("echo", json!({"text": "x"})),
+    )
+    .await?;
+    ensure!(
+        !matches!(after, Ok(CallAnswer::Done(_))),
+        "a call after the end was answered by {after:?}"
+    );
+    let again = within(LIMIT, "connecting", stand.harness.connect(&address)).await?;
+    if let Ok(client) = again {
+        let listed = within(LIMIT, "listing the tools", client.tools()).await?;
+        ensure!(listed.is_err(), "its tools are still listed: {listed:?}");
+    }
+    ensure!(watch.called() == 1, "a tool was called after the end");
+    Ok(())
+}
+
+async fn cancelled(stand: &Fixture) -> Finding {
+    let (tools, watch) = toolbox("one");
+    let served = stand.serve(1, tools).await?;
+    let client = stand.reach(&served).await?;
+    let waiting = client.clone();
+    let waiting = tokio::spawn(async move { waiting.call("wait", json!({})).await });
+    within(LIMIT, "the begin of a call", watch.waiting.notified()).await?;
+
+    drop(served);
+
+    within(LIMIT, "the end of a cancelled call", watch.over.notified()).await?;
+    let answer = within(LIMIT, "the answer to a cancelled call", waiting).await?;
+    ensure!(
+        !matches!(answer, Ok(Ok(CallAnswer::Done(_)))),
+        "a cancelled call was answered by {answer:?}"
+    );
+    Ok(())
+}
+
+async fn others(stand: &Fixture) -> Finding {
+    let one = stand.serve(1, toolbox("one").0).await?;
+    let two = stand.serve(2, toolbox("two").0).await?;
+    let client = stand.reach(&two).await?;
+
+    drop(one);
+
+    let answer = call(&client, "echo", json!({"text": "x"})).await?;
+    ensure!(
+        answer == CallAnswer::Done("two: x 1".into()),
+        "after the end of another session the answer is {answer:?}"
+    );
+    let again = stand.reach(&two).await?;
+    call(&again, "echo", json!({"text": "x"})).await.map(|_| ())
+}

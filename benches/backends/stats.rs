@@ -1,0 +1,62 @@
+//! Measurements of sessions and their statistics.
+
+use std::time::Duration;
+
+/// Measurements of one session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Session {
+    /// From the start to the first event.
+    pub(crate) first_event: Duration,
+    /// From the start to the end of the last process.
+    pub(crate) whole: Duration,
+    /// The memory of all processes of the program during the second request to the model.
+    pub(crate) tree_kib: u64,
+}
+
+/// Measurements of all rounds with one backend.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rounds {
+    pub(crate) ours: Vec<Session>,
+    /// The same rounds with the bare program; empty if there is none.
+    pub(crate) bare: Vec<Session>,
+    /// The resident memory that a session adds to our process.
+    pub(crate) growth_kib: u64,
+}
+
+/// Median and quartiles of measurements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) lower: f64,
+    pub(crate) median: f64,
+    pub(crate) upper: f64,
+}
+
+impl Spread {
+    pub(crate) fn new(figures: impl IntoIterator<Item = f64>) -> Self {
+        let mut figures: Vec<f64> = figures.into_iter().collect();
+        figures.sort_by(f64::total_cmp);
+        let at = |quarters: usize| figures[(figures.len() - 1) * quarters / 4];
+        Self {
+            lower: at(1),
+            median: at(2),
+            upper: at(3),
+        }
+    }
+}
+
+impl Rounds {
+    /// Returns our measurement, that of the bare program, and the ratio of both by round.
+    pub(crate) fn compare(
+        &self,
+        figure: impl Fn(&Session) -> f64,
+    ) -> (Spread, Option<(Spread, Spread)>) {
+        let ours = Spread::new(self.ours.iter().map(&figure));
+        if self.bare.is_empty() {
+            return (ours, None);
+        }
+        let bare = Spread::new(self.bare.iter().map(&figure));
+        let pairs = self.ours.iter().zip(&self.bare);
+        let ratio = Spread::new(pairs.map(|(ours, bare)| figure(ours) / figure(bare)));
+        (ours, Some((bare, ratio)))
+    }
+}

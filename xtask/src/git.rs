@@ -1,0 +1,25 @@
+//! Calls of Git.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::Failure;
+
+/// Returns the files below `root` that Git tracks and that match `pattern`, relative to `root`.
+///
+/// Deleted files that are still in the index are left out.
+pub(crate) fn tracked_files(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Failure> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--", pattern])
+        .current_dir(root)
+        .output()
+        .map_err(|error| Failure::new(format!("cannot start git: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure::new("`git ls-files` failed"));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout)
+        .split_terminator('\0')
+        .map(PathBuf::from)
+        .filter(|file| root.join(file).exists())
+        .collect())
+}
