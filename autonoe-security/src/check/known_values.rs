@@ -4,7 +4,7 @@ use super::arg::{Arg, Unknown};
 use super::braces;
 use super::scope::Scope;
 use super::survey::{MOST_VALUES, Value};
-use crate::syntax::{Operation, Part, Word, static_text};
+use crate::syntax::{Brace, Operation, Part, Word, static_text};
 
 /// Returns the argument lists that `args` may become: for each variable in them, one list per value
 /// that the script assigns to it.
@@ -70,7 +70,7 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
             }
             Value::OneOf(words) => {
                 for text in words.iter().flat_map(texts) {
-                    if values.len() == MOST_VALUES {
+                    if values.len() == MOST_VALUES || !scope.reserve_args(1) {
                         return None;
                     }
                     values.push(made(&text));
@@ -88,16 +88,30 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
 }
 
 /// Returns the texts that the braces of a word make, with their wildcards.
+///
+/// All numbers of a sequence are alike, so the first and the last are enough.
 fn texts(word: &Word<'_>) -> Vec<String> {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if let [Part::Brace(brace)] = &word.parts[..]
+        && let Brace::Sequence { first, last, .. } = brace.as_ref()
+        && is_number(first)
+        && is_number(last)
+    {
+        return vec![first.to_string(), last.to_string()];
+    }
+    if let Some(text) = text_of(&word.parts) {
+        return vec![text];
+    }
     let expanded = braces::expand(&word.parts).unwrap_or_default();
     expanded.iter().filter_map(|parts| text_of(parts)).collect()
 }
 
+/// Returns the text of a word, with its wildcards; `None` if it has expansions.
 fn word(word: &Word<'_>) -> Option<String> {
     text_of(&word.parts)
 }
 
-/// Returns the text of a word, with its wildcards; `None` if it has other expansions.
+/// Returns the text of parts, with wildcards; `None` if there are other expansions.
 fn text_of(parts: &[Part<'_>]) -> Option<String> {
     let mut text = String::new();
     for part in parts {

@@ -117,13 +117,13 @@ const KEYWORDS: &[&str] = words!(
     "union unique using values when where",
 );
 
-/// Pragmas that print information about the database.
 /// Settings that a `PRAGMA` without a value prints.
 const PRINTED_SETTINGS: &[&str] = words!(
     "application_id auto_vacuum encoding foreign_keys journal_mode page_size schema_version",
     "synchronous user_version",
 );
 
+/// Pragmas that print information about the database.
 const PRAGMAS: &[&str] = words!(
     "collation_list compile_options database_list foreign_key_check foreign_key_list",
     "freelist_count index_info index_list index_xinfo integrity_check page_count quick_check",

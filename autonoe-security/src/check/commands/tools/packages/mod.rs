@@ -13,6 +13,8 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::syntax::Span;
 
+pub(super) use self::paths::check as reaches_no_other_place;
+
 /// A started program that is no command of the policy.
 #[derive(Clone, Copy)]
 pub(super) struct Package<'p, 's> {
@@ -33,5 +35,3 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, package: &Package<'_, 's>) -> C
         Ok(())
     }
 }
-
-pub(super) use self::paths::check as reaches_no_other_place;
