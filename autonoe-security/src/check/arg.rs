@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::syntax::{Part, Span};
+use crate::syntax::{Operation, Part, Span};
 
 /// One argument, as far as the text determines it.
 #[derive(Clone, Debug)]
@@ -116,6 +116,17 @@ impl<'s> Arg<'s> {
             tilde: false,
             ..self.clone()
         }
+    }
+
+    /// Returns whether it is a path that starts in the home directory: `~/x` or `"$HOME/x"`.
+    pub(crate) fn is_in_home(&self) -> bool {
+        let first = self.parts.first().map(|part| match part {
+            Part::DoubleQuoted(inner) => inner.first().unwrap_or(part),
+            part => part,
+        });
+        let is_home = matches!(first, Some(Part::Parameter(parameter))
+            if parameter.name == "HOME" && parameter.operation == Operation::Value);
+        self.tilde || (is_home && self.text.is_empty())
     }
 
     /// Returns whether `holds` is true for the literal parts of its text.

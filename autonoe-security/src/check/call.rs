@@ -71,6 +71,8 @@ pub(crate) struct Call<'c, 'w, 's> {
     pub(crate) arrays: &'c [&'s Assignment<'s>],
     /// Variables that an enclosing wrapper sets or unsets.
     pub(crate) wrapper_variables: &'c [String],
+    /// The input, if it is a literal here-document.
+    pub(crate) input: Option<&'s str>,
     /// The number of enclosing wrappers.
     pub(crate) depth: usize,
 }

@@ -3,19 +3,19 @@
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner, Program, Validator};
 use super::command_path::{self, CommandName};
-use super::commands::wrapper;
+use super::commands::{own_args, wrapper};
 use super::context::Context;
 use super::directories::Directories;
 use super::{
     builtins, credentials, devices, extensions, known_values, process_memory, protected_state,
-    remedy,
+    remedy, spelled_options,
 };
 use crate::policy::{Mode, Profile};
 use crate::syntax::Assignment;
 use crate::{Denial, Rule};
 
 /// Maximum number of wrappers around a command: `timeout 5 command env ..`.
-const MOST_WRAPPERS: usize = 8;
+pub(crate) const MOST_WRAPPERS: usize = 8;
 
 /// A command with its arguments.
 pub(crate) struct Argv<'c, 'w, 's> {
@@ -25,6 +25,8 @@ pub(crate) struct Argv<'c, 'w, 's> {
     pub(crate) arrays: &'c [&'s Assignment<'s>],
     /// Variables that a wrapper sets or unsets for it.
     pub(crate) wrapper_variables: &'c [String],
+    /// Its input, if that is a literal here-document.
+    pub(crate) input: Option<&'s str>,
     pub(crate) depth: usize,
 }
 
@@ -60,6 +62,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             is_bare: first.parts.is_empty() && self.depth == 0,
             arrays: self.arrays,
             wrapper_variables: self.wrapper_variables,
+            input: self.input,
             depth: self.depth,
         };
         if written.is_empty() {
@@ -150,6 +153,7 @@ impl<'w, 's> Call<'_, 'w, 's> {
             args,
             arrays: &[],
             wrapper_variables: handed,
+            input: None,
             depth: self.depth + 1,
         };
         argv.judge().map(|_moved| ())
@@ -253,7 +257,12 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
         let is_given = arg.unknown.is_some_and(|unknown| unknown.part.is_none());
         is_given && arg.text.is_empty() && arg.parts.is_empty()
     };
-    let mut args = call.args.iter().take_while(|arg| !arg.is("--"));
+    // The command that it starts is judged by itself.
+    let own = match call.name {
+        "bundle" | "bundler" | "pdm" | "poetry" | "uv" => own_args(call.name, call.args),
+        _ => call.args,
+    };
+    let mut args = own.iter().take_while(|arg| !arg.is("--"));
     if let Some(input) = args
         .find(is_input)
         .filter(|_| BUILDERS.contains(&call.name))
@@ -261,6 +270,9 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
         let reason = format!("the input of xargs may be an option of {}", call.name);
         return Err(Denial::by(Rule::R85, input.span, reason)
             .instead("end the command with --, or use find DIR -exec COMMAND {} +"));
+    }
+    if call.mode() == Mode::Run {
+        spelled_options::check(call)?;
     }
     let variants = known_values::variants(call.context.scope, call.args);
     for args in variants.map_err(|arg| too_many_values(call, arg))? {

@@ -1,9 +1,10 @@
 //! Argument lists of a command with variables replaced by the values that the script assigns.
 
 use super::arg::{Arg, Unknown};
+use super::braces;
 use super::scope::Scope;
 use super::survey::{MOST_VALUES, Value};
-use crate::syntax::{Part, Word, static_text};
+use crate::syntax::{Brace, Operation, Part, Word, static_text};
 
 /// Returns the argument lists that `args` may become: for each variable in them, one list per value
 /// that the script assigns to it.
@@ -39,12 +40,6 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     else {
         return Some(Vec::new());
     };
-    let Some(variable) = scope.survey().variable(&parameter.name) else {
-        return Some(Vec::new());
-    };
-    if !variable.has_few_values() {
-        return None;
-    }
     let behind = text_after(arg, part);
     let made = |text: &str| -> Vec<Arg<'s>> {
         let text = format!("{}{text}{behind}", arg.text);
@@ -58,13 +53,29 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
         }
     };
     let mut values = Vec::new();
+    if let Operation::Substitute { word, .. } = &parameter.operation {
+        values.extend(static_text(&word.parts).map(|text| made(&text)));
+    }
+    let Some(variable) = scope.survey().variable(&parameter.name) else {
+        return Some(values);
+    };
+    if !variable.has_few_values() {
+        return None;
+    }
     for given in &variable.values {
         match given.value {
             Value::String { head, rest } => {
                 let text = static_text(rest).map(|text| format!("{head}{text}"));
                 values.extend(text.map(|text| made(&text)));
             }
-            Value::OneOf(words) => values.extend(words.iter().filter_map(word).map(|it| made(&it))),
+            Value::OneOf(words) => {
+                for text in words.iter().flat_map(texts) {
+                    if values.len() == MOST_VALUES || !scope.reserve_args(1) {
+                        return None;
+                    }
+                    values.push(made(&text));
+                }
+            }
             Value::Array(elements) => {
                 let words: Vec<String> = elements.iter().filter_map(|it| word(&it.value)).collect();
                 values.extend(words.iter().map(|word| made(word)));
@@ -76,10 +87,34 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     Some(values)
 }
 
-/// Returns the text of a word, with its wildcards; `None` if it has other expansions.
+/// Returns the texts that the braces of a word make, with their wildcards.
+///
+/// All numbers of a sequence are alike, so the first and the last are enough.
+fn texts(word: &Word<'_>) -> Vec<String> {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if let [Part::Brace(brace)] = &word.parts[..]
+        && let Brace::Sequence { first, last, .. } = brace.as_ref()
+        && is_number(first)
+        && is_number(last)
+    {
+        return vec![first.to_string(), last.to_string()];
+    }
+    if let Some(text) = text_of(&word.parts) {
+        return vec![text];
+    }
+    let expanded = braces::expand(&word.parts).unwrap_or_default();
+    expanded.iter().filter_map(|parts| text_of(parts)).collect()
+}
+
+/// Returns the text of a word, with its wildcards; `None` if it has expansions.
 fn word(word: &Word<'_>) -> Option<String> {
+    text_of(&word.parts)
+}
+
+/// Returns the text of parts, with wildcards; `None` if there are other expansions.
+fn text_of(parts: &[Part<'_>]) -> Option<String> {
     let mut text = String::new();
-    for part in &word.parts {
+    for part in parts {
         match part {
             Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
             Part::Glob(glob) => text.push(*glob),
@@ -87,6 +122,32 @@ fn word(word: &Word<'_>) -> Option<String> {
         }
     }
     Some(text)
+}
+
+/// Returns the paths that `arg` becomes in a `for` loop over literal numbers; `None` if anything
+/// else in it is unknown.
+pub(super) fn loop_values(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>> {
+    let part = arg.unknown?.part?;
+    let is_text = |part: &Part<'_>| matches!(part, Part::Literal(_) | Part::Quoted(_));
+    let parts = arg.parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    });
+    if parts.filter(|part| !is_text(part)).count() != 1 {
+        return None;
+    }
+    let mut values = Vec::new();
+    for word in scope.loop_words(part, arg.span.start())? {
+        for parts in braces::expand(&word.parts)? {
+            let text = static_text(&parts)?;
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            if values.len() == MOST_VALUES || !is_number {
+                return None;
+            }
+            values.push(format!("{}{text}{}", arg.text, text_after(arg, part)));
+        }
+    }
+    Some(values)
 }
 
 /// Returns the text after `part` in an argument, up to the next expansion.

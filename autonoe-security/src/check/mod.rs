@@ -39,6 +39,7 @@ mod report;
 mod resolve;
 mod scope;
 mod search_args;
+mod spelled_options;
 mod survey;
 mod symlinks;
 mod temporary;

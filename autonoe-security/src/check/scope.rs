@@ -17,7 +17,7 @@ pub(crate) struct Scope<'s> {
     /// The variables of the `for` loops around the current command.
     loop_variables: RefCell<Vec<&'s str>>,
     /// Cached facts about the whole text, which many checks need.
-    facts: [OnceCell<bool>; 3],
+    facts: [OnceCell<bool>; 4],
     patch_problem: OnceCell<Option<&'static str>>,
     /// The remaining number of arguments that values of variables may produce.
     args_left: Cell<usize>,
@@ -33,6 +33,8 @@ pub(crate) enum Fact {
     PassesNames,
     /// Arguments of one command become arguments of another.
     ReusesArguments,
+    /// A builtin may store text of the script that starts with a dash in a variable.
+    StoresOptions,
     /// Text is piped into an interpreter.
     PipesProgram,
 }

@@ -62,7 +62,8 @@ impl Profile {
                 "python python3 pip pip3 pipx uv venv virtualenv conda poetry pdm hatch flit",
                 "pytest tox nox mypy pyright ruff flake8 pylint black django-admin flask uvicorn",
                 "gunicorn alembic autopep8 bandit basedpyright celery coverage daphne hypercorn",
-                "isort pre-commit pycodestyle pydocstyle pyflakes uvx yapf",
+                "isort pre-commit pycodestyle pydocstyle pyflakes uvx yapf jupyter maturin mkdocs",
+                "pip-audit pip-compile pip-sync sphinx-build streamlit twine",
             ),
             Self::Ruby => words!(
                 "ruby irb gem bundle bundler rake thor rspec minitest cucumber rubocop standard",
@@ -70,11 +71,11 @@ impl Profile {
             ),
             Self::Go => words!(
                 "go gofmt goimports golangci-lint staticcheck golint gopls dlv goreleaser errcheck",
-                "ginkgo gofumpt govulncheck revive",
+                "ginkgo gofumpt govulncheck revive gotestsum mockgen sqlc stringer swag templ wire",
             ),
             Self::Rust => words!(
                 "rustc rustup cargo rustfmt cargo-fmt clippy cargo-clippy rust-analyzer",
-                "cargo-watch cargo-nextest",
+                "cargo-watch cargo-nextest diesel mdbook sqlx wasm-pack",
             ),
             Self::Php => words!(
                 "php composer phpunit pest codeception phpcs phpcbf phpstan psalm php-cs-fixer",

@@ -4,7 +4,7 @@ use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
 use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
-use crate::syntax::{Part, static_text};
+use crate::syntax::{Operation, Part, static_text};
 
 /// The accepted values of a variable in the tables. Values must be static unless noted otherwise.
 #[derive(Clone, Copy)]
@@ -39,6 +39,8 @@ pub(super) enum AcceptedValues {
     Number,
     /// The name of a toolchain.
     Toolchain,
+    /// The id of the last background job: `$!`.
+    Job,
 }
 
 impl AcceptedValues {
@@ -55,6 +57,7 @@ impl AcceptedValues {
             Self::TimeZone => "use a literal name such as UTC or Europe/Berlin",
             Self::Number => "set it to a number",
             Self::Toolchain => "name an installed toolchain",
+            Self::Job => "set it to $!, or use another name",
             Self::Options(_) => "leave out options that load, run or write something",
         }
     }
@@ -69,6 +72,7 @@ impl AcceptedValues {
     ) -> bool {
         match self {
             Self::Anything => return true,
+            Self::Job => return is_job(value),
             Self::SearchPath => {
                 return components(value).is_some_and(|all| {
                     all.iter()
@@ -112,8 +116,18 @@ impl AcceptedValues {
             }
             Self::Number => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
             Self::Toolchain => !text.contains('/'),
-            Self::SearchPath => false,
+            Self::SearchPath | Self::Job => false,
         }
+    }
+}
+
+fn is_job(value: &[Part<'_>]) -> bool {
+    match value {
+        [Part::DoubleQuoted(inner)] => is_job(inner),
+        [Part::Parameter(parameter)] => {
+            parameter.name == "!" && parameter.operation == Operation::Value
+        }
+        _ => false,
     }
 }
 

@@ -105,7 +105,12 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<TableEntry> {
     let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");
     let found = TableEntry {
         group,
-        accepts: is_version.then_some(&AcceptedValues::Name),
+        // No program reads the id of a process from such a variable, apart from SSH's agent.
+        accepts: match name {
+            _ if is_version => Some(&AcceptedValues::Name),
+            _ if name.ends_with("_PID") && !name.starts_with("SSH_") => Some(&AcceptedValues::Job),
+            _ => None,
+        },
         counts_anywhere: group.reach == Reach::Anywhere,
     };
     Some(found).filter(counts)

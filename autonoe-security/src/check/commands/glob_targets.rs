@@ -28,6 +28,43 @@ pub(super) fn targets_name(component: &str, name: &str) -> bool {
         )
 }
 
+/// Folders that no tool may change.
+const PROTECTED: [&str; 3] = [".git", ".autonoe", ".harness"];
+
+/// Returns whether a path or a pattern of a tool targets a protected folder, also with braces
+/// (`{.git,src}/**`) and groups (`@(.git|src)`).
+pub(super) fn reaches_protected(pattern: &str) -> bool {
+    // A pattern that excludes files.
+    if pattern.starts_with('!') && !pattern.starts_with("!(") {
+        return false;
+    }
+    let is_protected = |component: &str| PROTECTED.iter().any(|name| targets_name(component, name));
+    pattern.split(['/', '\\']).any(|component| {
+        if !component.contains(['{', '(', ',', '|']) {
+            return is_protected(component.trim_end_matches(['}', ')']));
+        }
+        // The text before the group continues with each alternative.
+        let opening = component.find(['{', '(']);
+        let start = opening.map_or("", |at| &component[..at]);
+        let is_group = opening.is_some_and(|at| component[at..].starts_with('('));
+        let start = if is_group {
+            start.trim_end_matches(['?', '*', '+', '@', '!'])
+        } else {
+            start
+        };
+        let alternatives = component[opening.map_or(0, |at| at + 1)..].split(['{', '(', ',', '|']);
+        alternatives.into_iter().any(|alternative| {
+            let (alternative, end) = match alternative.split_once(['}', ')']) {
+                Some((alternative, "")) => (alternative, ""),
+                Some((alternative, _)) => (alternative, "*"),
+                None if component.ends_with(['}', ')']) || opening.is_none() => (alternative, ""),
+                None => (alternative, "*"),
+            };
+            is_protected(&format!("{start}{alternative}{end}")) || is_protected(alternative)
+        })
+    })
+}
+
 /// Returns whether a pattern of find matches `name` and does not match every file.
 pub(super) fn selects_name(pattern: &str, name: &str) -> bool {
     let is_general = pattern.chars().all(|c| matches!(c, '*' | '?' | '.'));
@@ -109,6 +146,39 @@ fn is_in(set: &[char], c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_of_tools_that_reach_protected_folders_are_found() {
+        for pattern in [
+            ".git",
+            "./.git/hooks",
+            ".*/**",
+            ".auto*/**",
+            "[.]git/x",
+            ".?it/**",
+            "{.git,src}/**",
+            ".{git,github}/**",
+            "{,.}git/**",
+            "@(.autonoe|src)/**",
+            "?(.)harness/**",
+            "src/../.GIT/x",
+        ] {
+            assert!(reaches_protected(pattern), "{pattern}");
+        }
+        for pattern in [
+            ".",
+            "src/**/*.{ts,tsx}",
+            "**/*.md",
+            ".github/**",
+            ".eslintrc.json",
+            "{src,test}/**",
+            "!.git/**",
+            "a,b",
+            "@scope/name",
+        ] {
+            assert!(!reaches_protected(pattern), "{pattern}");
+        }
+    }
 
     #[test]
     fn patterns_that_begin_like_the_name_or_match_it_aim_at_it() {

@@ -44,6 +44,7 @@ use crate::Rule;
 use crate::option_table::OptionTable;
 use crate::policy::Profile;
 
+pub(crate) use tool_options::own_args;
 pub(crate) use wrappers::find as wrapper;
 
 /// Commands with the validator that they share.
@@ -81,7 +82,8 @@ pub(crate) fn built_in() -> Names<Known> {
         add(name, Owner::Base, check, check);
     }
     for (name, check) in [
-        ("make", make::check as Validator),
+        ("bats", scripts::bats as Validator),
+        ("make", make::check),
         ("pgrep", free),
         ("printenv", printenv),
     ] {

@@ -1,11 +1,13 @@
 //! Scripts and programs of the project, started by path.
 
 use crate::check::call::{Call, Checked, Owner};
+use crate::check::options::ParsedArg;
 use crate::check::{path, symlinks};
 use crate::policy::Mode;
 use crate::syntax::Span;
 use crate::{Denial, Layer, Rule};
 
+use super::option_allow_list::OptionAllowList;
 use super::tools::is_on_hard_list;
 
 /// Folders into which package managers install third-party programs.
@@ -67,6 +69,52 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
             );
         }
         symlinks::check_in_project(call.context, place, span)?;
+    }
+    Ok(())
+}
+
+/// Options of `bats` that choose tests and print results.
+const BATS: OptionAllowList = OptionAllowList {
+    options: options!(
+        "cf:F:j:prtTx",
+        "count filter= filter-tags= formatter= jobs= print-output-on-failure pretty recursive",
+        "show-output-of-passing-tests tap timing trace verbose-run version help",
+    ),
+    refused: &[],
+    rule: Rule::R88,
+    instead: "run bats test/*.bats, or bats -r test",
+};
+
+/// Checks `bats`, which runs scripts of the project as tests.
+pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
+    runs_code_of_project(call, "tests of the project")?;
+    let project = call.policy().project_dir();
+    for seen in BATS.read(call)? {
+        let arg = match &seen {
+            ParsedArg::Option { name, value, arg } => {
+                let format = value.as_ref().and_then(|value| value.known());
+                if matches!(name.as_str(), "-F" | "--formatter")
+                    && !format.is_some_and(|it| matches!(it, "tap" | "tap13" | "pretty" | "junit"))
+                {
+                    return Err(call.deny_flag(Rule::R88, name, arg.span));
+                }
+                continue;
+            }
+            ParsedArg::Operand(arg) => arg,
+        };
+        let path = &arg.text[..arg.globs.first().copied().unwrap_or(arg.text.len())];
+        let is_hidden = |name: &str| name.len() > 1 && name.starts_with('.');
+        let is_fine = arg.is_static()
+            && !arg.tilde
+            && call.is_in_project(path)
+            && !path::below(&arg.text, project)
+                .split('/')
+                .any(|name| is_hidden(name) || INSTALLED.contains(&name));
+        if !is_fine {
+            let reason = format!("'{}' is no test of the project", arg.text);
+            return Err(Denial::by(Rule::R88, arg.span, reason)
+                .instead("name files of the project, such as test/*.bats"));
+        }
     }
     Ok(())
 }

@@ -55,6 +55,7 @@ impl<'w, 's> Context<'w, 's> {
             args: &args,
             arrays: &arrays,
             wrapper_variables: &[],
+            input: literal_input(&command.redirects),
             depth: self.depth,
         }
         .judge()?;
@@ -182,6 +183,23 @@ impl<'w, 's> Context<'w, 's> {
             RedirectTarget::HereDocument(document) => self.parts(&document.body, here)?,
         }
         redirects::check(self, here, redirect)
+    }
+}
+
+/// Returns the text of the here-document that is the only redirection, if it is literal.
+fn literal_input<'s>(redirects: &'s [Redirect<'s>]) -> Option<&'s str> {
+    match redirects {
+        [
+            Redirect {
+                target: RedirectTarget::HereDocument(document),
+                descriptor: None,
+                ..
+            },
+        ] => match &document.body[..] {
+            [Part::Quoted(text)] => Some(text),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

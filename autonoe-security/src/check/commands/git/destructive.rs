@@ -16,11 +16,18 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "push" => {
             let mut operands = git.read.operands.iter();
             git.read.may_have(Some('f'), "force")
+                || git.read.may_have(Some('d'), "delete")
                 || git.read.may_have(None, "mirror")
+                || git.read.may_have(None, "prune")
                 || operands.any(|operand| may_force(git, operand.arg))
         }
         // Each push to such a remote acts like --mirror, and each fetch overwrites branches.
         "remote" => git.read.may_have(None, "mirror"),
+        // Commits that no branch reaches any more are gone.
+        "reflog" => ["expire", "delete"]
+            .iter()
+            .any(|word| git.read.first_may_be(word)),
+        "gc" => git.read.may_have(None, "prune"),
         _ => false,
     };
     if !destroys || git.call.policy().allows_destructive() {
@@ -29,7 +36,11 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let instead = match git.name {
         "clean" => "list the files with git clean -n, and leave them in place",
         "remote" => "add it without --mirror",
-        _ => "use --force-with-lease, and write the refspec literally or in quotes",
+        "gc" | "reflog" => "use git gc without --prune, and git reflog show",
+        _ => {
+            "push without deleting or overwriting; use --force-with-lease, and write the refspec \
+             literally or in quotes"
+        }
     };
     let reason = format!("git {} can discard work", git.name);
     let mut denial = git.deny(Rule::R44, reason).instead(instead);
@@ -37,17 +48,18 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     Err(denial)
 }
 
-/// Returns whether `refspec` starts with `+`, or may do so.
+/// Returns whether `refspec` starts with `+`, which overwrites a branch, or with `:`, which deletes
+/// it, or may do so.
 fn may_force(git: &Git<'_, '_, '_, '_>, refspec: &Arg<'_>) -> bool {
     let is_one_word = !may_split(git.call, refspec) || refspec.is_static();
+    // `:` alone pushes the branches that both sides have.
+    let discards = |text: &str| text.starts_with('+') || (text.starts_with(':') && text != ":");
     !value_prefix::holds_for_all(
         git.call.context.scope,
         refspec,
         &|beginning| match beginning {
-            ValuePrefix::Whole(text) => {
-                !text.starts_with('+') && (is_one_word || !has_blanks(text))
-            }
-            ValuePrefix::Text(text) => is_one_word && !text.starts_with('+'),
+            ValuePrefix::Whole(text) => !discards(text) && (is_one_word || !has_blanks(text)),
+            ValuePrefix::Text(text) => is_one_word && !text.starts_with(['+', ':']),
             ValuePrefix::Number | ValuePrefix::AbsolutePath => true,
             ValuePrefix::CommandOutput { words, .. } => prints_name(&words),
         },

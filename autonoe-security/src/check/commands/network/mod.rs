@@ -23,7 +23,7 @@ const ONLY_LOCALHOST: &str = "reach servers on localhost only, such as curl http
      WebFetch, if you have it";
 
 /// Returns whether `host` is this machine.
-fn is_local_host(host: &str) -> bool {
+pub(in crate::check::commands) fn is_local_host(host: &str) -> bool {
     let is_loopback = || {
         let numbers: Vec<&str> = host.split('.').collect();
         let is_byte = |text: &&str| {

@@ -23,7 +23,10 @@ const FLAGS: &[&str] = words!(
 const VALUES: &[&str] = words!("newline nullvalue separator");
 
 /// Commands of the SQLite shell that print information about the database.
-const PRINTING: &[&str] = words!(".databases .dump .fullschema .indexes .indices .schema .tables");
+const PRINTING: &[&str] = words!(
+    ".bail .changes .header .headers .mode .nullvalue .width",
+    ".databases .dump .fullschema .indexes .indices .schema .tables",
+);
 
 const INSTEAD: &str = "use sqlite3 FILE 'SELECT ..' with literal SQL, or the database client of the project's language";
 
@@ -64,7 +67,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     }
     let Some((file, texts)) = operands
         .split_first()
-        .filter(|(_, texts)| !texts.is_empty())
+        .filter(|(_, texts)| !texts.is_empty() || call.input.is_some())
     else {
         return Err(call
             .deny(Rule::R99, "sqlite3 would read commands from its input")
@@ -73,6 +76,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut effect = Effect::Reads;
     for text in texts {
         effect = effect.max(effect_of(text)?);
+    }
+    if let Some(input) = call.input.filter(|_| texts.is_empty()) {
+        effect = effect_of_input(call, input)?;
     }
     check_file(call, file)?;
     let only_reads = is_safe && is_read_only && effect == Effect::Reads;
@@ -110,6 +116,18 @@ fn effect_of(text: &Arg<'_>) -> Result<Effect, Denial> {
         Effect::ReachesMore => deny("the SQL may run programs or reach other files"),
         effect => Ok(effect),
     }
+}
+
+/// Returns the effect of a here-document, in which each command has a line of its own.
+fn effect_of_input(call: &Call<'_, '_, '_>, input: &str) -> Result<Effect, Denial> {
+    let (commands, lines): (Vec<&str>, Vec<&str>) =
+        input.lines().partition(|line| line.starts_with('.'));
+    let effect = sql::effect(&lines.join("\n"));
+    if effect == Effect::ReachesMore || !commands.into_iter().all(is_printing) {
+        let reason = "the here-document may run programs or reach other files";
+        return Err(call.deny(Rule::R99, reason).instead(INSTEAD));
+    }
+    Ok(effect)
 }
 
 /// Returns whether a command of the SQLite shell only prints. Its arguments are plain names.

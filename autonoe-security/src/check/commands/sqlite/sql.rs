@@ -117,6 +117,12 @@ const KEYWORDS: &[&str] = words!(
     "union unique using values when where",
 );
 
+/// Settings that a `PRAGMA` without a value prints.
+const PRINTED_SETTINGS: &[&str] = words!(
+    "application_id auto_vacuum encoding foreign_keys journal_mode page_size schema_version",
+    "synchronous user_version",
+);
+
 /// Pragmas that print information about the database.
 const PRAGMAS: &[&str] = words!(
     "collation_list compile_options database_list foreign_key_check foreign_key_list",
@@ -154,7 +160,8 @@ fn statement(tokens: &[Token<'_>]) -> Effect {
                     Token::Word(_) | Token::Quoted(_) | Token::Value | Token::Symbol(b'(' | b')')
                 )
             });
-            return if is_call && PRAGMAS.contains(&second) {
+            let is_printed = tokens.len() == 2 && PRINTED_SETTINGS.contains(&second);
+            return if is_call && (PRAGMAS.contains(&second) || is_printed) {
                 Effect::Reads
             } else {
                 Effect::ReachesMore

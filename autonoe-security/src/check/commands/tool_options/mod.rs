@@ -13,17 +13,23 @@ pub(in crate::check::commands) mod spelling;
 pub(in crate::check::commands) mod targets;
 mod tool;
 
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 
-pub(in crate::check::commands) use self::own_args::own_args;
+pub(crate) use self::own_args::own_args;
 pub(in crate::check::commands) use self::tool::{Tool, option_name};
 
 /// Judges the options of a tool in run mode.
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    check_as(call, call.name, call.args)
+}
+
+/// Judges the options of the tool `name` that `call` starts in run mode.
+pub(super) fn check_as<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
     let tool = Tool {
         call,
-        name: call.name,
-        args: call.args,
+        name,
+        args,
         at: None,
     };
     check_tool(&tool)?;

@@ -7,7 +7,8 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::build_output;
 use crate::check::call::Checked;
-use crate::check::write_target::{Root, escapes};
+use crate::check::commands::glob_targets;
+use crate::check::write_target::{Root, escapes, protected};
 
 /// Checks that all outputs in options and operands are writable locations.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
@@ -26,9 +27,21 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             }
         }
     }
+    check_test_log(tool)?;
     check_cleaned_folders(&own)?;
     works_inside(&own)?;
     operands_are_inside(&own)
+}
+
+/// Checks the log that tests of Rust write, after `--`.
+fn check_test_log(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    if tool.name != "cargo" {
+        return Ok(());
+    }
+    for target in tool.values_of(&["--logfile"]).into_iter().flatten() {
+        check_output(tool, &target)?;
+    }
+    Ok(())
 }
 
 fn check_output(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
@@ -154,7 +167,7 @@ fn works_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         .flatten()
     {
         let leads_out = |text: &str| !tool.call.is_in_reach(text);
-        if place.tilde || place.known().is_some_and(leads_out) {
+        if place.is_in_home() || place.known().is_some_and(leads_out) {
             return Err(escapes(&place, Rule::R92));
         }
     }
@@ -170,6 +183,13 @@ fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
             true
         }
         "alembic" => has(words!("init")),
+        "compileall" | "py_compile" | "vite" => true,
+        "go" => has(words!("edit init use")),
+        "json.tool" => tool.operands().nth(1).is_some(),
+        "tarfile" | "zipfile" => tool.args.iter().any(|arg| {
+            let text = arg.text.as_ref();
+            text.starts_with("-c") || text.starts_with("--c")
+        }),
         "autopep8" | "yapf" => has(words!("-i --in-place")),
         "playwright" => has(words!("screenshot pdf")),
         "cargo" => has(words!("new init vendor")),
@@ -184,14 +204,13 @@ fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "hatch" => has(words!("new build")),
         "poetry" | "rails" | "hanami" | "symfony" | "laminas" => has(words!("new")),
         "uv" => has(words!("init venv")),
-        "deno" => has(words!("init fmt --fix")),
+        "deno" => has(words!("bundle init fmt --fix")),
         "bun" => has(words!("init create")),
         "bundle" | "bundler" => has(words!("gem")),
         "composer" => has(words!("create-project")),
         "django-admin" => has(words!("startproject startapp")),
-        "prettier" => has(words!("--write -w")),
-        "eslint" | "standard" | "biome" | "oxlint" | "stylelint" => {
-            has(words!("--fix --write --apply --fix-layout -a -A -x"))
+        "prettier" | "eslint" | "standard" | "biome" | "oxlint" | "stylelint" => {
+            tool.has("-w") || tool.has_option_like(&["--write", "--fix", "--apply"])
         }
         "ruff" => has(words!("format --fix --fix-only --unsafe-fixes --add-noqa")),
         "gofmt" | "gofumpt" | "goimports" => has(words!("-w")),
@@ -208,10 +227,15 @@ fn operands_are_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let leads_out = |operand: &&Arg<'_>| {
         let text = operand.text.as_ref();
         let is_path = text.starts_with('/') || text.split('/').any(|part| part == "..");
-        operand.tilde || (operand.is_static() && is_path && !tool.call.is_in_reach(text))
+        operand.is_in_home() || (operand.is_static() && is_path && !tool.call.is_in_reach(text))
     };
     if let Some(operand) = tool.operands().find(leads_out) {
         return Err(escapes(operand, Rule::R92));
+    }
+    // The tool matches quoted patterns itself.
+    let is_protected = |operand: &&Arg<'_>| glob_targets::reaches_protected(&operand.text);
+    if let Some(operand) = tool.operands().find(is_protected) {
+        return Err(protected(operand, &format!("'{}'", operand.text)));
     }
     tool.operands()
         .filter(|operand| operand.known().is_some())

@@ -23,6 +23,9 @@ fn values(tool: &str) -> &'static [&'static str] {
         "npm" | "pnpm" => words!("-w --workspace -C --prefix --dir -F --filter"),
         "yarn" => words!("--cwd"),
         "composer" => words!("-d --working-dir"),
+        "cProfile" | "profile" => words!("-s --sort"),
+        "pdb" => words!("-c --command -p --pid"),
+        "trace" => words!("--ignore-dir --ignore-module"),
         "conda" => words!("-n --name -p --prefix"),
         _ => &[],
     }
@@ -48,10 +51,7 @@ fn forwards_rest(tool: &str, word: &str) -> bool {
 }
 
 /// Returns the arguments that `tool` reads itself.
-pub(in crate::check::commands) fn own_args<'a, 's>(
-    tool: &str,
-    args: &'a [Arg<'s>],
-) -> &'a [Arg<'s>] {
+pub(crate) fn own_args<'a, 's>(tool: &str, args: &'a [Arg<'s>]) -> &'a [Arg<'s>] {
     let is_end = |arg: &Arg<'_>| arg.is("--") || (tool == "go" && arg.is("-args"));
     let end = args.iter().position(is_end).unwrap_or(args.len());
     let args = &args[..end];
@@ -72,6 +72,7 @@ pub(in crate::check::commands) fn own_args<'a, 's>(
     };
     let word = args[first].text.as_ref();
     let end = match tool {
+        "cProfile" | "pdb" | "profile" | "trace" => first,
         "npx" | "bunx" | "uvx" | "node" | "ts-node" | "tsx" | "ruby" | "irb" | "php" => first,
         "python" | "python3" => {
             let is_code = |arg: &Arg<'_>| matches!(arg.text.get(..2), Some("-c" | "-m"));

@@ -3,13 +3,14 @@
 use super::own_args::own_args;
 use super::spelling::matches_option;
 use super::{Tool, option_name};
-use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::builtins::is_identifier;
 use crate::check::call::Checked;
+use crate::check::commands::network::is_local_host;
 use crate::check::write_target::escapes;
 use crate::policy::Mode;
+use crate::{Denial, Rule};
 
 /// Returns the options of `tool` that start a program, serve code to others or publish.
 fn refused(tool: &str) -> &'static [&'static str] {
@@ -20,7 +21,13 @@ fn refused(tool: &str) -> &'static [&'static str] {
         ),
         "pnpm" => words!("--script-shell --node-options --use-node-version --global-pnpmfile"),
         "yarn" => words!("--script-shell --use-yarnrc"),
-        "pytest" => words!("--pastebin"),
+        // The plugin xdist starts the programs that it names, also on other machines.
+        "pytest" => words!("--pastebin --px --rsyncdir --tx"),
+        "ginkgo" => words!("--after-run-hook --afterSuiteHook"),
+        "http.server" => words!("--cgi"),
+        "pdb" => words!("-c --command -p --pid"),
+        // The archive names the files that it writes.
+        "tarfile" | "zipfile" => words!("-e --extract"),
         "cucumber" => words!("--publish --drb"),
         "rspec" => words!("--drb -X"),
         "tsup" => words!("--onSuccess"),
@@ -61,8 +68,110 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             .at(task.span.range())
             .instead("leave it to the user"));
     }
+    let of_tool = Tool { args: own, ..*tool };
+    adds_no_program(&of_tool)?;
+    debugs_locally(&of_tool)?;
+    names_own_interpreter(tool, &of_tool)?;
+    loads_no_library(tool)?;
     sets_no_variable(tool)?;
     loads_no_address(tool, own)
+}
+
+/// Checks that settings of pytest in the command line do not add such options.
+fn adds_no_program(own: &Tool<'_, '_, '_, '_>) -> Checked {
+    if own.name != "pytest" {
+        return Ok(());
+    }
+    for setting in own
+        .values_of(words!("-o --override-ini"))
+        .into_iter()
+        .flatten()
+    {
+        let text = setting.text.trim_start();
+        let names = ["--px", "--rsyncdir", "--tx"];
+        if text.starts_with("addopts") && names.iter().any(|name| text.contains(name)) {
+            return Err(own.call.deny_flag(Rule::R92, text, setting.span));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a debugger listens on this machine only, because it runs any code.
+fn debugs_locally(own: &Tool<'_, '_, '_, '_>) -> Checked {
+    let inspectors = own.args.iter().filter_map(|arg| {
+        let name = option_name(&arg.text);
+        let has_value = name.starts_with("--inspect") && name.len() < arg.text.len();
+        has_value.then(|| arg.without_first(name.len() + 1))
+    });
+    let listen = match own.name {
+        "dlv" => own.values_of(words!("-l --listen")),
+        _ => Vec::new(),
+    };
+    let is_local = |address: &Arg<'_>| {
+        let text = address.text.as_ref();
+        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.rsplit_once(':') {
+            Some((host, port)) => is_local_host(host) && is_port(port),
+            None => is_local_host(text) || is_port(text) || matches!(text, "true" | "false"),
+        }
+    };
+    let mut addresses = inspectors.chain(listen.into_iter().flatten());
+    match addresses.find(|address| !is_local(address)) {
+        Some(address) => {
+            let reason = format!("'{}' lets other machines debug", address.text);
+            Err(Denial::by(Rule::R92, address.span, reason).instead("listen on 127.0.0.1"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Options of Python's tools that name an interpreter.
+fn interpreters(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "pip" | "pip3" | "pipx" => words!("--python"),
+        "uv" | "uvx" | "virtualenv" => words!("-p --python"),
+        "mypy" => words!("--python-executable"),
+        "nox" => words!("--extra-python --force-python"),
+        "pyright" | "basedpyright" => words!("--pythonpath"),
+        "tox" => words!("--discover"),
+        _ => &[],
+    }
+}
+
+/// Checks that an interpreter belongs to the project or to the system.
+fn names_own_interpreter<'s>(tool: &Tool<'_, '_, '_, 's>, own: &Tool<'_, '_, '_, 's>) -> Checked {
+    let is_known = |text: &str| {
+        let system = ["/usr/", "/opt/", "/bin/"];
+        !text.contains('/')
+            || own.call.is_in_project(text)
+            || (system.iter().any(|folder| text.starts_with(folder)) && !text.contains(".."))
+    };
+    let options = own.values_of(interpreters(own.name)).into_iter().flatten();
+    // `poetry env use PATH`, `pdm use PATH`
+    let is_chosen = matches!(own.name, "pdm" | "poetry") && tool.has("use");
+    let operands = tool.operands().filter(|_| is_chosen).cloned();
+    let mut values = options.chain(operands);
+    match values.find(|value| value.tilde || !is_known(&value.text)) {
+        Some(value) => Err(escapes(&value, Rule::R92)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that PHP loads no library from outside of the project.
+fn loads_no_library(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    if tool.name != "php" {
+        return Ok(());
+    }
+    for setting in tool.values_of(&["-d"]).into_iter().flatten() {
+        if let Some((key, path)) = setting.text.split_once('=')
+            && matches!(key, "extension" | "extension_dir" | "zend_extension")
+            && path.contains('/')
+            && !tool.call.is_in_project(path)
+        {
+            return Err(escapes(&setting, Rule::R92));
+        }
+    }
+    Ok(())
 }
 
 /// Checks operands `NAME=value`, which rake and similar tools add to the environment.

@@ -57,7 +57,15 @@ pub(in crate::check::commands) fn plain(tool: &str, option: &str) -> String {
 pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
     matches!(
         tool,
-        "go" | "gofmt" | "goimports" | "golint" | "gopls" | "staticcheck" | "tsc" | "vue-tsc"
+        "ginkgo"
+            | "go"
+            | "gofmt"
+            | "goimports"
+            | "golint"
+            | "gopls"
+            | "staticcheck"
+            | "tsc"
+            | "vue-tsc"
     )
 }
 
@@ -65,7 +73,8 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     words!(
         "codeception composer cucumber flake8 mypy nox npm pip pip3 pest php-cs-fixer phpstan",
-        "phpunit pylint rspec rubocop tox unittest"
+        "phpunit pylint rspec rubocop tox unittest cProfile compileall http.server pdb profile",
+        "tarfile trace zipapp zipfile"
     )
     .contains(&tool)
 }

@@ -49,7 +49,10 @@ pub(in crate::check::commands) fn targets(tool: &str) -> &'static [&'static str]
         "tap" => words!("-o --output-file -d --output-dir"),
         "tox" => words!("--workdir --result-json --devenv"),
         "tsc" | "vue-tsc" => words!("--generateTrace --generateCpuProfile --tsBuildInfoFile"),
-        "vitest" => words!("--outputFile --coverage.reportsDirectory"),
+        "vitest" => words!(
+            "--outputFile --outputJson --json? --coverage.reportsDirectory --attachmentsDir",
+            "--blobOutputFile",
+        ),
         _ => &[],
     }
 }
@@ -76,9 +79,10 @@ pub(in crate::check::commands) fn run_targets(tool: &str) -> &'static [&'static 
             "--outfile --outdir --cache-dir --cpu-prof-dir --heap-prof-dir --metafile=",
             "--destination --filename",
         ),
-        "bundle" | "bundler" => words!("--path --cache-path --lockfile"),
-        "cargo" => words!("--root --timings-dir"),
+        "bundle" | "bundler" => words!("--path --cache-path --lockfile --binstubs="),
+        "cargo" => words!("--destination --root --timings-dir"),
         "cargo-nextest" => words!("--archive-file"),
+        "cProfile" | "profile" => words!("-o --outfile"),
         "celery" => words!("-f --logfile --pidfile -S --statedb -s --schedule"),
         "composer" => words!("--dir --file"),
         "conda" => words!("-p --prefix"),
@@ -86,6 +90,7 @@ pub(in crate::check::commands) fn run_targets(tool: &str) -> &'static [&'static 
         "deno" => words!("-o --output --outdir --lock= --root"),
         "django-admin" => words!("-o --output"),
         "dlv" => words!("--output -o --log-dest"),
+        "ensurepip" => words!("--root"),
         "esbuild" => words!("--outfile --outdir --metafile="),
         "gem" => words!("-i --install-dir -n --bindir -o --output --target --build-root"),
         "go" => words!("-output -modfile"),
@@ -114,11 +119,16 @@ pub(in crate::check::commands) fn run_targets(tool: &str) -> &'static [&'static 
         "rustc" => words!("-o --out-dir"),
         "sidekiq" => words!("-L --logfile -P --pidfile"),
         "symfony" => words!("--dir"),
+        "trace" => words!("-C --coverdir -f --file"),
+        "zipapp" => words!("-o --output"),
         "tsc" | "vue-tsc" => words!("--outDir --outFile --out --declarationDir"),
         "tsup" => words!("-d --out-dir"),
         "unicorn" => words!("-P --pid"),
         "uv" | "uvx" => {
-            words!("-o --output-file --out-dir --cache-dir --target --prefix --root --build-dir")
+            words!(
+                "-o --output-file --out-dir --cache-dir --target --prefix --root --build-dir",
+                "--install-dir"
+            )
         }
         "webpack" => words!("-o --output-path -j= --json="),
         "yarn" => words!(
@@ -176,6 +186,8 @@ const PYLINT: &[&str] =
 const PYTEST: &[&str] = words!(
     "--alluredir --basetemp --benchmark-json --debug? --html --json-report-file --junitxml",
     "--junit-xml --junitx --junit-x --log-file --report-log --resultlog --result-log",
+    "--cucumberjson --cucumber-json --durations-path --md --md-report-output --memray-bin-path",
+    "--pstats-dir --report",
 );
 
 /// Returns whether `tool` writes to the value of `written`.
@@ -233,7 +245,10 @@ pub(in crate::check::commands) fn working_folders(tool: &str) -> &'static [&'sta
         "pdm" => words!("-p --project"),
         "composer" => words!("-d --working-dir"),
         "cargo" | "cargo-nextest" => words!("-C --manifest-path"),
-        "go" => words!("-C"),
+        "esbuild" => words!("--servedir"),
+        "go" => words!("-C -use"),
+        "http.server" => words!("-d --directory"),
+        "php" => words!("-t"),
         _ => &[],
     }
 }
@@ -267,6 +282,11 @@ pub(in crate::check::commands) fn listings(tool: &str) -> &'static [Listing] {
             options: words!("-X"),
             separator: '=',
             keys: words!("pycache_prefix"),
+        }],
+        "php" => &[Listing {
+            options: words!("-d"),
+            separator: '=',
+            keys: words!("error_log xdebug.log xdebug.output_dir"),
         }],
         "mocha" => &[Listing {
             options: words!("-O --reporter-option --reporter-options"),

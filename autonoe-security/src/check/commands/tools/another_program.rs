@@ -1,6 +1,7 @@
 //! Options that start another program, in both modes.
 
 use super::CommandReading;
+use super::abbreviations::meanings;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -19,6 +20,7 @@ pub(in crate::check::commands) fn check<'c, 's>(
     if let Some(toolchain) = toolchain(call, words).filter(|it| it.text.contains('/')) {
         return Err(call.deny_flag(Rule::R53, &toolchain.text, toolchain.span));
     }
+    opens_editor(call, words)?;
     if !matches!(call.name, "cargo" | "cargo-watch" | "go" | "rustc") {
         return Ok(());
     }
@@ -50,6 +52,37 @@ pub(in crate::check::commands) fn check<'c, 's>(
         before = text;
     }
     Ok(())
+}
+
+/// Subcommands that open an editor or a shell.
+const INTERACTIVE: &[(&str, &str)] = &[
+    ("gem", "open"),
+    ("bundle", "open"),
+    ("bundler", "open"),
+    ("npm", "edit"),
+    ("poetry", "shell"),
+    ("hatch", "shell"),
+];
+
+/// Checks that no editor and no interactive shell starts.
+fn opens_editor(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> Checked {
+    let Some(word) = words.first() else {
+        return Ok(());
+    };
+    let is_interactive = |word: &String| INTERACTIVE.contains(&(call.name, word.as_str()));
+    let edits = (call.name, word) == ("composer", "config")
+        && call
+            .args
+            .iter()
+            .any(|arg| arg.is("-e") || arg.text.starts_with("--edi"));
+    if edits || meanings(call.name, word).iter().all(is_interactive) {
+        let reason = format!("'{} {word}' opens an editor or a shell", call.name);
+        Err(call
+            .deny(Rule::R53, reason)
+            .instead("read and change the files with other commands"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns the toolchain that replaces the default one. A path could be any program.

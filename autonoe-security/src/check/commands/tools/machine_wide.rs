@@ -25,6 +25,8 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
+        ("pipx", "ensurepath") | ("pnpm", "setup") => true,
+        ("uv", "tool") => sets(&["update-shell"]),
         ("poetry" | "pdm" | "hatch", "self") => !sets(&["update"]),
         ("go", "telemetry") => !words.rest().is_empty(),
         ("go", "clean") => call.args.iter().any(|arg| {
@@ -40,6 +42,9 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
         ("gem", "update") => call.args.iter().any(|arg| arg.text.starts_with("--sys")),
         ("npm", "config") => sets(&["set", "s", "delete", "del", "rm", "edit"]),
         ("yarn" | "pnpm", "config" | "c") => sets(&["set", "delete", "del", "rm", "unset", "edit"]),
+        ("pip" | "pip3", "install" | "uninstall") => call.has("--break-system-packages"),
+        // It registers the project for all others.
+        ("npm", "link" | "ln") | ("yarn" | "bun", "link") => true,
         ("pip" | "pip3", "config") => sets(&["set", "unset", "edit"]),
         ("hatch", "config") => sets(&["set", "restore"]),
         ("pdm", "config") => {

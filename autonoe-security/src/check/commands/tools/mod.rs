@@ -16,6 +16,7 @@ mod machine_wide;
 mod one_word;
 mod own_options;
 mod package_manager;
+mod packages;
 mod publishing;
 mod runners;
 mod subcommand;
@@ -40,6 +41,15 @@ pub(super) fn find(name: &str) -> Validator {
         | "bundler" | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer"
         | "cargo" | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
         "python" | "python3" => delegates::python,
+        "coverage" => delegates::coverage,
+        "ruby" => delegates::ruby,
+        "dlv" | "node" => delegates::debugger,
+        "symfony" => delegates::package,
+        "diesel" | "gotestsum" | "jupyter" | "maturin" | "mdbook" | "mkdocs" | "mockgen"
+        | "pip-audit" | "pip-compile" | "pip-sync" | "sphinx-build" | "sqlc" | "sqlx"
+        | "streamlit" | "stringer" | "swag" | "templ" | "twine" | "wasm-pack" | "wire" => {
+            delegates::installed_package
+        }
         "pre-commit" => pre_commit,
         _ => super::free,
     }
@@ -82,6 +92,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
         machine_wide::check(call, &words)?;
         starts_no_other_program(call, &words)?;
         delegates::check(call, &words)?;
+        delegates::started(call, &words)?;
         if (call.name, words.first()) == ("bun", Some("exec")) {
             let reason = "'bun exec' runs a command line that the policy does not check";
             return Err(call
@@ -89,7 +100,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
                 .instead("run the commands directly"));
         }
         for inner in started_commands(call, &words)?.into_iter().flatten() {
-            runners::check(call, &inner)?;
+            runners::check(call, &words, &inner)?;
         }
     }
     Ok(())

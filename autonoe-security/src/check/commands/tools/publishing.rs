@@ -3,7 +3,6 @@
 use super::CommandReading;
 use super::abbreviations::meanings;
 use crate::Rule;
-use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 
 /// Returns the subcommands of `tool` that publish or use an account.
@@ -17,12 +16,11 @@ fn refused(tool: &str) -> &'static [&'static str] {
         "bun" => words!("publish"),
         "deno" => words!("publish deploy login logout"),
         "cargo" => words!("publish yank owner login logout release smart-release"),
-        "gem" => words!("push yank owner signin signout cert"),
+        "gem" => words!("push yank owner signin signout cert release"),
         "poetry" | "pdm" | "hatch" | "flit" => words!("publish"),
         "uv" => words!("publish auth"),
         "conda" => words!("login logout upload token"),
         "goreleaser" => words!("publish announce continue"),
-        "twine" => words!("upload register"),
         "composer" => words!("global"),
         _ => &[],
     }
@@ -47,22 +45,4 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> 
     } else {
         Ok(())
     }
-}
-
-/// Returns whether a package started by a runner publishes.
-pub(super) fn package_publishes(written: &str, name: &str, args: &[Arg<'_>]) -> bool {
-    let has = |words: &[&str]| args.iter().any(|arg| words.iter().any(|word| arg.is(word)));
-    match name {
-        "semantic-release" | "release-it" | "np" | "npm-cli-login" => {
-            !has(&["--dry-run", "--help"])
-        }
-        "twine" => has(&["upload", "register"]),
-        "lerna" | "changeset" | "jsr" | "vsce" | "ovsx" => has(&["publish", "login", "logout"]),
-        _ => written.starts_with("@changesets/cli") && has(&["publish"]),
-    }
-}
-
-/// Returns whether `call` publishes through the Python module `name`, which is not a command here.
-pub(super) fn module_publishes(call: &Call<'_, '_, '_>, name: &str) -> bool {
-    name == "twine" && refused(name).iter().any(|word| call.has(word))
 }

@@ -2,7 +2,8 @@
 
 use super::abbreviations::meanings;
 use super::own_options::own_options;
-use super::{CommandReading, denied_programs, publishing};
+use super::packages::{self, Package};
+use super::{CommandReading, denied_programs};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Owner};
 use crate::check::path;
@@ -66,7 +67,11 @@ fn runner<'c, 's>(
             Some((&NO_OPTIONS, &rest[behind..]))
         }
         // They look up unknown names among scripts and programs.
-        "bun" if is(&["run"]) && call.mode() == Mode::Run => Some((own, rest)),
+        "yarn" if call.mode() == Mode::Run && !is(OWN_NAMES_OF_YARN) => {
+            let at = words.at()?;
+            Some((&NO_OPTIONS, &call.args[at..]))
+        }
+        "bun" | "yarn" if is(&["run"]) && call.mode() == Mode::Run => Some((own, rest)),
         "pnpm" | "bun" if call.mode() == Mode::Run && !is(OWN_NAMES) => {
             let at = words.at()?;
             Some((&NO_OPTIONS, &call.args[at..]))
@@ -77,6 +82,11 @@ fn runner<'c, 's>(
 
 /// Subcommands of pnpm and bun that have the names of programs.
 const OWN_NAMES: &[&str] = words!("rm ln unlink env exec ls link find");
+
+/// Subcommands of yarn that have the names of programs, or no operand that starts one.
+const OWN_NAMES_OF_YARN: &[&str] = words!(
+    "rm ln unlink env ls link find test run workspace workspaces npm node config global remove set"
+);
 
 /// Finds the command that `call` starts, in every reading; `None` if it is not a runner.
 pub(in crate::check::commands) fn started_commands<'c, 's>(
@@ -108,7 +118,7 @@ pub(in crate::check::commands) fn started_commands<'c, 's>(
     Ok(Some(all))
 }
 
-fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
+pub(super) fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
     let is_word = |text: &&str| !text.contains([' ', '\t', '\n', ';', '|', '&', '$', '`', '(']);
     match first.known().filter(|_| first.is_literal()) {
         Some(written) if is_word(&written) => Ok(bare_name(written).to_owned()),
@@ -154,15 +164,44 @@ fn refuse(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
 
 /// Returns a name without its folder and without a version: `rimraf@5`.
 fn bare_name(written: &str) -> &str {
+    // `pre-commit==3` of pipx
+    let written = written.split("==").next().unwrap_or(written);
     let versioned = match written.rfind('@') {
         Some(at) if at > 0 => &written[..at],
         _ => written,
     };
-    path::file_name(versioned)
+    // The last part of a Go module may be its version.
+    let is_version = |part: &str| {
+        let number = part.strip_prefix('v').unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match versioned.rsplit_once('/') {
+        Some((module, version)) if is_version(version) => path::file_name(module),
+        _ => path::file_name(versioned),
+    }
 }
 
 /// Judges the command that a runner starts in run mode.
-pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &StartedCommand<'_, 's>) -> Checked {
+pub(super) fn check<'s>(
+    call: &Call<'_, '_, 's>,
+    words: &CommandReading<'_, 's>,
+    started: &StartedCommand<'_, 's>,
+) -> Checked {
+    let is_installed = matches!(call.name, "npx" | "bunx" | "uvx" | "pipx")
+        || matches!(words.first(), Some("exec" | "x" | "dlx" | "tool"));
+    check_started(
+        call,
+        started,
+        is_installed && !matches!(call.name, "bundle" | "bundler"),
+    )
+}
+
+/// Judges a started command. Unless `is_installed`, it may be a script of the project.
+pub(super) fn check_started<'s>(
+    call: &Call<'_, '_, 's>,
+    started: &StartedCommand<'_, 's>,
+    is_installed: bool,
+) -> Checked {
     let Some(first) = started.args.first() else {
         return Ok(());
     };
@@ -179,26 +218,56 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &StartedCommand<'_, 's
         return Err(Denial::by(Rule::R55, first.span, reason)
             .instead("use a listed command directly, or a tool of the project"));
     }
-    if publishing::package_publishes(&first.text, &started.name, &started.args[1..]) {
-        let reason = format!("'{}' publishes", started.name);
-        return Err(Denial::by(Rule::R51, first.span, reason).instead("leave it to the user"));
-    }
-    let policy = call.policy();
-    let is_base = policy
-        .known(&started.name)
-        .and_then(|known| known.program)
-        .is_some_and(|program| match program.owner {
-            Owner::Profile(profile) => policy.is_active(profile),
-            Owner::Destructive => false,
-            Owner::Base | Owner::Openable | Owner::RunMode => true,
-            Owner::VersionOnly => false,
-        });
-    if !is_base {
-        return Ok(());
+    if !is_listed(call, &started.name) {
+        let package = Package {
+            name: package_name(&first.text, &started.name),
+            args: &started.args[1..],
+            span: first.span,
+            is_installed,
+        };
+        return packages::check(call, &package);
     }
     let mut inner = started.args.to_vec();
     if !first.text.contains('/') || first.text.starts_with('@') {
         inner[0] = Arg::plain(started.name.clone(), first.span);
     }
     call.inner(&inner)
+}
+
+/// Judges a program that a tool started by the name `name`, such as a module of Python.
+pub(super) fn check_program<'s>(
+    call: &Call<'_, '_, 's>,
+    name: &Arg<'s>,
+    args: &[Arg<'s>],
+    is_installed: bool,
+) -> Checked {
+    let bare = bare_name(&name.text).to_owned();
+    let mut all = vec![Arg::plain(bare.clone(), name.span)];
+    all.extend_from_slice(args);
+    let started = StartedCommand {
+        options: &[],
+        args: &all,
+        name: bare,
+    };
+    check_started(call, &started, is_installed)
+}
+
+/// Returns whether the policy has rules for the command `name`.
+fn is_listed(call: &Call<'_, '_, '_>, name: &str) -> bool {
+    let policy = call.policy();
+    let program = policy.known(name).and_then(|known| known.program);
+    program.is_some_and(|program| match program.owner {
+        Owner::Profile(profile) => policy.is_active(profile),
+        Owner::Destructive | Owner::VersionOnly => false,
+        Owner::Base | Owner::Openable | Owner::RunMode => true,
+    })
+}
+
+/// Returns the name of a package: of `@changesets/cli` that of its owner, because many are called
+/// `cli`.
+fn package_name<'n>(written: &'n str, name: &'n str) -> &'n str {
+    let owner = written
+        .strip_prefix('@')
+        .and_then(|it| it.split('/').next());
+    owner.filter(|_| name == "cli").unwrap_or(name)
 }
