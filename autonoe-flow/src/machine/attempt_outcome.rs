@@ -58,7 +58,7 @@ impl FlowMachine {
                 Some(_) => self.advance(),
                 // The step stays in progress, so that it is retried when the flow is resumed.
                 None if failure.root().kind == FlowErrorKind::SdkRateLimit
-                    && self.failure_ends_flow() =>
+                    && self.quota_stops_flow() =>
                 {
                     self.fail(failure.root().clone())
                 }
@@ -74,8 +74,10 @@ impl FlowMachine {
         }
     }
 
-    /// Returns whether the flow ends with an error if the current attempt fails.
-    pub(super) fn failure_ends_flow(&self) -> bool {
+    /// Returns whether a spent quota stops the flow, because no retry and no other step is left.
+    ///
+    /// An external escalation runs no other step, and one that aborts ends the flow for good.
+    pub(super) fn quota_stops_flow(&self) -> bool {
         for frame in self.frames.iter().rev() {
             let work = self.registry.step(&frame.at.step).and_then(|it| it.work());
             let Some(plan) = work.map(|work| work.plan()) else {
@@ -87,8 +89,10 @@ impl FlowMachine {
                 (_, AfterFailure::Skip) => return false,
                 (FrameRole::Part, _) => {}
                 (FrameRole::Called(_), _) | (FrameRole::Visit, AfterFailure::Error) => return true,
-                (FrameRole::Visit, AfterFailure::Goto(_) | AfterFailure::Escalate(_)) => {
-                    return false;
+                (FrameRole::Visit, AfterFailure::Goto(_)) => return false,
+                (FrameRole::Visit, AfterFailure::Escalate(escalation)) => {
+                    return escalation.notification_method != NotificationMethod::InAgent
+                        || escalation.return_flow == ReturnFlow::Abort;
                 }
             }
         }
