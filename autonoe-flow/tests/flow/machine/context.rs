@@ -1,10 +1,14 @@
 //! Values that an iteration receives from the previous ones.
 
-use autonoe_flow::{FlowAction, FlowErrorKind};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::time::AgentSessionId;
+use autonoe_flow::machine::{Expense, SessionChoice};
+use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{PROMPT, checked, part};
-use crate::machine_script::{Script, breaks, says, says_in, sets};
+use crate::machine_script::{Script, breaks, failure, says, says_in, sets};
 use crate::support::step;
 
 #[test]
@@ -43,6 +47,52 @@ fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
             "prompt 5: a visit 2",
             "prompt 6: b visit 2"
         ]
+    );
+}
+
+#[test]
+fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
+    let mut script = Script::with_steps(json!({"a": step("b"), "b": step("end")}))
+        .prompts([says_in("one", "x"), says_in("two", "y")]);
+    let mut action = script.begin();
+    while !matches!(&action, FlowAction::Prompt(order) if order.iteration == 2) {
+        action = script.step(action);
+    }
+    let lost = FlowFact::ConversationLost {
+        at: script.now,
+        iteration: 2,
+        failure: failure(FlowErrorKind::SdkRefused),
+        spent: Expense {
+            cost: CostTotal::known(CostUsd::from_cents(3)),
+            ..Expense::default()
+        },
+    };
+
+    let repeated = script.apply(lost.clone());
+    // A new conversation cannot be lost.
+    let ignored = script.apply(lost);
+
+    let (FlowAction::Prompt(mut sent), FlowAction::Prompt(again)) = (action, &repeated) else {
+        panic!("{repeated:?}");
+    };
+    sent.session = SessionChoice::Fresh;
+    assert_eq!(*again, sent);
+    assert_eq!(ignored, FlowAction::Continue);
+    let mut action = repeated;
+    while !matches!(action, FlowAction::Finish(_)) {
+        action = script.step(action);
+    }
+    let run = autonoe_core::RunId::new("r");
+    let result = script.machine.result(&run, script.now).expect("it ended");
+    assert_eq!(result.iterations(), 2);
+    assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(1 + 3 + 1));
+    assert_eq!(
+        script
+            .machine
+            .context()
+            .session_id()
+            .map(AgentSessionId::as_str),
+        Some("two")
     );
 }
 
