@@ -81,7 +81,7 @@ impl FlowMachine {
                     match self.limits.on_quota {
                         _ if self.cancelled => self.interrupted(),
                         // The check is repeated when the flow is resumed.
-                        OnQuota::Stop if self.quota_stops_flow() => self.fail(quota_spent()),
+                        OnQuota::Stop if !self.has_other_path() => self.fail(quota_spent()),
                         _ => self.rate_limited(resets_at),
                     }
                 }

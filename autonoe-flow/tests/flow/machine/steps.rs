@@ -225,6 +225,47 @@ fn a_check_without_a_verdict_fails_the_step() {
 }
 
 #[test]
+fn the_completion_waits_for_a_verdict_while_the_flow_has_another_path() {
+    for (policy, expected) in [
+        (
+            json!({"maxRetries": 1}),
+            vec![
+                "prompt 2: a retry 1",
+                "check a",
+                "complete?",
+                "prompt 3: b",
+                "complete?",
+            ],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            vec!["prompt 2: b", "complete?"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"}),
+            vec!["prompt 2: c", "complete?"],
+        ),
+        (
+            json!({"maxRetries": 0}),
+            vec!["complete?", "failed: step_failed"],
+        ),
+    ] {
+        let mut steps = json!({"a": checked("b", json!({"retry": policy})), "b": step("end")});
+        if policy["fallbackStep"].is_string() {
+            steps["c"] = step("end");
+        }
+        let mut script = Script::with_steps(steps);
+        script.checks = [Err(FlowErrorKind::StepCheck)].into();
+
+        let script = script.run();
+
+        let (before, after) = script.actions.split_at(2);
+        assert_eq!(before, ["prompt 1: a", "check a"]);
+        assert_eq!(after[..expected.len()], expected, "{policy}");
+    }
+}
+
+#[test]
 fn a_failed_completion_check_is_retried_as_often_as_the_step() {
     let mut a = step("end");
     a["retry"] = json!({"maxRetries": 1});
