@@ -166,26 +166,69 @@ fn a_check_receives_all_answers_of_its_try() {
     assert_eq!(order.iteration, 2);
 }
 
+// Shows: flows/retry/sub-steps
+#[test]
+fn a_sub_step_that_runs_again_in_a_retry_of_its_parent_has_new_values() {
+    let mut a = checked("end", json!({"retry": {"maxRetries": 1}}));
+    a["subSteps"] = json!(["p"]);
+    let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))
+        .prompts(["one", "two", "three", "four"].map(says))
+        .checks([false]);
+    let mut seen = Vec::new();
+    let mut action = script.begin();
+    while !matches!(action, FlowAction::Finish(_)) {
+        if let FlowAction::Prompt(order) = &action {
+            let value = |name: &str| order.variables[name].clone();
+            seen.push([
+                value("step"),
+                value("iteration"),
+                value("previous_response"),
+            ]);
+        }
+        action = script.step(action);
+    }
+
+    assert_eq!(
+        seen,
+        [
+            ["a", "1", ""],
+            ["p", "2", "one"],
+            // The step itself keeps its values.
+            ["a", "1", ""],
+            ["p", "4", "three"]
+        ]
+    );
+}
+
 #[test]
 fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
-    let mut a = step("b");
-    a["retry"] = json!({"maxRetries": 1});
-    let script = Script::with_steps(json!({"a": a, "b": step("end")}))
-        .prompts(
-            [says("first"), breaks(FlowErrorKind::SdkSession)]
-                .into_iter()
-                .rev(),
-        )
-        .run();
+    let mut b = step("end");
+    b["retry"] = json!({"maxRetries": 1});
+    let mut script = Script::with_steps(json!({"a": step("b"), "b": b})).prompts([
+        says("first"),
+        breaks(FlowErrorKind::SdkSession),
+        says("second"),
+    ]);
+    let carried = |script: &Script| script.machine.context().carry().previous_response.clone();
+    let mut seen = Vec::new();
+    let mut action = script.begin();
+    while !matches!(action, FlowAction::Finish(_)) {
+        if let FlowAction::Prompt(_) = action {
+            seen.push(carried(&script));
+        }
+        action = script.step(action);
+    }
 
+    let first = || Some("first".to_owned());
+    assert_eq!(seen, [None, first(), first()]);
+    assert_eq!(carried(&script).as_deref(), Some("second"));
     let context = script.machine.context();
-    assert_eq!(context.carry().previous_response.as_deref(), Some("fine"));
     let failed: Vec<bool> = context
         .summaries()
         .iter()
         .map(|it| it.failure.is_some())
         .collect();
-    assert_eq!(failed, [true, false, false]);
+    assert_eq!(failed, [false, true, false]);
     assert_eq!(context.summaries().len() as u64, context.iteration());
 }
 

@@ -26,6 +26,7 @@ fn one_visit_more_in_a_row_than_the_limit_is_an_error_and_retries_are_no_visits(
     assert_eq!(script.machine.context().iteration(), 6);
 }
 
+// Shows: flows/transitions/loops
 #[test]
 fn a_loop_over_two_steps_is_allowed_and_its_visits_are_counted_up_to_their_limit() {
     let registry = json!({

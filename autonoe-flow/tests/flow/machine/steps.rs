@@ -224,6 +224,7 @@ fn a_check_without_a_verdict_fails_the_step() {
     assert_eq!(script.machine.progress().checks, 0);
 }
 
+// Shows: flows/keywords/no-verdict
 #[test]
 fn the_completion_waits_for_a_verdict_while_the_flow_has_another_path() {
     for (policy, expected) in [
@@ -349,6 +350,7 @@ fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
     }
 }
 
+// Shows: flows/keywords/no-verdict
 #[test]
 fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
     let mut a = checked("end", json!({}));
@@ -403,6 +405,7 @@ fn a_parent_fails_when_a_sub_step_fails_and_runs_again_as_a_whole() {
     assert_eq!(script.machine.steps()["p"].visits, 1);
 }
 
+// Shows: flows/sub-steps/sequential
 #[test]
 fn a_sub_step_that_is_skipped_does_not_fail_its_parent() {
     let a = json!({"subSteps": ["p"], "transition": {"next": "end"}});
