@@ -103,6 +103,11 @@ fn format_fact(fact: &FlowFact, step: Option<&StepId>) -> Option<Line> {
             let text = format!("The step{step} could not be checked: {why}");
             Line::new(Level::Warning, text)
         }
+        FlowFact::ConversationLost { failure, .. } => {
+            let why = shorten(&failure.to_string());
+            let text = format!("A new conversation starts, because the last one is lost: {why}");
+            Line::new(Level::Warning, text)
+        }
         FlowFact::Notified { result: Ok(()), .. } => {
             Line::new(Level::Info, format!("The failure{of_step} was reported"))
         }
@@ -164,6 +169,15 @@ mod tests {
             (
                 checked(Err(failure())),
                 "The step fix could not be checked: nobody judged",
+            ),
+            (
+                FlowFact::ConversationLost {
+                    at,
+                    iteration: 2,
+                    failure: failure(),
+                    spent: autonoe_flow::machine::Expense::default(),
+                },
+                "A new conversation starts, because the last one is lost: nobody judged",
             ),
             (
                 FlowFact::Notified { at, result: Ok(()) },

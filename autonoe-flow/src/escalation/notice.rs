@@ -25,7 +25,7 @@ use crate::definition::{FlowName, ReturnFlow, StepId};
 ///     at: "2026-01-31T12:00:00Z".parse()?,
 /// };
 ///
-/// assert_eq!(notice.id(), "5f2a-4");
+/// assert_eq!(notice.id(), "5f2a-4-draft-1");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,8 +73,9 @@ impl Notice {
     /// Returns the ID of the notice. It is the same for each delivery.
     ///
     /// A flow that is killed during a delivery sends the notice again after it is resumed.
-    /// Receivers use the ID to count it once. A step fails at most once per iteration, so the run
-    /// and the iteration are enough to identify a notice.
+    /// Receivers use the ID to count it once. The iteration alone does not identify a notice: a step
+    /// without a prompt can fail again in the same iteration. Each visit of a step sends at most one
+    /// notice.
     pub fn id(&self) -> String {
         // The signed content is separated by dots, so the ID must not contain any.
         let plain = |c: char| {
@@ -84,7 +85,8 @@ impl Notice {
                 '_'
             }
         };
-        let run: String = self.run.as_str().chars().map(plain).collect();
-        format!("{run}-{}", self.iteration)
+        let plain = |text: &str| -> String { text.chars().map(plain).collect() };
+        let (run, step) = (plain(self.run.as_str()), plain(self.step.as_str()));
+        format!("{run}-{}-{step}-{}", self.iteration, self.visit)
     }
 }

@@ -209,7 +209,11 @@ pub(super) fn completion(
         }
         Some(CompletionType::StructuredSignal) => {
             let names: Vec<String> = match config.take("requiredFields") {
-                Some(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+                Some(Value::Object(fields)) => {
+                    let message = "only the names are required; their values are not compared";
+                    config.changed("requiredFields", message);
+                    fields.into_iter().map(|(name, _)| name).collect()
+                }
                 Some(list) => serde_json::from_value(list).unwrap_or_default(),
                 None => Vec::new(),
             };

@@ -6,7 +6,7 @@ mod note;
 mod registry;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
         json!({"registry": REGISTRY_FILE, "base": steps.base}),
     );
 
-    let mut files = prompts(&folder, steps.intents, &notes);
+    let mut files = prompts(&folder, steps.intents, &agent.registry, &notes);
     files.insert(REGISTRY_FILE.into(), pretty(&steps.registry));
     let name = flow_name(&agent.name).or_else(|| flow_name(&folder_name));
     let name = name.ok_or_else(|| {
@@ -139,10 +139,12 @@ fn read_object(
 }
 
 /// Reads the prompts, without front matter. If the agent decides by an intent, instructions for the
-/// intent are appended to its prompt.
+/// intent are appended to its prompt. Files that are neither prompts nor the definition become
+/// notes.
 fn prompts(
     folder: &FlowFolder,
     mut intents: BTreeMap<String, BTreeSet<String>>,
+    registry: &str,
     notes: &Notes,
 ) -> BTreeMap<PathBuf, String> {
     let mut prompts = BTreeMap::new();
@@ -150,6 +152,16 @@ fn prompts(
     if !possible.is_complete {
         let message = "the folder is too large: only 1000 names and 8 levels of folders are read";
         notes.add(ImportNoteKind::Dropped, ".", "", message);
+    }
+    let registry = Path::new(registry).components();
+    let registry: PathBuf = registry
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .collect();
+    for file in possible.others {
+        if file != AGENT_FILE && Path::new(&file) != registry {
+            let message = "only agent.json, the steps and prompts (*.md) are imported";
+            notes.add(ImportNoteKind::Dropped, &file, "", message);
+        }
     }
     for file in possible.files {
         let text = match folder.read(Path::new(&file)) {

@@ -102,6 +102,10 @@ impl<'n> Source<'n> {
         self.fields.contains_key(key)
     }
 
+    pub(super) fn has_object(&self, key: &str) -> bool {
+        self.fields.get(key).is_some_and(Value::is_object)
+    }
+
     pub(super) fn names(&self) -> BTreeSet<String> {
         self.fields.keys().cloned().collect()
     }

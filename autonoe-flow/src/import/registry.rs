@@ -12,6 +12,7 @@ use crate::definition::Target;
 const STEP_REASONS: &[(&str, &str)] = &[
     ("description", "steps only have a name"),
     ("stepKind", "steps have no kinds"),
+    ("kind", "steps have no kinds"),
     ("fallbackKey", "there are no built-in prompts"),
     ("outputSchemaRef", "outputs of steps have no schemas"),
     ("condition", "a flow has one entry step"),
@@ -32,6 +33,18 @@ const GATE_REASONS: &[(&str, &str)] = &[
     ),
     ("failFast", "an unknown intent takes the default branch"),
 ];
+
+/// Reasons why fields of validation steps are dropped.
+const VALIDATION_REASONS: &[(&str, &str)] = &[
+    ("c2", "a retry sends the same prompt"),
+    ("c3", "a retry sends the same prompt"),
+    ("address", "a retry sends the same prompt"),
+    ("description", "checks have no names"),
+    ("outputSchemaRef", "outputs of steps have no schemas"),
+];
+
+/// Fields that only a step in the format of flows has.
+const FLOW_STEP_FIELDS: [&str; 5] = ["prompt", "transition", "check", "subSteps", "branches"];
 
 /// Facts of the other files that the steps depend on.
 pub(super) struct StepContext<'a> {
@@ -90,14 +103,19 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
     let steps = from.take_object("steps").into_objects();
     let ids: BTreeSet<String> = steps.keys().cloned().collect();
     let entry = entry_step(&mut from, &context, &ids);
-    let mut checks = checks(&mut from);
+    let has_flow_form = |step: &Source<'_>| FLOW_STEP_FIELDS.iter().any(|key| step.has(key));
+    let flow_steps: BTreeSet<String> = steps
+        .iter()
+        .filter(|(_, step)| has_flow_form(step))
+        .map(|(id, _)| id.clone())
+        .collect();
+    let mut checks = checks(&mut from, &ids, &flow_steps);
     let mut written = WrittenSteps::new();
     let mut intents = BTreeMap::new();
-    let (mut has_end, mut is_ours) = (false, false);
+    let mut has_end = false;
     for (id, step) in steps {
-        let ours = ["prompt", "transition", "check", "subSteps", "branches"];
-        if ours.iter().any(|key| step.has(key)) {
-            (has_end, is_ours) = (true, true);
+        if flow_steps.contains(&id) {
+            has_end = true;
             written.insert(id, (step.into_value(), Vec::new()));
             continue;
         }
@@ -106,10 +124,7 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
         let check = checks.remove(&id).unwrap_or_default();
         step.write(id, check, &mut written, &mut intents);
     }
-    for id in checks.keys() {
-        from.dropped_item("validationSteps", id, "there is no step with this id");
-    }
-    if !is_ours {
+    if flow_steps.is_empty() {
         for id in remove_unreachable(&entry, &mut written) {
             let message = format!("it is not reachable from the entry step {entry}");
             from.dropped_item("steps", &id, message);
@@ -132,16 +147,19 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
 }
 
 /// Finds the entry step: the explicit one, else the one that is mapped to the completion type, else
-/// the first `initial` step.
+/// the first `initial` step. A mapping names one step, or the first one and its continuation.
 fn entry_step(from: &mut Source<'_>, context: &StepContext<'_>, ids: &BTreeSet<String>) -> String {
     let mut entry = from.take_text("entryStep");
     let mut by_type = from.take_object("entryStepMapping");
     for name in by_type.names() {
-        let step = by_type.take_text(&name);
-        if entry.is_none() && is_same_completion(&name, context.completion_type) {
-            entry = step;
-        } else {
+        if entry.is_some() || !is_same_completion(&name, context.completion_type) {
             by_type.dropped(&name, "a flow has one entry step");
+        } else if by_type.has_object(&name) {
+            let mut steps = by_type.take_object(&name);
+            entry = steps.take_text("initial");
+            steps.drop_rest(&[("continuation", "a flow has one entry step")]);
+        } else {
+            entry = by_type.take_text(&name);
         }
     }
     entry.or_else(|| context.entry.clone()).unwrap_or_else(|| {
@@ -291,13 +309,26 @@ fn prompt(from: &mut Source<'_>, c1: Option<&str>, base: &str) -> (Value, String
         let file = format!("{base}/{path}");
         return (json!(file), file);
     }
+    if !from.has("address") {
+        return scheme_prompt(from, c1, base);
+    }
+    let mut address = from.take_object("address");
+    let prompt = scheme_prompt(&mut address, c1, base);
+    address.drop_rest(&[]);
+    prompt
+}
+
+/// Returns the reference to a prompt by its place in the scheme, and its file. `c1` is the default
+/// of the registry.
+fn scheme_prompt(from: &mut Source<'_>, c1: Option<&str>, base: &str) -> (Value, String) {
     let mut reference = Map::new();
     let mut part = |key: &str, value: Option<String>| {
         let text = value.clone().unwrap_or_default();
         reference.extend(value.map(|value| (key.to_owned(), Value::String(value))));
         text
     };
-    let c1 = part("c1", c1.map(str::to_owned));
+    let own = from.take_text("c1");
+    let c1 = part("c1", own.or_else(|| c1.map(str::to_owned)));
     let c2 = part("c2", from.take_text("c2"));
     let c3 = part("c3", from.take_text("c3"));
     let edition = from.take_text("edition");
@@ -327,41 +358,41 @@ fn ways(from: &mut Source<'_>) -> BTreeMap<String, String> {
 }
 
 /// Reads the checks of steps: `check` and `retry`, by the id of the step.
-fn checks(from: &mut Source<'_>) -> BTreeMap<String, Map<String, Value>> {
-    let validators = from.take_object("validators").into_objects();
-    let validators = validators.into_iter().map(|(name, mut validator)| {
-        let command = command(&mut validator);
-        validator.drop_rest(&[
-            ("failurePattern", "a retry sends the same prompt"),
-            ("extractParams", "a retry sends the same prompt"),
-        ]);
-        (name, command)
-    });
-    let validators: BTreeMap<String, Option<Value>> = validators.collect();
+fn checks(
+    from: &mut Source<'_>,
+    ids: &BTreeSet<String>,
+    flow_steps: &BTreeSet<String>,
+) -> BTreeMap<String, Map<String, Value>> {
+    let mut validators = from.take_object("validators");
+    // The command of each validator that a step uses; `None` if a check cannot run it.
+    let mut commands: BTreeMap<String, Option<Value>> = BTreeMap::new();
     let mut checks = BTreeMap::new();
     for (id, mut step) in from.take_object("validationSteps").into_objects() {
-        let conditions = step.take("validationConditions").unwrap_or_default();
-        let mut actions = Vec::new();
-        for condition in conditions.as_array().into_iter().flatten() {
-            let name = condition["validator"].as_str().unwrap_or_default();
-            match validators.get(name) {
-                Some(command) => actions.extend(command.clone()),
-                None => {
-                    let message = format!("there is no validator `{name}`");
-                    step.dropped("validationConditions", message);
-                }
-            }
+        if flow_steps.contains(&id) {
+            step.dropped("", "the step has the format of flows, with its own `check`");
+            continue;
         }
-        let retry = retry(&mut step.take_object("onFailure"));
+        if !ids.contains(&id) {
+            step.dropped("", "there is no step with this id");
+            continue;
+        }
+        let mut actions = Vec::new();
+        for (key, number, name) in conditions(&mut step) {
+            if !commands.contains_key(&name) && !validators.has(&name) {
+                let message = format!("there is no validator `{name}`");
+                step.dropped_item(key, &number.to_string(), message);
+                continue;
+            }
+            let command = commands
+                .entry(name)
+                .or_insert_with_key(|name| command(validators.take_object(name)));
+            actions.extend(command.clone());
+        }
+        let retry = retry(step.take_object("onFailure"));
         for key in ["stepId", "name"] {
             step.take(key);
         }
-        step.drop_rest(&[
-            ("c2", "a retry sends the same prompt"),
-            ("c3", "a retry sends the same prompt"),
-            ("description", "checks have no names"),
-            ("outputSchemaRef", "outputs of steps have no schemas"),
-        ]);
+        step.drop_rest(VALIDATION_REASONS);
         let mut fields = Map::new();
         if !actions.is_empty() {
             let check = json!({"type": "action", "actions": actions});
@@ -370,36 +401,100 @@ fn checks(from: &mut Source<'_>) -> BTreeMap<String, Map<String, Value>> {
         }
         checks.insert(id, fields);
     }
+    for name in validators.names() {
+        validators.dropped(&name, "no step uses it");
+    }
     checks
 }
 
-/// Translates a validator into an action of a check. climpt ran its command in a shell.
-fn command(validator: &mut Source<'_>) -> Option<Value> {
-    validator.take("type");
-    let command = validator.take_text("command")?;
-    let success = validator.take_text("successWhen").unwrap_or_default();
-    let script = match success.split_once(':') {
-        None if success == "empty" => format!("output=$({command}\n) && test -z \"$output\""),
-        Some(("exitCode", "0")) => command,
-        Some(("exitCode", code)) if code.parse::<u8>().is_ok() => {
-            format!("({command}\n)\ntest $? -eq {code}")
+/// Reads the names of the validators that check a step after its prompt, each with its list and its
+/// number there.
+fn conditions(step: &mut Source<'_>) -> Vec<(&'static str, usize, String)> {
+    let mut names = Vec::new();
+    for key in ["validationConditions", "postLLMConditions"] {
+        let conditions = match step.take(key) {
+            Some(Value::Array(conditions)) => conditions,
+            Some(_) => {
+                step.dropped(key, "it is not a list");
+                continue;
+            }
+            None => continue,
+        };
+        for (number, condition) in conditions.iter().enumerate() {
+            let mut item = step.item(key, number, condition);
+            let name = match condition {
+                Value::String(name) => Some(name.clone()),
+                _ => item.take_text("validator"),
+            };
+            let params = item.take("params");
+            if params.is_some_and(|params| params != json!({})) {
+                item.dropped("params", "the command of a check has no parameters");
+            }
+            match name {
+                Some(name) => names.push((key, number, name)),
+                None => item.dropped("", "it names no validator"),
+            }
+            item.drop_rest(&[]);
         }
-        _ => {
-            let message = format!("checks do not support the success condition {success:?}");
-            validator.dropped("", message);
-            return None;
-        }
-    };
-    let message = format!("the flow runs this script in a shell: {script}");
-    validator.changed("", message);
-    Some(json!({"type": "command", "command": ["sh", "-c", script]}))
+    }
+    let before = step.take("preflightConditions");
+    if before.is_some_and(|before| before != json!([])) {
+        step.dropped("preflightConditions", "a check runs only after its step");
+    }
+    names
 }
 
-fn retry(from: &mut Source<'_>) -> Value {
-    let most = take_count(from, "maxAttempts");
-    match from.take_text("action").as_deref() {
+/// Translates a validator into an action of a check. climpt ran its command in a shell.
+fn command(mut validator: Source<'_>) -> Option<Value> {
+    validator.take("type");
+    validator.take("phase");
+    let command = validator.take_text("command");
+    let success = validator.take_text("successWhen").unwrap_or_default();
+    let script = match (command, success.split_once(':')) {
+        (None, _) => Err("checks only run commands".to_owned()),
+        (Some(command), None) if success == "empty" => {
+            Ok(format!("output=$({command}\n) && test -z \"$output\""))
+        }
+        (Some(command), Some(("exitCode", "0"))) => Ok(command),
+        (Some(command), Some(("exitCode", code))) if code.parse::<u8>().is_ok() => {
+            Ok(format!("({command}\n)\ntest $? -eq {code}"))
+        }
+        _ => Err(format!(
+            "checks do not support the success condition {success:?}"
+        )),
+    };
+    let script = match script {
+        Ok(script) => {
+            let message = format!("the flow runs this script in a shell: {script}");
+            validator.changed("", message);
+            Some(script)
+        }
+        Err(why) => {
+            validator.dropped("", why);
+            None
+        }
+    };
+    validator.drop_rest(&[
+        ("failurePattern", "a retry sends the same prompt"),
+        ("extractParams", "a retry sends the same prompt"),
+    ]);
+    script.map(|script| json!({"type": "command", "command": ["sh", "-c", script]}))
+}
+
+/// Translates the reaction to a failed validation into a retry policy.
+fn retry(mut from: Source<'_>) -> Value {
+    let most = take_count(&mut from, "maxAttempts");
+    let policy = match from.take_text("action").as_deref() {
         Some("abort") => json!({"maxRetries": 0, "onExhausted": "error"}),
         Some("skip") => json!({"maxRetries": 0, "onExhausted": "skip"}),
-        _ => json!({"maxRetries": most.unwrap_or(3)}),
-    }
+        action => {
+            if let Some(other) = action.filter(|action| *action != "retry") {
+                let message = format!("changed to `retry`: the action {other:?} does not exist");
+                from.changed("action", message);
+            }
+            json!({"maxRetries": most.unwrap_or(3)})
+        }
+    };
+    from.drop_rest(&[("patternRef", "a retry sends the same prompt")]);
+    policy
 }

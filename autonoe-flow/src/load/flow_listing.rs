@@ -51,6 +51,8 @@ pub fn flows_in(dir: &Path) -> io::Result<Vec<FlowName>> {
 #[derive(Debug, Default)]
 pub(crate) struct PossiblePrompts {
     pub(crate) files: BTreeSet<String>,
+    /// The other files.
+    pub(crate) others: BTreeSet<String>,
     /// Whether the whole folder was searched.
     pub(crate) is_complete: bool,
 }
@@ -58,8 +60,8 @@ pub(crate) struct PossiblePrompts {
 /// Returns the files below `root` that could be prompts. Unreadable directories are skipped.
 pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
     let mut found = PossiblePrompts {
-        files: BTreeSet::new(),
         is_complete: true,
+        ..PossiblePrompts::default()
     };
     let mut left = MOST;
     let mut folders = vec![(root.to_owned(), 0)];
@@ -84,9 +86,15 @@ pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
                 } else {
                     found.is_complete = false;
                 }
-            } else if path.extension().is_some_and(|ending| ending == "md") {
+            } else {
+                let is_prompt = path.extension().is_some_and(|ending| ending == "md");
                 let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
-                found.files.extend(inside.map(str::to_owned));
+                let files = if is_prompt {
+                    &mut found.files
+                } else {
+                    &mut found.others
+                };
+                files.extend(inside.map(str::to_owned));
             }
         }
     }

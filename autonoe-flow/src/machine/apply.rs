@@ -44,6 +44,24 @@ impl FlowMachine {
                 }
                 _ => FlowAction::Continue,
             },
+            FlowFact::ConversationLost {
+                at,
+                iteration,
+                spent,
+                ..
+            } => match (&self.state, self.context.session_id()) {
+                (MachineState::Prompting, Some(_)) if iteration == self.context.iteration() + 1 => {
+                    self.note_time(at);
+                    self.spent.merge(spent);
+                    self.context.reset_session();
+                    if self.cancelled {
+                        self.interrupted()
+                    } else {
+                        self.advance()
+                    }
+                }
+                _ => FlowAction::Continue,
+            },
             FlowFact::Checked { at, verdict, spent } => match self.state {
                 MachineState::Checking => {
                     self.note_time(at);
@@ -63,7 +81,7 @@ impl FlowMachine {
                     match self.limits.on_quota {
                         _ if self.cancelled => self.interrupted(),
                         // The check is repeated when the flow is resumed.
-                        OnQuota::Stop if self.failure_ends_flow() => self.fail(quota_spent()),
+                        OnQuota::Stop if !self.has_other_path() => self.fail(quota_spent()),
                         _ => self.rate_limited(resets_at),
                     }
                 }

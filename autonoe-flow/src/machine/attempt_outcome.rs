@@ -13,7 +13,8 @@ use crate::error::FlowErrorKind;
 
 impl FlowMachine {
     /// Handles the outcome of an attempt. The completion check comes first, unless an enclosing
-    /// step still has its own check ahead.
+    /// step still has its own check ahead, or the check of the step has no verdict and the flow has
+    /// another path.
     pub(super) fn settle(&mut self, settled: AttemptOutcome) -> FlowAction {
         if settled == AttemptOutcome::Passed {
             let phase = self.top().and_then(|(_, work)| work.phase.clone());
@@ -25,10 +26,25 @@ impl FlowMachine {
             }
         }
         let around = self.frames.len().saturating_sub(1);
-        if self.has_new_progress && self.has_answer() && !self.has_pending_check(around) {
+        let is_postponed = self.has_pending_check(around)
+            || (self.lacks_verdict(&settled) && self.has_other_path());
+        if self.has_new_progress && self.has_answer() && !is_postponed {
             self.check_completion(AfterCompletion::Settle(settled))
         } else {
             self.settled(settled)
+        }
+    }
+
+    /// Returns whether the check of the current step failed without a verdict.
+    fn lacks_verdict(&self, settled: &AttemptOutcome) -> bool {
+        let is_at_check = self
+            .top()
+            .is_some_and(|(frame, _)| frame.stage == StepStage::Check);
+        match settled {
+            AttemptOutcome::Failed(failure) => {
+                is_at_check && failure.kind != FlowErrorKind::StepFailed
+            }
+            AttemptOutcome::Passed => false,
         }
     }
 
@@ -58,7 +74,7 @@ impl FlowMachine {
                 Some(_) => self.advance(),
                 // The step stays in progress, so that it is retried when the flow is resumed.
                 None if failure.root().kind == FlowErrorKind::SdkRateLimit
-                    && self.failure_ends_flow() =>
+                    && !self.has_other_path() =>
                 {
                     self.fail(failure.root().clone())
                 }
@@ -74,25 +90,31 @@ impl FlowMachine {
         }
     }
 
-    /// Returns whether the flow ends with an error if the current attempt fails.
-    pub(super) fn failure_ends_flow(&self) -> bool {
+    /// Returns whether a retry or another step follows if the current attempt fails.
+    ///
+    /// An external escalation runs no other step, and one that aborts ends the flow for good.
+    pub(super) fn has_other_path(&self) -> bool {
         for frame in self.frames.iter().rev() {
             let work = self.registry.step(&frame.at.step).and_then(|it| it.work());
             let Some(plan) = work.map(|work| work.plan()) else {
-                return true;
+                return false;
             };
             let is_tried_again = frame.at.retry < plan.max_retries;
             match (&frame.role, plan.after_failure) {
-                _ if is_tried_again => return false,
-                (_, AfterFailure::Skip) => return false,
+                _ if is_tried_again => return true,
+                (_, AfterFailure::Skip) => return true,
                 (FrameRole::Part, _) => {}
-                (FrameRole::Called(_), _) | (FrameRole::Visit, AfterFailure::Error) => return true,
-                (FrameRole::Visit, AfterFailure::Goto(_) | AfterFailure::Escalate(_)) => {
+                (FrameRole::Called(_), _) | (FrameRole::Visit, AfterFailure::Error) => {
                     return false;
+                }
+                (FrameRole::Visit, AfterFailure::Goto(_)) => return true,
+                (FrameRole::Visit, AfterFailure::Escalate(escalation)) => {
+                    return escalation.notification_method == NotificationMethod::InAgent
+                        && escalation.return_flow != ReturnFlow::Abort;
                 }
             }
         }
-        true
+        false
     }
 
     /// Starts a new attempt and returns its number; `None` if no retries are left.

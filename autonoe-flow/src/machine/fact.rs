@@ -44,6 +44,19 @@ pub enum FlowFact {
         #[serde(default)]
         spent: Expense,
     },
+    /// The backend cannot continue the conversation of a prompt, and the agent has done nothing. The
+    /// prompt is sent again in a new conversation, under the same iteration.
+    ConversationLost {
+        /// The time.
+        at: Timestamp,
+        /// The iteration of the prompt.
+        iteration: u64,
+        /// The reason.
+        failure: FlowFailure,
+        /// Cost and tokens.
+        #[serde(default)]
+        spent: Expense,
+    },
     /// The result of a step's check, or the reason why it has none.
     Checked {
         /// The time.

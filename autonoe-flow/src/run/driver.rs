@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use autonoe_core::SessionOrder;
-use autonoe_core::agent::{BudgetKind, Support};
+use autonoe_core::agent::{Activity, BudgetKind, SessionReport, Support};
 use autonoe_core::event::{InstructionName, WaitReason};
 use autonoe_core::run::Durability;
 use autonoe_core::session::SessionWait;
@@ -158,18 +158,37 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
+    let (iteration, spent) = (order.iteration, expense(&performed));
+    let can_resume = flow.open.capabilities().resume != Support::No;
     let mut outcome = outcome(&performed, &order.budget, order.judged, || slot.take());
-    if let PromptOutcome::Answered(answer) = &mut outcome
-        && flow.open.capabilities().resume == Support::No
-    {
-        answer.agent_session = None;
+    match &mut outcome {
+        PromptOutcome::Answered(answer) if !can_resume => answer.agent_session = None,
+        PromptOutcome::Failed { failure }
+            if can_resume
+                && matches!(order.session, SessionChoice::Continue(_))
+                && is_conversation_lost(&performed.result) =>
+        {
+            tracing::warn!(iteration, step = %order.at.step, %failure, "cannot continue the conversation");
+            return FlowFact::ConversationLost {
+                at,
+                iteration,
+                failure: failure.clone(),
+                spent,
+            };
+        }
+        _ => {}
     }
     FlowFact::Prompted {
         at,
-        iteration: order.iteration,
+        iteration,
         outcome,
-        spent: expense(&performed),
+        spent,
     }
+}
+
+/// Returns whether a session failed before its backend had resumed the conversation.
+fn is_conversation_lost(result: &SessionReport) -> bool {
+    result.agent_session.is_none() && result.activity == Activity::None
 }
 
 fn session_order(

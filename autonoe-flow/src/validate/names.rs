@@ -65,8 +65,13 @@ pub(super) fn check(found: &mut Findings<'_>) {
     }
 }
 
+/// Reports a name that no prompt can use as meant.
 fn reserved(found: &mut Findings<'_>, file: In, pointer: String, name: &str) {
-    if is_context_variable(name) {
+    if let Some(rest) = name.strip_prefix("uv-") {
+        let message = format!("a prompt would refer to the variable `{name}` as `{{uv-{name}}}`");
+        let hint = format!("write it without `uv-`: `{rest}`");
+        found.error_in(file, Name, pointer, message, hint);
+    } else if is_context_variable(name) {
         let message = format!("the flow itself sets the variable `{name}` in every prompt");
         found.error_in(file, Name, pointer, message, "choose another name");
     }

@@ -184,6 +184,7 @@ async fn our_own_tools_have_the_same_name_with_every_backend() {
     assert!(!checked(json, &response("", &actions)).await.passed);
 }
 
+// Shows: flows/checks/commands
 #[tokio::test]
 async fn only_an_exit_code_is_the_answer_of_a_command() {
     let ended = [

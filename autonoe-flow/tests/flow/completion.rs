@@ -333,6 +333,9 @@ fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
 #[derive(Debug, Serialize, Deserialize)]
 struct Said {
     text: String,
+    /// The value that the parameter `lang` must have.
+    #[serde(default)]
+    lang: Option<String>,
 }
 
 #[typetag::serde(name = "flow-tests-said")]
@@ -341,21 +344,30 @@ impl CompletionSpec for Said {
         if self.text.is_empty() {
             Err(SpecError::new("flow-tests-said", "there is no text"))
         } else {
-            Ok(Box::new(SaidHandler(self.text.clone(), false)))
+            let (text, lang) = (self.text.clone(), self.lang.clone());
+            Ok(Box::new(SaidHandler {
+                said: Self { text, lang },
+                complete: false,
+            }))
         }
     }
 }
 
-struct SaidHandler(String, bool);
+struct SaidHandler {
+    said: Said,
+    complete: bool,
+}
 
 #[async_trait::async_trait]
 impl CompletionHandler for SaidHandler {
     async fn check(&mut self, now: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
-        self.1 = now.text == self.0 && now.data["parameters"]["lang"] == "en";
+        let lang = self.said.lang.as_ref();
+        let is_in = |lang: &String| now.data["parameters"]["lang"] == lang.as_str();
+        self.complete = now.text == self.said.text && lang.is_none_or(is_in);
         Ok(self.result())
     }
     fn is_complete(&self) -> bool {
-        self.1
+        self.complete
     }
     fn reason(&self) -> &str {
         "it was said"
@@ -366,6 +378,7 @@ impl CompletionHandler for SaidHandler {
 async fn a_condition_of_an_embedder_is_built_and_asked_like_ours() {
     let said = Completion::Custom(Box::new(Said {
         text: "So be it.".to_owned(),
+        lang: Some("en".to_owned()),
     }));
     let mut handler = build_completion(&said, &needed()).expect("it can be built");
     let (step, progress, data) = (
@@ -388,6 +401,7 @@ async fn a_condition_of_an_embedder_is_built_and_asked_like_ours() {
 
     let unfit = Completion::Custom(Box::new(Said {
         text: String::new(),
+        lang: None,
     }));
     let error = build_completion(&unfit, &needed())
         .map(|_| ())

@@ -103,7 +103,7 @@ async fn a_notice_is_delivered_to_a_service_with_a_trusted_certificate() {
 
     delivered.expect("it was taken");
     let (id, ..) = verified(&server.received()[0]);
-    assert_eq!(id, "5f_2a-4");
+    assert_eq!(id, "5f_2a-4-initial_draft-2");
 }
 
 #[tokio::test]

@@ -212,6 +212,105 @@ fn all_that_an_import_changes_and_drops_is_listed_with_its_place() {
     insta::assert_snapshot!("newer_notes", notes(&newer().import()));
 }
 
+/// The format in which steps have an `address` and a `kind`.
+fn addressed() -> Upstream {
+    let agent = json!({
+        "version": "3.0.0",
+        "name": "publisher",
+        "description": "Writes release notes",
+        "runner": {
+            "flow": {
+                "systemPromptPath": "prompts/system.md",
+                "prompts": {"registry": "steps_registry.json", "fallbackDir": "prompts/"},
+            },
+            "verdict": {"type": "poll:state", "config": {"maxIterations": 12}},
+            "boundaries": {"allowedTools": ["Read"], "permissionMode": "acceptEdits"},
+        },
+    });
+    let validator = |phase: &str, command: &str| json!({"type": "command", "phase": phase, "command": command, "successWhen": "exitCode:0"});
+    let address = |c2: &str| json!({"c1": "stages", "c2": c2, "c3": "notes", "edition": "default"});
+    let mut brief = address("continuation");
+    brief["edition"] = "short".into();
+    brief["adaptation"] = "brief".into();
+    let registry = json!({
+        "agentId": "publisher",
+        "version": "4.0.0",
+        "c1": "steps",
+        "entryStepMapping": {
+            "poll:state": {"initial": "initial.notes", "continuation": "continuation.notes"},
+            "count:iteration": {"initial": "initial.notes", "continuation": "initial.notes"},
+        },
+        "validators": {
+            "built": validator("postllm", "make"),
+            "linted": validator("postllm", "make lint"),
+            "ready": validator("preflight", "test -d out"),
+            "shaped": {"type": "schema", "phase": "postllm", "schema": "notes.schema.json"},
+            "spare": validator("postllm", "true"),
+        },
+        "validationSteps": {
+            "closure.notes": {
+                "stepId": "closure.notes", "name": "Check",
+                "address": address("retry"),
+                "preflightConditions": [{"validator": "ready"}],
+                "postLLMConditions": [
+                    {"validator": "built", "params": {}},
+                    {"validator": "linted", "params": {"strict": true}},
+                    {"validator": "shaped"},
+                    {"validator": "gone"},
+                ],
+                "onFailure": {"action": "wait", "maxAttempts": 2, "delay": 5},
+            },
+            "initial.notes": {
+                "stepId": "initial.notes",
+                "preflightConditions": [],
+                "postLLMConditions": [{"validator": "built", "params": {}}],
+                "onFailure": {"action": "retry"},
+            },
+        },
+        "steps": {
+            "initial.notes": {
+                "stepId": "initial.notes", "name": "Collect", "kind": "work",
+                "address": address("initial"), "uvVariables": [],
+                "structuredGate": {"allowedIntents": ["next"], "intentField": "next_action.action"},
+                "transitions": {"next": {"target": "continuation.notes"}},
+            },
+            "continuation.notes": {
+                "stepId": "continuation.notes", "kind": "work", "address": brief,
+                "transitions": {"next": {"target": "closure.notes"}},
+            },
+            "closure.notes": {
+                "stepId": "closure.notes", "kind": "closure", "address": address("closure"),
+                "transitions": {"closing": {"target": null}},
+            },
+        },
+    });
+    let upstream = Upstream::new(&agent, &registry);
+    upstream.write("prompts/system.md", "You write release notes.\n");
+    upstream.write("prompts/stages/initial/notes/f_default.md", "Collect.\n");
+    upstream.write(
+        "prompts/stages/continuation/notes/f_short_brief.md",
+        "Go on.\n",
+    );
+    upstream.write("prompts/stages/closure/notes/f_default.md", "Finish.\n");
+    upstream.write("schemas/notes.schema.json", "{}");
+    upstream.write("config.json", "{}");
+    upstream
+}
+
+#[test]
+fn steps_with_addresses_become_a_valid_flow() {
+    let upstream = addressed();
+
+    let imported = upstream.import();
+
+    insta::assert_snapshot!(
+        "addressed_steps",
+        imported.files[Path::new("steps_registry.json")]
+    );
+    insta::assert_snapshot!("addressed_notes", notes(&imported));
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+}
+
 #[test]
 fn an_agent_of_the_older_shape_repeats_its_continuation_within_its_budget() {
     let agent = json!({
@@ -296,6 +395,21 @@ fn steps_that_are_written_as_ours_are_taken_over_as_they_are() {
     assert_eq!(imported.files[prompt], text);
     assert_eq!(imported.notes, []);
     assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+
+    let mut validated = registry.clone();
+    validated["validators"] = json!({"tests": {"command": "make", "successWhen": "exitCode:0"}});
+    validated["validationSteps"] = json!({
+        "draft": {"validationConditions": [{"validator": "tests"}]},
+    });
+    upstream.write("steps_registry.json", &validated.to_string());
+    let imported = upstream.import();
+    assert_eq!(json_file(&imported, "steps_registry.json"), registry);
+    assert_eq!(
+        notes(&imported),
+        "dropped steps_registry.json /validationSteps/draft: the step has the format of flows, \
+         with its own `check`\n\
+         dropped steps_registry.json /validators/tests: no step uses it\n"
+    );
 }
 
 #[test]
@@ -371,6 +485,13 @@ fn completions_have_the_same_meaning_under_both_of_their_names() {
             let behavior = &json_file(&imported, "agent.json")["behavior"];
             assert_eq!(behavior["completionType"], kind, "{name}");
             assert_eq!(behavior["completionConfig"], expected, "{name}");
+            let weaker =
+                "/requiredFields: only the names are required; their values are not compared";
+            assert_eq!(
+                notes(&imported).contains(weaker),
+                config["requiredFields"].is_object(),
+                "{name}"
+            );
         }
     }
 }
@@ -471,7 +592,7 @@ fn no_file_outside_the_folder_is_imported() {
 
 /// Arbitrary JSON, with the names of fields that are read.
 fn any_json() -> impl Strategy<Value = Value> {
-    const NAMES: &str = "name|behavior|runner|flow|verdict|boundaries|type|config|completionType|completionConfig|conditions|parameters|prompts|steps|a|initial.a|transitions|structuredGate|allowedIntents|target|validators|validationSteps|command|successWhen|c1|c2|userPromptsBase|entryStep|entryStepMapping|requiredFields|maxIterations";
+    const NAMES: &str = "name|behavior|runner|flow|verdict|boundaries|type|config|completionType|completionConfig|conditions|parameters|prompts|steps|a|initial.a|transitions|structuredGate|allowedIntents|target|validators|validationSteps|command|successWhen|c1|c2|userPromptsBase|entryStep|entryStepMapping|requiredFields|maxIterations|address|postLLMConditions|params|initial";
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

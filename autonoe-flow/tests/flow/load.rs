@@ -161,6 +161,7 @@ fn the_steps_may_stand_in_another_file_of_the_folder() {
     assert!(report.is_valid(), "{report}");
 }
 
+// Shows: flows/load/valid
 #[test]
 fn a_finding_knows_the_line_in_the_file() {
     let folder = Folder::new();

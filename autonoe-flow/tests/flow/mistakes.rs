@@ -388,6 +388,14 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
             )),
         ),
         (
+            "names with the prefix of prompts",
+            validate(&definition(
+                agent(json!({"parameters": {"uv-city": {"type": "string"}}})),
+                json!({"entryStep": "a", "steps": {"a": {"prompt": "prompts/a.md", "transition": {"next": "end"},
+                "variables": {"uv-topic": "x"}, "outputs": ["uv-score"]}}}),
+            )),
+        ),
+        (
             "a blank version",
             validate(&definition(agent(json!({"version": " "})), one_step())),
         ),

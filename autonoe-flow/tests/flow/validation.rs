@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::mistakes::{completed, gateway, mistakes, with_prompt};
-use crate::support::{Folder, agent, definition, one_step, step, validated};
+use crate::support::{Folder, agent, definition, one_step, step, validated, validated_step};
 
 #[test]
 fn every_mistake_is_reported_with_its_place_and_a_hint() {
@@ -77,6 +77,7 @@ fn a_number_that_is_too_large_is_reported_with_its_bound() {
     assert!(error.to_string().contains(message), "{error}");
 }
 
+// Shows: flows/validation/texts
 #[test]
 fn every_finding_has_a_file_a_pointer_a_sentence_and_a_hint() {
     for (what, report) in mistakes() {
@@ -153,6 +154,24 @@ fn warnings_do_not_keep_a_flow_from_being_built() {
         .expect("valid");
 
     assert_eq!(flow.warnings()[0].kind, FindingKind::UnreachableStep);
+}
+
+#[test]
+fn a_policy_that_falls_back_needs_a_fallback_of_its_step_in_any_place() {
+    let policy = json!({"onExhausted": "fallback"});
+    let check = json!({"type": "keyword", "keywords": ["OK"], "onFail": {"fallback": "c"}});
+    for fields in [
+        json!({"transition": {"next": "b", "fallback": "c"}, "retry": policy}),
+        json!({"transition": {"next": "b"}, "check": check, "retry": policy}),
+        json!({"transition": {"next": "b"},
+               "retry": {"onExhausted": "fallback", "fallbackStep": "c"}}),
+    ] {
+        assert_eq!(
+            validated_step(fields.clone()),
+            ValidationReport::default(),
+            "{fields}"
+        );
+    }
 }
 
 #[test]

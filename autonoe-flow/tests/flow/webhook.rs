@@ -118,7 +118,10 @@ async fn a_service_is_told_what_failed_with_a_signature_and_an_id() {
     assert_eq!(request.header("content-type"), Some("application/json"));
     let (id, time, event) = verified(request);
     // The ID contains no dot, which separates the signed parts.
-    assert_eq!((id.as_str(), time), ("5f_2a-4", 1_770_000_000));
+    assert_eq!(
+        (id.as_str(), time),
+        ("5f_2a-4-initial_draft-2", 1_770_000_000)
+    );
     let expected = json!({
         "type": "flow.escalated",
         "timestamp": "2026-02-02T02:23:20Z",
@@ -150,7 +153,7 @@ async fn a_delivery_is_retried_with_the_same_id_after_a_transient_error() {
     assert_eq!(clock.seconds(), [1, 2, 9]);
     let told: Vec<_> = server.received().iter().map(verified).collect();
     let ids: Vec<&str> = told.iter().map(|(id, ..)| id.as_str()).collect();
-    assert_eq!(ids, ["5f_2a-4"; 4]);
+    assert_eq!(ids, ["5f_2a-4-initial_draft-2"; 4]);
     // Each attempt is signed at its own time, so that an old one cannot be replayed.
     let times: Vec<i64> = told
         .iter()
@@ -161,18 +164,30 @@ async fn a_delivery_is_retried_with_the_same_id_after_a_transient_error() {
 
 #[tokio::test]
 async fn a_notice_that_is_told_again_after_a_kill_has_the_same_id_and_another_has_not() {
-    let server = HookServer::start(vec![Reply::Status(200); 3]).await;
+    let server = HookServer::start(vec![Reply::Status(200); 5]).await;
     let (clock, to) = (Waits::new(), escalation(&server.url("/"), Some("ops")));
 
-    for iteration in [4, 4, 5] {
-        notifier(&clock)
-            .notify(&to, &notice(iteration))
-            .await
-            .expect("taken");
+    let again = notice(4);
+    let other_iteration = notice(5);
+    let mut other_step = notice(4);
+    other_step.step = "initial.plan".parse().expect("an id");
+    let mut other_visit = notice(4);
+    other_visit.visit = 3;
+    for notice in [notice(4), again, other_iteration, other_step, other_visit] {
+        notifier(&clock).notify(&to, &notice).await.expect("taken");
     }
 
     let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();
-    assert_eq!(ids, ["5f_2a-4", "5f_2a-4", "5f_2a-5"]);
+    assert_eq!(
+        ids,
+        [
+            "5f_2a-4-initial_draft-2",
+            "5f_2a-4-initial_draft-2",
+            "5f_2a-5-initial_draft-2",
+            "5f_2a-4-initial_plan-2",
+            "5f_2a-4-initial_draft-3"
+        ]
+    );
 }
 
 /// Sends a notice to `to`, and returns the error and the number of attempts.
@@ -267,7 +282,7 @@ async fn a_notice_is_sent_again_to_a_slow_service() {
 
     delivered.expect("taken");
     let ids: Vec<String> = server.received().iter().map(|it| verified(it).0).collect();
-    assert_eq!(ids, ["5f_2a-4", "5f_2a-4"]);
+    assert_eq!(ids, ["5f_2a-4-initial_draft-2", "5f_2a-4-initial_draft-2"]);
 }
 
 #[tokio::test]
@@ -372,7 +387,10 @@ async fn without_the_name_of_a_key_nothing_is_signed() {
 
     let requests = server.received();
     assert_eq!(requests[0].header("webhook-signature"), None);
-    assert_eq!(requests[0].header("webhook-id"), Some("5f_2a-4"));
+    assert_eq!(
+        requests[0].header("webhook-id"),
+        Some("5f_2a-4-initial_draft-2")
+    );
 }
 
 #[tokio::test]

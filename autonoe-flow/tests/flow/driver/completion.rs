@@ -86,6 +86,12 @@ async fn every_way_of_being_complete_completes_a_flow() {
             circle(),
             vec![says("one")],
         ),
+        (
+            "custom",
+            json!({"type": "flow-tests-said", "text": "two"}),
+            circle(),
+            vec![says("one"), says("two")],
+        ),
     ] {
         let bench = Fixture::new(scripts);
         let options = bench

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::agent::{BudgetKind, SessionOutcome, Support};
+use autonoe_core::agent::{AgentErrorKind, BudgetKind, SessionOutcome, Support};
 use autonoe_core::{Budget, CostUsd, OnQuota};
 use autonoe_flow::command::CommandOutcome;
 use autonoe_flow::definition::Escalation;
@@ -256,6 +256,26 @@ async fn every_end_of_a_session_means_something_to_a_flow() {
         let result = bench.run_with(flow, bench.options().limits(limits)).await;
 
         assert_eq!(codes(&result), expected, "{outcome:?}");
+    }
+    for (kind, expected) in [
+        (
+            AgentErrorKind::Overloaded,
+            ["step_failed", "sdk_connection"],
+        ),
+        (AgentErrorKind::Timeout, ["step_failed", "sdk_connection"]),
+        (AgentErrorKind::Crashed, ["step_failed", "sdk_session"]),
+    ] {
+        let bench = Fixture::new([SessionScript::new("fails")
+            .says("x")
+            .fails(kind, "it broke")]);
+        let flow = definition(
+            agent(json!({})),
+            json!({"entryStep": "a", "steps": {"a": step("end")}}),
+        );
+
+        let result = bench.run(flow).await;
+
+        assert_eq!(codes(&result), expected, "{kind:?}");
     }
 }
 

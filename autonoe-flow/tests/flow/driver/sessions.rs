@@ -1,7 +1,10 @@
 //! Conversations, permissions and variables of sessions.
 
-use autonoe_core::Capabilities;
-use autonoe_core::agent::Support;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use autonoe_core::agent::{AgentErrorKind, Support};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 use autonoe_flow::{FlowErrorKind, ParameterValues, StartOptions};
 use autonoe_testkit::{CapturedLogs, ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
@@ -15,9 +18,32 @@ fn one_step() -> Value {
 
 /// Agents whose conversations can be continued.
 fn continuing(scripts: impl IntoIterator<Item = SessionScript>) -> Fixture {
-    let agents = ScriptedBackend::new(scripts);
+    continuing_with(ScriptedBackend::new(scripts))
+}
+
+fn continuing_with(agents: ScriptedBackend) -> Fixture {
     let capabilities: Capabilities = agents.capabilities().clone().with_resume(Support::Yes);
     Fixture::with(agents.with_capabilities(capabilities))
+}
+
+/// A backend that has lost all conversations.
+struct Forgetful(Arc<ScriptedBackend>);
+
+#[async_trait]
+impl AgentClientFactory for Forgetful {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.0.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        match &spec.resume {
+            Some(id) => Err(AgentError::new(
+                AgentErrorKind::Configuration,
+                format!("there is no conversation {id}"),
+            )),
+            None => self.0.create(spec),
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -43,6 +69,55 @@ async fn a_conversation_is_continued_where_the_backend_can_and_the_caller_is_tol
         [
             "1: a visit 1 retry 0, fresh",
             "2: b visit 1 retry 0, continues scripted-1"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_conversation_is_replaced_once_in_the_same_iteration() {
+    let refused = SessionScript::new("refused").fails(AgentErrorKind::Authentication, "no");
+    for (fresh, expected) in [(says("two"), vec![]), (refused, vec!["sdk_refused"])] {
+        let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}});
+        let agents = ScriptedBackend::new([says("one")]).for_instruction("b", [fresh]);
+        let bench = continuing_with(agents);
+        let builder = bench.builder().agents(Forgetful(bench.agents.clone()));
+        let options = bench.options_of(builder.build_sessions().expect("parts fit"));
+
+        let result = bench
+            .run_with(definition(agent(json!({})), registry), options)
+            .await;
+
+        assert_eq!(codes(&result), expected);
+        assert_eq!(result.iterations(), 2);
+        assert_eq!(
+            bench.events.lines(),
+            [
+                "1: a visit 1 retry 0, fresh",
+                "2: b visit 1 retry 0, continues scripted-1",
+                "2: b visit 1 retry 0, fresh"
+            ]
+        );
+        assert_eq!(bench.agents.prompts(), ["Go on.", "Go on."]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_was_resumed_and_failed_is_a_failed_iteration() {
+    let mut b = step("end");
+    b["retry"] = json!({"maxRetries": 1});
+    let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": b}});
+    let fails = SessionScript::new("fails").fails(AgentErrorKind::Overloaded, "no answer");
+    let bench = continuing([says("one"), fails, says("two")]);
+
+    let result = bench.run(definition(agent(json!({})), registry)).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(
+        bench.events.lines(),
+        [
+            "1: a visit 1 retry 0, fresh",
+            "2: b visit 1 retry 0, continues scripted-1",
+            "3: b visit 1 retry 1, fresh"
         ]
     );
 }

@@ -1,10 +1,14 @@
 //! Values that an iteration receives from the previous ones.
 
-use autonoe_flow::{FlowAction, FlowErrorKind};
+use autonoe_core::CostUsd;
+use autonoe_core::agent::CostTotal;
+use autonoe_core::time::AgentSessionId;
+use autonoe_flow::machine::{Expense, SessionChoice};
+use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{PROMPT, checked, part};
-use crate::machine_script::{Script, breaks, says, says_in, sets};
+use crate::machine_script::{Script, breaks, failure, says, says_in, sets};
 use crate::support::step;
 
 #[test]
@@ -43,6 +47,52 @@ fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
             "prompt 5: a visit 2",
             "prompt 6: b visit 2"
         ]
+    );
+}
+
+#[test]
+fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
+    let mut script = Script::with_steps(json!({"a": step("b"), "b": step("end")}))
+        .prompts([says_in("one", "x"), says_in("two", "y")]);
+    let mut action = script.begin();
+    while !matches!(&action, FlowAction::Prompt(order) if order.iteration == 2) {
+        action = script.step(action);
+    }
+    let lost = FlowFact::ConversationLost {
+        at: script.now,
+        iteration: 2,
+        failure: failure(FlowErrorKind::SdkRefused),
+        spent: Expense {
+            cost: CostTotal::known(CostUsd::from_cents(3)),
+            ..Expense::default()
+        },
+    };
+
+    let repeated = script.apply(lost.clone());
+    // A new conversation cannot be lost.
+    let ignored = script.apply(lost);
+
+    let (FlowAction::Prompt(mut sent), FlowAction::Prompt(again)) = (action, &repeated) else {
+        panic!("{repeated:?}");
+    };
+    sent.session = SessionChoice::Fresh;
+    assert_eq!(*again, sent);
+    assert_eq!(ignored, FlowAction::Continue);
+    let mut action = repeated;
+    while !matches!(action, FlowAction::Finish(_)) {
+        action = script.step(action);
+    }
+    let run = autonoe_core::RunId::new("r");
+    let result = script.machine.result(&run, script.now).expect("it ended");
+    assert_eq!(result.iterations(), 2);
+    assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(1 + 3 + 1));
+    assert_eq!(
+        script
+            .machine
+            .context()
+            .session_id()
+            .map(AgentSessionId::as_str),
+        Some("two")
     );
 }
 
@@ -116,26 +166,69 @@ fn a_check_receives_all_answers_of_its_try() {
     assert_eq!(order.iteration, 2);
 }
 
+// Shows: flows/retry/sub-steps
+#[test]
+fn a_sub_step_that_runs_again_in_a_retry_of_its_parent_has_new_values() {
+    let mut a = checked("end", json!({"retry": {"maxRetries": 1}}));
+    a["subSteps"] = json!(["p"]);
+    let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))
+        .prompts(["one", "two", "three", "four"].map(says))
+        .checks([false]);
+    let mut seen = Vec::new();
+    let mut action = script.begin();
+    while !matches!(action, FlowAction::Finish(_)) {
+        if let FlowAction::Prompt(order) = &action {
+            let value = |name: &str| order.variables[name].clone();
+            seen.push([
+                value("step"),
+                value("iteration"),
+                value("previous_response"),
+            ]);
+        }
+        action = script.step(action);
+    }
+
+    assert_eq!(
+        seen,
+        [
+            ["a", "1", ""],
+            ["p", "2", "one"],
+            // The step itself keeps its values.
+            ["a", "1", ""],
+            ["p", "4", "three"]
+        ]
+    );
+}
+
 #[test]
 fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
-    let mut a = step("b");
-    a["retry"] = json!({"maxRetries": 1});
-    let script = Script::with_steps(json!({"a": a, "b": step("end")}))
-        .prompts(
-            [says("first"), breaks(FlowErrorKind::SdkSession)]
-                .into_iter()
-                .rev(),
-        )
-        .run();
+    let mut b = step("end");
+    b["retry"] = json!({"maxRetries": 1});
+    let mut script = Script::with_steps(json!({"a": step("b"), "b": b})).prompts([
+        says("first"),
+        breaks(FlowErrorKind::SdkSession),
+        says("second"),
+    ]);
+    let carried = |script: &Script| script.machine.context().carry().previous_response.clone();
+    let mut seen = Vec::new();
+    let mut action = script.begin();
+    while !matches!(action, FlowAction::Finish(_)) {
+        if let FlowAction::Prompt(_) = action {
+            seen.push(carried(&script));
+        }
+        action = script.step(action);
+    }
 
+    let first = || Some("first".to_owned());
+    assert_eq!(seen, [None, first(), first()]);
+    assert_eq!(carried(&script).as_deref(), Some("second"));
     let context = script.machine.context();
-    assert_eq!(context.carry().previous_response.as_deref(), Some("fine"));
     let failed: Vec<bool> = context
         .summaries()
         .iter()
         .map(|it| it.failure.is_some())
         .collect();
-    assert_eq!(failed, [true, false, false]);
+    assert_eq!(failed, [false, true, false]);
     assert_eq!(context.summaries().len() as u64, context.iteration());
 }
 

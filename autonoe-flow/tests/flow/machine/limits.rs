@@ -26,6 +26,7 @@ fn one_visit_more_in_a_row_than_the_limit_is_an_error_and_retries_are_no_visits(
     assert_eq!(script.machine.context().iteration(), 6);
 }
 
+// Shows: flows/transitions/loops
 #[test]
 fn a_loop_over_two_steps_is_allowed_and_its_visits_are_counted_up_to_their_limit() {
     let registry = json!({
@@ -70,25 +71,45 @@ fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() 
     assert_eq!(script.machine.context().iteration(), 1);
 }
 
-/// Steps of which the first one hits a rate limit, with this policy.
-fn limited(policy: Value, times: usize) -> Script {
+/// Steps of which the first one has `fields` and hits a rate limit. The others do not.
+fn limited(fields: &Value, times: usize) -> Script {
     let mut a = step("b");
-    a["retry"] = policy.clone();
+    for (name, value) in fields.as_object().expect("fields") {
+        a[name] = value.clone();
+    }
     let mut steps = json!({"a": a, "b": step("end")});
-    if policy["fallbackStep"].is_string() {
+    let targets = [
+        &fields["retry"]["fallbackStep"],
+        &fields["escalation"]["escalateTo"],
+    ];
+    if targets.iter().any(|target| **target == "c") {
         steps["c"] = step("end");
     }
     let limited = || PromptOutcome::RateLimited { resets_at: None };
     Script::with_steps(steps).prompts(std::iter::repeat_with(limited).take(times))
 }
 
+/// Escalations to which a spent quota does not lead, because no other step would run, or the flow
+/// would end after it.
+fn escalations_without_another_step() -> Vec<Value> {
+    let mut escalations = vec![json!({"escalateTo": "c", "returnFlow": "abort"})];
+    for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
+        for then in ["resume", "restart", "abort"] {
+            escalations
+                .push(json!({"escalateTo": to, "notificationMethod": method, "returnFlow": then}));
+        }
+    }
+    escalations
+}
+
 #[test]
 fn a_rate_limit_fails_the_step_of_a_flow_that_is_not_to_wait_and_its_policy_decides() {
     let stopped = "stopped: sdk_rate_limit";
-    for (policy, times, expected) in [
-        (json!({"maxRetries": 0}), 1, vec![stopped]),
+    let policy = |policy: Value| json!({"retry": policy});
+    let mut cases = vec![
+        (policy(json!({"maxRetries": 0})), 1, vec![stopped]),
         (
-            json!({"maxRetries": 2}),
+            policy(json!({"maxRetries": 2})),
             3,
             vec![
                 "wait for Retry until 1000 ms",
@@ -99,7 +120,7 @@ fn a_rate_limit_fails_the_step_of_a_flow_that_is_not_to_wait_and_its_policy_deci
             ],
         ),
         (
-            json!({"maxRetries": 1}),
+            policy(json!({"maxRetries": 1})),
             1,
             vec![
                 "wait for Retry until 1000 ms",
@@ -110,44 +131,70 @@ fn a_rate_limit_fails_the_step_of_a_flow_that_is_not_to_wait_and_its_policy_deci
             ],
         ),
         (
-            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"}),
+            policy(json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"})),
             1,
             vec!["prompt 1: c", "complete at end?", "complete"],
         ),
         (
-            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            policy(json!({"maxRetries": 0, "onExhausted": "skip"})),
             1,
             vec!["prompt 1: b", "complete at end?", "complete"],
         ),
-    ] {
-        let script = limited(policy.clone(), times).run();
+    ];
+    for then in ["resume", "restart"] {
+        cases.push((
+            json!({"escalation": {"escalateTo": "c", "returnFlow": then}}),
+            1,
+            vec![
+                "prompt 1: c",
+                "prompt 2: a visit 2",
+                "prompt 3: b",
+                "complete at end?",
+                "complete",
+            ],
+        ));
+    }
+    for escalation in escalations_without_another_step() {
+        cases.push((json!({"escalation": escalation}), 1, vec![stopped]));
+    }
+    for (fields, times, expected) in cases {
+        let script = limited(&fields, times).run();
 
-        assert_eq!(script.steps()[1..], expected, "{policy}");
+        assert_eq!(script.steps()[1..], expected, "{fields}");
     }
 }
 
 // Shows: flows/quota/stop
 #[test]
 fn a_spent_quota_leaves_the_step_where_it_was() {
-    let mut script = limited(json!({"maxRetries": 1}), 2).run();
-    let at = script.now;
-
-    let mut action = script.apply(FlowFact::Resumed { at });
-    while !matches!(action, FlowAction::Finish(_)) {
-        action = script.step(action);
+    let retried = json!({"retry": {"maxRetries": 1}});
+    let mut cases = vec![(retried, 2, "prompt 1: a retry 1")];
+    for escalation in escalations_without_another_step() {
+        cases.push((json!({"escalation": escalation}), 1, "prompt 1: a"));
     }
+    for (fields, times, again) in cases {
+        let mut script = limited(&fields, times).run();
+        let (at, stopped) = (script.now, script.steps().len() - 1);
 
-    assert_eq!(
-        script.steps()[3..],
-        [
-            "stopped: sdk_rate_limit",
-            "prompt 1: a retry 1",
-            "prompt 2: b",
-            "complete at end?",
-            "complete"
-        ]
-    );
-    assert_eq!(script.machine.steps()["a"].passed, Some(true));
+        let mut action = script.apply(FlowFact::Resumed { at });
+        while !matches!(action, FlowAction::Finish(_)) {
+            action = script.step(action);
+        }
+
+        assert_eq!(
+            script.steps()[stopped..],
+            [
+                "stopped: sdk_rate_limit",
+                again,
+                "prompt 2: b",
+                "complete at end?",
+                "complete"
+            ],
+            "{fields}"
+        );
+        let a = &script.machine.steps()["a"];
+        assert_eq!((a.passed, a.visits), (Some(true), 1), "{fields}");
+    }
 }
 
 #[test]
@@ -191,17 +238,26 @@ fn a_rate_limit_of_a_sub_step_follows_the_policies_of_the_steps_around_it() {
 // Shows: flows/quota/stop
 #[test]
 fn a_rate_limit_of_a_judge_stops_the_flow_at_its_check_if_it_is_not_to_wait() {
-    let a = checked("end", json!({"retry": {"maxRetries": 0}}));
-    let mut script = Script::with_steps(json!({"a": a}));
+    let mut cases = vec![json!({"retry": {"maxRetries": 0}})];
+    for escalation in escalations_without_another_step() {
+        cases.push(json!({"escalation": escalation}));
+    }
+    for fields in cases {
+        let mut steps = json!({"a": checked("end", fields.clone())});
+        if fields["escalation"]["escalateTo"] == "c" {
+            steps["c"] = step("end");
+        }
+        let mut script = Script::with_steps(steps);
 
-    let action = check_limited(&mut script);
-    let resumed = script.apply(FlowFact::Resumed { at: script.now });
+        let action = check_limited(&mut script);
+        let resumed = script.apply(FlowFact::Resumed { at: script.now });
 
-    let FlowAction::Finish(FlowEnd::Stopped { failure }) = action else {
-        panic!("{action:?}");
-    };
-    assert_eq!(failure.kind, FlowErrorKind::SdkRateLimit);
-    assert!(matches!(resumed, FlowAction::Check(_)), "{resumed:?}");
+        let FlowAction::Finish(FlowEnd::Stopped { failure }) = action else {
+            panic!("{fields}: {action:?}");
+        };
+        assert_eq!(failure.kind, FlowErrorKind::SdkRateLimit, "{fields}");
+        assert!(matches!(resumed, FlowAction::Check(_)), "{resumed:?}");
+    }
 }
 
 #[test]
@@ -213,11 +269,11 @@ fn a_rate_limit_of_a_judge_follows_the_retries_and_the_fallback_of_its_step() {
         ),
         (
             json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b"}),
-            vec!["prompt 2: b", "complete at end?", "complete"],
+            vec!["prompt 2: b", "complete?", "complete at end?", "complete"],
         ),
         (
             json!({"maxRetries": 0, "onExhausted": "skip"}),
-            vec!["prompt 2: c", "complete at end?", "complete"],
+            vec!["prompt 2: c", "complete?", "complete at end?", "complete"],
         ),
     ] {
         let a = checked("c", json!({"retry": policy}));
@@ -228,11 +284,8 @@ fn a_rate_limit_of_a_judge_follows_the_retries_and_the_fallback_of_its_step() {
             action = script.step(action);
         }
 
-        assert!(
-            script.steps()[2..].starts_with(&expected),
-            "{policy}: {:?}",
-            script.steps()
-        );
+        let actions: Vec<&str> = script.actions[2..].iter().map(String::as_str).collect();
+        assert!(actions.starts_with(&expected), "{policy}: {actions:?}");
     }
 }
 
@@ -329,7 +382,7 @@ fn the_time_since_a_stop_does_not_count() {
 
 #[test]
 fn a_stopped_flow_continues_only_when_it_is_resumed() {
-    let mut script = limited(json!({"maxRetries": 0}), 1).run();
+    let mut script = limited(&json!({}), 1).run();
     let at = script.now;
     let stopped = script.machine.clone();
 

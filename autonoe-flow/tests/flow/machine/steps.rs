@@ -224,6 +224,48 @@ fn a_check_without_a_verdict_fails_the_step() {
     assert_eq!(script.machine.progress().checks, 0);
 }
 
+// Shows: flows/keywords/no-verdict
+#[test]
+fn the_completion_waits_for_a_verdict_while_the_flow_has_another_path() {
+    for (policy, expected) in [
+        (
+            json!({"maxRetries": 1}),
+            vec![
+                "prompt 2: a retry 1",
+                "check a",
+                "complete?",
+                "prompt 3: b",
+                "complete?",
+            ],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            vec!["prompt 2: b", "complete?"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"}),
+            vec!["prompt 2: c", "complete?"],
+        ),
+        (
+            json!({"maxRetries": 0}),
+            vec!["complete?", "failed: step_failed"],
+        ),
+    ] {
+        let mut steps = json!({"a": checked("b", json!({"retry": policy})), "b": step("end")});
+        if policy["fallbackStep"].is_string() {
+            steps["c"] = step("end");
+        }
+        let mut script = Script::with_steps(steps);
+        script.checks = [Err(FlowErrorKind::StepCheck)].into();
+
+        let script = script.run();
+
+        let (before, after) = script.actions.split_at(2);
+        assert_eq!(before, ["prompt 1: a", "check a"]);
+        assert_eq!(after[..expected.len()], expected, "{policy}");
+    }
+}
+
 #[test]
 fn a_failed_completion_check_is_retried_as_often_as_the_step() {
     let mut a = step("end");
@@ -308,6 +350,7 @@ fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
     }
 }
 
+// Shows: flows/keywords/no-verdict
 #[test]
 fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
     let mut a = checked("end", json!({}));
@@ -362,6 +405,7 @@ fn a_parent_fails_when_a_sub_step_fails_and_runs_again_as_a_whole() {
     assert_eq!(script.machine.steps()["p"].visits, 1);
 }
 
+// Shows: flows/sub-steps/sequential
 #[test]
 fn a_sub_step_that_is_skipped_does_not_fail_its_parent() {
     let a = json!({"subSteps": ["p"], "transition": {"next": "end"}});
