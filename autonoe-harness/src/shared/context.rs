@@ -235,6 +235,13 @@ impl SharedContext {
         Ok(self.database.write(write).await?)
     }
 
+    /// Returns whether an event with this key is stored.
+    pub(crate) async fn has_event(&self, key: &str) -> Result<bool, SharedError> {
+        let key = key.to_owned();
+        let read = move |db: &Transaction<'_>| event::exists(db, &key);
+        Ok(self.database.read(read).await?)
+    }
+
     /// Returns up to `limit` events after `after`, in order. Continuing from the cursor of the last
     /// event misses none and repeats none.
     ///
