@@ -168,7 +168,7 @@ impl SharedContext {
     }
 
     /// Publishes a copy of the file at `path` under a name, replacing the previous file. Publishing
-    /// the same content again changes nothing.
+    /// the same content again, from the same member and with the same metadata, changes nothing.
     ///
     /// Readers of the previous file keep it. A symlink at `path` is refused, but symlinks among the
     /// parent folders are followed: check a path that an agent chose.
@@ -273,10 +273,13 @@ async fn on_thread<T: Send + 'static>(
     })
 }
 
-/// Stores the row of an artifact, unless the last one of its name has the same content.
+/// Stores the row of an artifact, unless the last one of its name has the same content, source and
+/// metadata.
 fn publish(db: &Connection, folder: &Path, mut new: Artifact) -> Result<Artifact, DatabaseError> {
     if let Some(last) = last_of(db, folder, &new.name)?
         && last.sha256 == new.sha256
+        && last.source_member == new.source_member
+        && last.metadata == new.metadata
     {
         return Ok(last);
     }
