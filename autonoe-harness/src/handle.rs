@@ -130,7 +130,8 @@ impl MemberHandle {
         self.folder.path().join("state.db")
     }
 
-    /// Returns the working directory of its agent, once it has reported one.
+    /// Returns the working directory of its agent: the folder of the current task, in the worktree of
+    /// an exploration while there is one. `None` before the first task.
     pub fn working_dir(&self) -> Option<PathBuf> {
         self.view().progress.working_dir
     }

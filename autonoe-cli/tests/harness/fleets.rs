@@ -216,6 +216,8 @@ fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
         assert_eq!(late["id"], "late", "{outcome:#}");
         assert_eq!(late["success"], wait_for_all, "{outcome:#}");
         assert_ne!(outcome["winner"], "late", "{outcome:#}");
+        let warning = "voting:best-tests decides by the first member to end";
+        assert!(ended.stderr.contains(warning), "{ended:?}");
     }
 }
 

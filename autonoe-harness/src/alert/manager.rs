@@ -61,6 +61,9 @@ pub struct AlertManager {
 type Reaction = Box<dyn Fn(&Alert) + Send + Sync>;
 
 impl AlertManager {
+    /// The number of alerts that [`get_recent`](Self::get_recent) returns.
+    pub const RECENT_ALERTS: usize = 10;
+
     /// Creates a manager that records alerts in the log of a member.
     pub fn new(log: impl Into<PathBuf>) -> Self {
         Self {
@@ -183,6 +186,15 @@ impl AlertManager {
     pub async fn recent(&self, count: usize) -> Result<Vec<Alert>, AlertError> {
         let mut alerts = self.history().await?.alerts;
         Ok(alerts.split_off(alerts.len().saturating_sub(count)))
+    }
+
+    /// Returns the last [`RECENT_ALERTS`](Self::RECENT_ALERTS) alerts, in log order.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be read.
+    pub async fn get_recent(&self) -> Result<Vec<Alert>, AlertError> {
+        self.recent(Self::RECENT_ALERTS).await
     }
 }
 

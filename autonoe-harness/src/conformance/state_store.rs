@@ -137,6 +137,27 @@ pub async fn state_store(empty: &impl AsyncFn() -> Arc<dyn StateStore>) -> Confo
         .await;
     checks
         .run(
+            "a task that is in progress or completed can be saved, and keeps its status and result",
+            async {
+                for status in [TaskStatus::InProgress, TaskStatus::Completed] {
+                    let store = empty().await;
+                    good(store.save_task(&task("a", &[])?, at(0)).await)?;
+                    let before = TaskUpdate::new(status).output("half");
+                    update(&*store, "a", &before, 1).await?;
+                    let mut changed = task("a", &[])?;
+                    changed.task.goal = "Something else.".to_owned();
+                    good(store.save_task(&changed, at(2)).await)?;
+                    let tasks = good(store.tasks().await)?;
+                    same("its status", &status_of(&tasks), &vec![("a", status)])?;
+                    same("its output", &tasks[0].output.as_deref(), &Some("half"))?;
+                    same("its definition", &tasks[0].task, &changed.task)?;
+                }
+                Ok(())
+            },
+        )
+        .await;
+    checks
+        .run(
             "a task that was in progress at a crash is open again",
             async {
                 let store = empty().await;

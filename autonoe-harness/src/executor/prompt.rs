@@ -220,6 +220,7 @@ mod tests {
         }
     }
 
+    // Shows: fleets/executor/prompt
     #[test]
     fn a_text_with_headings_does_not_become_sections() {
         for (goal, expected) in [
@@ -254,6 +255,7 @@ mod tests {
         }
     }
 
+    // Shows: fleets/executor/prompt
     #[test]
     fn a_follow_up_has_the_context_and_not_the_task_again() {
         let task = task("Do it.").context("One.").success_criteria("It works.");

@@ -68,6 +68,7 @@ impl FleetRun {
             member.kept.retain(is_kept);
         }
         self.rebuild_member_states().await;
+        self.share_member_ends().await;
         let now = self.clock.now();
         if let Some(why) = &report.not_merged {
             let alert = Alert::new("not_merged", Severity::Error, why, now);

@@ -228,3 +228,213 @@ impl MemberMessages {
         Some(alert)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::CostUsd;
+    use autonoe_core::agent::{CostTotal, TokenUsage};
+
+    use super::*;
+    use crate::budget::Spending;
+    use crate::coordinate::CutShort;
+    use crate::executor::{ExecutionOutcome, TaskId, Verification};
+    use crate::progress::ProgressSignal;
+    use crate::recovery::{RecoveryAttempt, RecoveryStep};
+    use crate::strategy::MemberReport;
+    use crate::stuck::StuckReport;
+
+    const AT: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn task() -> TaskId {
+        "T-1".parse().expect("an id")
+    }
+
+    fn iteration(level: StuckLevel) -> WorkEvent {
+        WorkEvent::IterationEnded {
+            task: task(),
+            iteration: 1,
+            branch: None,
+            at: AT,
+            cli: "codex".to_owned(),
+            model: None,
+            end: ExecutionOutcome::Completed,
+            conversation: None,
+            verification: Verification::failed("it does not exist"),
+            score: 0.0,
+            stuck: StuckReport {
+                level,
+                reasons: Vec::new(),
+            },
+            denied: 0,
+            messages: Vec::new(),
+            cost: CostTotal::default(),
+            tokens: TokenUsage::default(),
+            duration_ms: 1,
+            signal: ProgressSignal::default(),
+            output: String::new(),
+            checks: Spending::default(),
+            interrupted: false,
+            result: None,
+        }
+    }
+
+    fn recovered(change: RecoveryChange) -> WorkEvent {
+        WorkEvent::Recovered {
+            task: task(),
+            iteration: 1,
+            strategy: "s".to_owned(),
+            step: RecoveryStep::new("label", "said", change),
+            skipped: Vec::new(),
+            attempt: RecoveryAttempt::default(),
+        }
+    }
+
+    fn ended(success: bool) -> WorkEvent {
+        WorkEvent::Ended {
+            task: task(),
+            at: AT,
+            success,
+            reason: "r".to_owned(),
+            iterations: 1,
+        }
+    }
+
+    fn kind(alert: &Alert) -> (&str, Severity) {
+        (&alert.kind, alert.severity)
+    }
+
+    #[test]
+    fn each_event_of_a_member_raises_its_alert_with_its_severity() {
+        let (question, goal) = ("Which one?".to_owned(), "Another.".to_owned());
+        let not_started = WorkEvent::NotStarted {
+            task: task(),
+            iteration: 1,
+            branch: None,
+            reason: "r".to_owned(),
+        };
+        let started = WorkEvent::TaskStarted {
+            task: task(),
+            at: AT,
+        };
+        let waiting = WorkEvent::Waiting {
+            task: task(),
+            until: AT,
+        };
+        let stuck = || iteration(StuckLevel::Stuck);
+        for (before, event, expected) in [
+            (None, started, None),
+            (None, iteration(StuckLevel::Fine), None),
+            (
+                None,
+                iteration(StuckLevel::Warning),
+                Some(("no_progress", Severity::Warning)),
+            ),
+            (None, stuck(), Some(("stuck", Severity::Warning))),
+            (
+                None,
+                iteration(StuckLevel::Critical),
+                Some(("runaway", Severity::Critical)),
+            ),
+            (
+                None,
+                recovered(RecoveryChange::Ask { question }),
+                Some(("asks_person", Severity::Warning)),
+            ),
+            (
+                None,
+                recovered(RecoveryChange::Prompt { goal }),
+                Some(("stuck_recovery", Severity::Info)),
+            ),
+            (None, waiting, Some(("quota", Severity::Info))),
+            (None, ended(true), Some(("task_done", Severity::Success))),
+            (None, ended(false), Some(("task_failed", Severity::Error))),
+            (
+                Some(stuck()),
+                ended(false),
+                Some(("recovery_exhausted", Severity::Critical)),
+            ),
+            (
+                Some(not_started),
+                ended(false),
+                Some(("recovery_exhausted", Severity::Critical)),
+            ),
+        ] {
+            let mut messages = MemberMessages::default();
+            if let Some(before) = before {
+                messages.render(&before, AT);
+            }
+
+            let (_, alert) = messages.render(&event, AT);
+
+            assert_eq!(alert.as_ref().map(kind), expected, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn each_event_of_a_fleet_raises_its_alert_with_its_severity() {
+        let id = || MemberId::new("a");
+        let end = |result| FleetEventKind::Ended { result };
+        let finished = |success| FleetEventKind::Finished {
+            success,
+            winner: None,
+        };
+        let waits = FleetEventKind::WaitsForBudget {
+            member: id(),
+            reason: "r".to_owned(),
+        };
+        let cut_short = FleetEventKind::CutShort {
+            reason: CutShort::TimedOut,
+        };
+        for (event, expected) in [
+            (FleetEventKind::Paused, None),
+            (waits, Some(("waits_for_budget", Severity::Warning))),
+            (cut_short, Some(("cut_short", Severity::Warning))),
+            (end(MemberReport::success(id(), "done")), None),
+            (
+                end(MemberReport::failure(id(), "it broke")),
+                Some(("member_failed", Severity::Error)),
+            ),
+            (finished(true), Some(("fleet_ended", Severity::Success))),
+            (finished(false), Some(("fleet_ended", Severity::Error))),
+        ] {
+            let event = fleet_event(event);
+
+            let alert = fleet_alert(&event, &[]);
+
+            assert_eq!(alert.as_ref().map(kind), expected, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn a_budget_of_a_fleet_that_is_nearly_spent_raises_one_warning() {
+        let budget = Budget {
+            cost_usd: Some(CostUsd::from_cents(100)),
+            ..Budget::default()
+        };
+        let spent = |cents| BudgetUsage {
+            cost: CostTotal::known(CostUsd::from_cents(cents)),
+            ..BudgetUsage::default()
+        };
+        let event = fleet_event(FleetEventKind::Resumed);
+        let expected = ("budget_nearly_spent", Severity::Warning);
+        for (before, after, expected) in [
+            (0, 79, None),
+            (79, 80, Some(expected)),
+            (80, 90, None),
+            (79, 100, None),
+        ] {
+            let alerts = fleet_budget_alerts(&event, &budget, &spent(before), &spent(after));
+
+            let kinds: Vec<_> = alerts.iter().map(kind).collect();
+            assert_eq!(kinds, Vec::from_iter(expected), "{before} {after}");
+        }
+    }
+
+    fn fleet_event(kind: FleetEventKind) -> FleetEvent {
+        FleetEvent {
+            fleet: "f".to_owned(),
+            at: AT,
+            kind,
+        }
+    }
+}

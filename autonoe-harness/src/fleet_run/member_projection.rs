@@ -92,8 +92,13 @@ impl MemberProjection {
         projected
     }
 
+    /// Returns the key of the event of the member's end. There is none before the run was opened.
+    pub(super) fn end_key(&self) -> Option<String> {
+        self.key("end", "")
+    }
+
     /// Returns the event of the member's end: `complete`, `fail` or `stop`. There is none before
-    /// the run was opened.
+    /// the run was opened. The three kinds have the same key, so that a member ends once.
     pub(super) fn outcome_event(
         &self,
         outcome: &RunOutcome,
@@ -111,7 +116,8 @@ impl MemberProjection {
             "error": result.error,
             "artifact": artifact,
         });
-        self.event(kind, "", at, details)
+        let end = NewMemberEvent::new(kind, at).member(self.member.clone());
+        Some(end.details(details).key(self.end_key()?))
     }
 
     fn execution(&mut self, entry: &WorkEvent) -> Option<TaskChange> {
@@ -188,11 +194,15 @@ impl MemberProjection {
         at: Timestamp,
         details: Value,
     ) -> Option<NewMemberEvent> {
-        let began = self.began?;
-        let key = format!("{} {began} {kind} {place}", self.member);
         let event = NewMemberEvent::new(kind, at)
             .member(self.member.clone())
             .details(details);
-        Some(event.key(key.trim_end()))
+        Some(event.key(self.key(kind, place)?))
+    }
+
+    fn key(&self, kind: &str, place: &str) -> Option<String> {
+        let began = self.began?;
+        let key = format!("{} {began} {kind} {place}", self.member);
+        Some(key.trim_end().to_owned())
     }
 }

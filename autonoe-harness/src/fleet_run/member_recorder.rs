@@ -7,19 +7,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::engine::RunOutcome;
 use autonoe_core::event::Failure;
-use autonoe_core::project::replace_file_durably;
 use autonoe_core::time::Clock;
-use serde_json::json;
 use tokio::sync::{Mutex, OnceCell};
 
 use super::FleetHome;
 use super::log_messages::MemberMessages;
+use super::member_end::MemberEnd;
 use super::member_projection::MemberProjection;
 use super::member_state::{RebuiltState, rebuild_state};
 use super::order::MemberOrder;
 use crate::alert::{Alert, AlertManager, Severity};
 use crate::folder::{MemberFolder, MemberLog, MemberStatus};
-use crate::shared::{ArtifactName, NewMemberEvent, SharedContext, SharedError};
+use crate::shared::{NewMemberEvent, SharedContext, SharedError};
 use crate::state::{SqliteState, StateError};
 use crate::strategy::{MemberId, MemberReport};
 use crate::work::{RecoveredState, WorkEvent, WorkJournal, WorkObserver};
@@ -30,7 +29,7 @@ const PAUSE_POLL: Duration = Duration::from_millis(50);
 /// Maximum number of such checks. The server of a folder polls for requests every second.
 const PAUSE_POLLS: usize = 200;
 
-type Trouble = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
 /// Records the work of a member in its journal, `work.jsonl`, which is the source of truth. The
 /// state (`state.db`), the log, the alerts and the shared events are derived from the journal.
@@ -140,23 +139,10 @@ impl MemberRecorder {
 
     async fn try_share(&self, outcome: &RunOutcome) -> Result<(), Trouble> {
         let result: MemberReport = serde_json::from_value(outcome.output.clone())?;
-        let (artifact, now) = (format!("{}.md", self.id), self.clock.now());
-        let name: ArtifactName = artifact.parse()?;
-        let path = self.folder.path().join("output.md");
-        replace_file_durably(&path, result.output.as_bytes())?;
-        let about = json!({"success": result.success});
+        let end = MemberEnd::read(&self.folder)?;
         let shared = self.shared().await?;
-        shared
-            .publish_artifact(&name, &path, &self.id, &about, now)
-            .await?;
-        let mut projection = MemberProjection::new(self.id.clone());
-        let entries = WorkJournal::read(&journal_of(&self.folder))?;
-        let mut events: Vec<_> = entries
-            .iter()
-            .flat_map(|entry| projection.apply(entry).events)
-            .collect();
-        events.extend(projection.outcome_event(outcome, &result, &artifact, now));
-        Ok(self.try_emit(&events).await?)
+        end.share(shared, &self.folder, outcome, &result, self.clock.now())
+            .await
     }
 
     fn line(&self, text: &str) {

@@ -142,9 +142,11 @@ impl MemberWork {
         let input = serde_json::to_value(&order.work).map_err(|error| wrong(error.to_string()))?;
         let run = RunSpec::new(run.id.clone(), run.job.clone(), input);
         let outcome = work.run(&run, context).await;
-        let stop = folder.stop_requested().ok().flatten();
-        let is_left_for_later =
-            matches!(outcome.ending, RunEnding::Cancelled { .. }) && stop.is_none();
+        let is_stopped = folder.stop_requested().ok().flatten().is_some();
+        let is_interrupted = context.control().is_cancelled()
+            || matches!(outcome.ending, RunEnding::Cancelled { .. });
+        // An interrupted merge is a failure here, but the next process resumes it.
+        let is_left_for_later = is_interrupted && !is_stopped && !outcome.is_success();
         if !is_left_for_later {
             record.share(&outcome).await;
             folder.remove_conversations();

@@ -7,6 +7,7 @@ mod fleet_recorder;
 mod home;
 mod leadership;
 mod log_messages;
+mod member_end;
 mod member_projection;
 mod member_recorder;
 mod member_state;

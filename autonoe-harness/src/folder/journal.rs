@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for JournalEntry {
 
 impl JournalEntry {
     /// Returns the time of the entry, if it has one.
-    pub(super) fn at(&self) -> Option<Timestamp> {
+    pub(crate) fn at(&self) -> Option<Timestamp> {
         match self {
             Self::Fact(entry) => Some(entry.at),
             Self::Work(event) => event.at(),

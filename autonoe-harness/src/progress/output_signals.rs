@@ -105,6 +105,7 @@ mod tests {
         assert!(found < 0.2, "{found}");
     }
 
+    // Shows: fleets/progress/markers
     #[test]
     fn markers_are_the_texts_between_the_tags_each_once() {
         let output = "<progress> a </progress> x <progress>b</progress><progress></progress>\

@@ -94,6 +94,8 @@ impl<'a> Attribute<'a> {
             .find(|(name, _)| name.eq_ignore_ascii_case(key));
         match ignored {
             Some((_, reason)) => Self::Ignored { key, reason },
+            // `Requirements:` starts a list of the description.
+            None if value.is_empty() => Self::Text(text),
             None => Self::Unknown {
                 key,
                 meant: nearest(key, KEYS),

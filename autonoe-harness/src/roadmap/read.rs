@@ -191,7 +191,7 @@ impl Draft {
                 let result = if self.keys.contains(&key) {
                     Err(format!("{key} is set twice"))
                 } else {
-                    self.set(key, value, line.number)
+                    self.set(key, value, line, warnings)
                 };
                 self.keys.push(key);
                 let column = line.column_of(value);
@@ -221,7 +221,13 @@ impl Draft {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str, line: usize) -> Result<(), String> {
+    fn set(
+        &mut self,
+        key: &str,
+        value: &str,
+        line: &Line<'_>,
+        warnings: &mut Vec<RoadmapFinding>,
+    ) -> Result<(), String> {
         if value.is_empty() {
             return Err(format!("{key} is empty"));
         }
@@ -238,13 +244,17 @@ impl Draft {
                 self.planned.fallbacks = names;
             }
             "model" => task.model = Some(value.to_owned()),
+            "max_iterations" if value.eq_ignore_ascii_case("unlimited") => {
+                let column = line.column_of(value);
+                warnings.push(RoadmapFinding::new(line.number, column, UNLIMITED));
+            }
             "max_iterations" => {
                 let count = value.parse().ok().filter(|count| *count > 0);
                 let wrong = || format!("{value:?} is not a number of iterations; write 1 or more");
                 self.planned.max_iterations = Some(count.ok_or_else(wrong)?);
             }
-            "require_tests" => self.tests_line = is_yes(value)?.then_some(line),
-            "test_path" => self.test_path = Some((value.to_owned(), line)),
+            "require_tests" => self.tests_line = is_yes(value)?.then_some(line.number),
+            "test_path" => self.test_path = Some((value.to_owned(), line.number)),
             _ if value.eq_ignore_ascii_case("none") || value == "-" => {}
             _ => {
                 for name in value.split(',').map(str::trim) {
@@ -296,6 +306,10 @@ impl Draft {
         });
     }
 }
+
+/// Warning of `max_iterations: unlimited`.
+const UNLIMITED: &str =
+    "max_iterations: unlimited has no effect: the limit of all tasks applies; see --max-iterations";
 
 /// Parses the names of backends; `auto` is none.
 fn names_of(value: &str) -> Vec<String> {

@@ -168,7 +168,7 @@ impl SharedContext {
     }
 
     /// Publishes a copy of the file at `path` under a name, replacing the previous file. Publishing
-    /// the same content again changes nothing.
+    /// the same content again, from the same member and with the same metadata, changes nothing.
     ///
     /// Readers of the previous file keep it. A symlink at `path` is refused, but symlinks among the
     /// parent folders are followed: check a path that an agent chose.
@@ -235,6 +235,13 @@ impl SharedContext {
         Ok(self.database.write(write).await?)
     }
 
+    /// Returns whether an event with this key is stored.
+    pub(crate) async fn has_event(&self, key: &str) -> Result<bool, SharedError> {
+        let key = key.to_owned();
+        let read = move |db: &Transaction<'_>| event::exists(db, &key);
+        Ok(self.database.read(read).await?)
+    }
+
     /// Returns up to `limit` events after `after`, in order. Continuing from the cursor of the last
     /// event misses none and repeats none.
     ///
@@ -266,10 +273,13 @@ async fn on_thread<T: Send + 'static>(
     })
 }
 
-/// Stores the row of an artifact, unless the last one of its name has the same content.
+/// Stores the row of an artifact, unless the last one of its name has the same content, source and
+/// metadata.
 fn publish(db: &Connection, folder: &Path, mut new: Artifact) -> Result<Artifact, DatabaseError> {
     if let Some(last) = last_of(db, folder, &new.name)?
         && last.sha256 == new.sha256
+        && last.source_member == new.source_member
+        && last.metadata == new.metadata
     {
         return Ok(last);
     }

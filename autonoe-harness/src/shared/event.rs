@@ -112,6 +112,12 @@ pub(super) fn append(db: &Connection, event: &NewMemberEvent) -> Result<Cursor, 
     Ok(found.first().copied().unwrap_or_default())
 }
 
+/// Returns whether an event has this key.
+pub(super) fn exists(db: &Connection, key: &str) -> Result<bool, DatabaseError> {
+    let sql = "SELECT cursor FROM events WHERE key = ?1";
+    Ok(!collect(db, sql, [key], |row| number::<u64>(row, "cursor"))?.is_empty())
+}
+
 /// Returns up to `limit` events after `after`.
 pub(super) fn since(
     db: &Connection,

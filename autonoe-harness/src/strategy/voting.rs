@@ -30,8 +30,8 @@ pub enum VotingCriterion {
     /// The one that ended first.
     #[default]
     First,
-    /// The one that achieved the most: passed deliverables in its ledger, then success criteria
-    /// that hold, then passed tests. Changed files do not count: more changes are not more
+    /// The one that achieved the most: passed deliverables in a ledger in its folder, which only
+    /// tools of the embedding program write, then success criteria that hold, then passed tests. Changed files do not count: more changes are not more
     /// progress.
     BestProgress,
     /// The one with the most passed tests; a result without a count has none.

@@ -43,7 +43,7 @@ impl Work<'_> {
         };
         self.record(&began).await?;
         let iteration = self.state.iterations_of(&task.id);
-        self.report(Some(task), iteration);
+        self.report(Some(task), iteration, &self.folder);
         let mut attempt = Attempt {
             task,
             place: self.turn_context(self.folder.clone(), None).await,

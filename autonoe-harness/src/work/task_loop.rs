@@ -364,7 +364,7 @@ impl Work<'_> {
                     self.done.insert(task.id.clone());
                 }
             }
-            self.report(None, self.iteration);
+            self.report(None, self.iteration, &self.folder);
         }
         let open = order.tasks.iter().map(|planned| &planned.task.id);
         let open = open.filter(|id| !self.done.contains(id) && !failed.contains(id));

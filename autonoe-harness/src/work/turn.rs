@@ -1,6 +1,6 @@
 //! One turn of an agent on a task, with its verification.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use autonoe_core::engine::RunProgress;
@@ -109,7 +109,7 @@ impl Work<'_> {
             return Err(TurnError::NotRecorded(failure));
         }
         // Reported now, so that observers see the current turn while the agent works.
-        self.report(Some(task), iteration);
+        self.report(Some(task), iteration, &place.folder);
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
         let last = |problem| format!("The last attempt failed: {problem}");
@@ -178,7 +178,7 @@ impl Work<'_> {
         self.record(&event).await.map_err(TurnError::NotRecorded)?;
         self.messages.settle(delivered);
         self.iteration = iteration;
-        self.report(Some(task), iteration);
+        self.report(Some(task), iteration, &place.folder);
         Ok(Turn {
             result,
             verification,
@@ -214,9 +214,11 @@ impl Work<'_> {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Reports the progress of the work.
-    pub(super) fn report(&self, task: Option<&Task>, iteration: u32) {
-        self.context.report(self.run_progress(task, iteration));
+    /// Reports the progress of the work. The agent of `task` works in `folder`, which differs from
+    /// that of the member during an exploration.
+    pub(super) fn report(&self, task: Option<&Task>, iteration: u32, folder: &Path) {
+        let progress = self.run_progress(task, iteration, folder);
+        self.context.report(progress);
     }
 
     /// Asks a person a question, and waits for an answer or a resume request.
@@ -226,20 +228,21 @@ impl Work<'_> {
         iteration: u32,
         question: String,
     ) -> WaitOutcome {
-        let mut progress = self.run_progress(Some(task), iteration);
+        let mut progress = self.run_progress(Some(task), iteration, &self.folder);
         progress.question = Some(question);
         self.context.report(progress);
         let held = self.messages.wait_for_answer().await;
-        self.report(Some(task), iteration);
+        self.report(Some(task), iteration, &self.folder);
         held
     }
 
-    fn run_progress(&self, task: Option<&Task>, iteration: u32) -> RunProgress {
+    fn run_progress(&self, task: Option<&Task>, iteration: u32, folder: &Path) -> RunProgress {
         let mut progress = RunProgress::new(self.progress());
         progress.task = task.map(|task| task.id.to_string());
         progress.iteration = iteration;
         progress.spent = self.account.spent().spent;
-        progress.working_dir = Some(self.folder.clone());
+        let cwd = task.and_then(|task| task.cwd.as_ref());
+        progress.working_dir = Some(cwd.map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd)));
         progress
     }
 

@@ -127,6 +127,7 @@ async fn alerts_are_found_by_severity_and_by_how_recent_they_are() {
     let alerts = AlertManager::new(&path);
     let warnings = alerts.by_severity(Severity::Warning).await.expect("read");
     let recent = alerts.recent(3).await.expect("read");
+    let usual = alerts.get_recent().await.expect("read");
     let all = alerts.recent(100).await.expect("read");
 
     let kinds = |alerts: &[Alert]| {
@@ -136,6 +137,7 @@ async fn alerts_are_found_by_severity_and_by_how_recent_they_are() {
     assert_eq!(kinds(&warnings), ["k1", "k6", "k11"]);
     assert_eq!(kinds(&recent), ["k9", "k10", "k11"]);
     assert_eq!(all.len(), 12);
+    assert_eq!(usual, all[2..]);
 }
 
 fn folder(root: &Path, id: &str) -> MemberFolder {

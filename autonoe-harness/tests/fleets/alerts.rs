@@ -37,12 +37,34 @@ async fn a_finished_task_is_in_the_alert_logs_of_the_member_and_of_all() {
     let done = ("task_done".to_owned(), Severity::Success);
     assert_eq!(kinds(&member.alert_log()), std::slice::from_ref(&done));
     let ended = ("fleet_ended".to_owned(), Severity::Success);
-    assert_eq!(
-        kinds(&AlertLog::new(home.shared_alert_log())),
-        [done, ended]
-    );
+    let shared = project.path().join(".harness/alerts.log");
+    assert_eq!(home.shared_alert_log(), shared);
+    assert_eq!(kinds(&AlertLog::new(shared)), [done, ended]);
 }
 
+// Shows: fleets/alerts/pause
+#[tokio::test]
+async fn a_critical_alert_pauses_nothing_unless_the_order_says_so() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let mut order = order();
+    let second = roadmap(&[("z", &[])]).tasks;
+    order.members[0].work.tasks.extend(second);
+    order.members[0].work.tasks[0].task.model = Some("mute".to_owned());
+
+    let run = project.run(&agents, &order);
+    let outcome = within(run.run(&RunControl::new())).await;
+
+    assert!(!outcome.expect("it ends").result.success);
+    assert_eq!(project.turns(), ["project z"]);
+    let home = project.home();
+    let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
+    let alerts = kinds(&member.alert_log());
+    let is_critical = |(_, severity): &(String, Severity)| *severity == Severity::Critical;
+    assert!(alerts.iter().any(is_critical), "{alerts:?}");
+}
+
+// Shows: fleets/alerts/pause
 #[tokio::test]
 async fn a_critical_alert_pauses_the_member_until_it_is_resumed() {
     let project = Project::new();

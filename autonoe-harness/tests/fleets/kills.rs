@@ -5,10 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use autonoe_harness::folder::MemberFolder;
+use autonoe_harness::shared::Cursor;
 use autonoe_harness::state::{MetaState, SqliteState, StateStore, TaskStatus};
 use autonoe_harness::strategy::MemberId;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
-use autonoe_harness::{Candidate, FleetOrder, Graph, Race};
+use autonoe_harness::{Candidate, FleetOrder, Graph, MemberHandle, Race};
 
 use crate::fleets::fixture::{Project, eventually, roadmap, unhurried};
 use crate::fleets::roles::{Host, lead, write_order};
@@ -134,6 +135,35 @@ async fn a_killed_member_is_resumed_and_its_task_ends_once() {
         return;
     }
     panic!("each of the agents was done before the kill");
+}
+
+#[tokio::test]
+async fn the_end_of_a_killed_member_is_shared_by_its_coordinator() {
+    let project = Project::with_git();
+    write_order(&project, &tasks());
+    let mut host = Host::start(&project, ENDLESS);
+    let first = member(&project, "a");
+    eventually("the first turn", || is_in_a_turn(&first)).await;
+
+    let handle = MemberHandle::open(first.clone()).expect("it is there");
+    handle.kill(Duration::ZERO).await.expect("it ends");
+
+    eventually("the end of the fleet", || host.ended().is_some()).await;
+    let shared = project.home().shared().await.expect("it opens");
+    let events = shared.events_since(Cursor::START, 9).await;
+    let mut events = events.expect("readable").into_iter();
+    let spawn = events.next().expect("its start").event;
+    let end = events.next_back().expect("its end").event;
+    assert_eq!((spawn.kind.as_str(), end.kind.as_str()), ("spawn", "stop"));
+    assert_eq!(end.member.as_ref(), Some(first.id()));
+    assert!(end.details["error"].is_string(), "{end:?}");
+    assert!(spawn.at <= end.at);
+    let artifact = format!("{}.md", first.id()).parse().expect("a name");
+    let artifact = shared.consume_artifact(&artifact).await;
+    assert_eq!(
+        artifact.expect("it is published").metadata["success"],
+        false
+    );
 }
 
 fn race() -> FleetOrder {

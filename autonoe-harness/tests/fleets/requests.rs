@@ -5,6 +5,8 @@ use std::time::Duration;
 use autonoe_core::RunControl;
 use autonoe_harness::coordinate::CutShort;
 use autonoe_harness::folder::MemberStatus;
+use autonoe_harness::shared::Cursor;
+use autonoe_harness::strategy::MemberId;
 use autonoe_harness::{FleetOrder, Graph};
 
 use crate::fleets::fixture::{Project, eventually, roadmap, unhurried, within};
@@ -103,6 +105,30 @@ async fn a_stop_ends_the_fleet_for_good_and_its_reason_is_reported() {
     let again = run.run(&control).await.expect("it has ended");
     assert_eq!(again, outcome);
     assert_eq!(project.turns(), Vec::<String>::new());
+}
+
+// Shows: fleets/shared/stop-event
+#[tokio::test]
+async fn a_stopped_member_shares_a_stop_event() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let home = project.home();
+    let member = home.member_folder("f", &MemberId::new("a")).expect("an id");
+    let person = async {
+        eventually("the first turn", || !agents.prompts().is_empty()).await;
+        member.request_stop("seen enough").expect("writable");
+    };
+
+    let run = project.run(&agents, &order("idle"));
+    let control = RunControl::new();
+    let (outcome, ()) = within(async { tokio::join!(run.run(&control), person) }).await;
+
+    assert!(!outcome.expect("it ends").result.success);
+    let shared = home.shared().await.expect("it opens");
+    let events = shared.events_since(Cursor::START, 9).await;
+    let events = events.expect("readable").into_iter();
+    let kinds: Vec<_> = events.map(|event| event.event.kind).collect();
+    assert_eq!(kinds, ["spawn", "progress", "stop"]);
 }
 
 #[tokio::test]

@@ -116,6 +116,30 @@ async fn a_stop_file_written_by_hand_is_a_request() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pause_file_written_by_hand_is_a_request() {
+    let fixture = Fixture::new();
+    let folder = submitted(&fixture, json!({"does": "hold"}));
+    let file = folder.path().join("pause");
+    fs::write(&file, "").expect("writable");
+    let status = || folder.view().expect("readable").status;
+    let person = async {
+        while status() != MemberStatus::Paused {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        fs::remove_file(&file).expect("it is there");
+        while status() != MemberStatus::Running {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        folder.request_stop("seen enough").expect("writable");
+    };
+
+    let (served, ()) = tokio::join!(serving(&folder).run(), person);
+
+    served.expect("it can be served");
+    assert_eq!(status(), MemberStatus::Stopped);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_that_has_to_leave_leaves_the_run_for_the_next() {
     let fixture = Fixture::new();
     let folder = submitted(&fixture, json!({"does": "collect", "count": 1}));

@@ -210,6 +210,52 @@ fn a_template_of_the_autonomous_loop_is_parsed_with_warnings() {
     );
 }
 
+const DESCRIBED: &str = "\
+## Tasks
+- [ ] **auth-001**: Log users in.
+  - timeout: 30min
+  - max_iterations: unlimited
+  - success: a user can log in
+
+  Requirements:
+  - passwords are hashed
+  - a session ends after a day
+  Focus:
+  - few dependencies
+- [ ] **auth-002**: Log users out.
+";
+
+#[test]
+fn a_word_with_a_colon_and_no_value_is_part_of_the_description() {
+    let roadmap = read(DESCRIBED);
+    let [first, second] = roadmap.tasks.as_slice() else {
+        panic!("{:?}", roadmap.tasks)
+    };
+
+    assert_eq!(
+        first.task.goal,
+        "Log users in.\nRequirements:\npasswords are hashed\na session ends after a day\nFocus:\n\
+         few dependencies"
+    );
+    assert_eq!(first.task.timeout_seconds, 1800);
+    assert_eq!(second.task.goal, "Log users out.");
+}
+
+#[test]
+fn unlimited_iterations_are_those_of_the_order_with_a_warning() {
+    let roadmap = read(DESCRIBED);
+
+    assert_eq!(roadmap.tasks[0].max_iterations, None);
+    assert_eq!(
+        warnings(&roadmap),
+        [(
+            4,
+            "max_iterations: unlimited has no effect: the limit of all tasks applies; see \
+             --max-iterations"
+        )]
+    );
+}
+
 fn json(criteria: &Option<SuccessCriteria>) -> serde_json::Value {
     serde_json::to_value(criteria).expect("criteria are data")
 }

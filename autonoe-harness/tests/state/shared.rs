@@ -124,6 +124,26 @@ async fn the_same_file_published_again_is_the_same_file() {
         .consume_artifact(&name())
         .await
         .expect("it is whole");
+
+    for (member, metadata) in [("b", json!({"lines": 1})), ("b", json!({"lines": 2}))] {
+        let (path, member) = (place.file("one"), MemberId::new(member));
+        let published = place
+            .shared
+            .publish_artifact(&name(), &path, &member, &metadata, NOW)
+            .await
+            .expect("it is published");
+
+        let consumed = place.shared.consume_artifact(&name()).await.expect("there");
+        assert_eq!(consumed, published);
+        assert_eq!(
+            (consumed.source_member, consumed.metadata),
+            (member, metadata)
+        );
+        assert_eq!(
+            (consumed.sha256, consumed.path),
+            (first.sha256.clone(), first.path.clone())
+        );
+    }
 }
 
 #[tokio::test]

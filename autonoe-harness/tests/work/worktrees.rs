@@ -74,6 +74,34 @@ fn branches(repo: &Path) -> Vec<String> {
     list.lines().map(str::to_owned).collect()
 }
 
+/// Returns the reported working directories, without repetitions.
+fn working_dirs(fixture: &Fixture) -> Vec<PathBuf> {
+    let reports = fixture.reports.lock().expect("a lock");
+    let reported = reports.iter().map(|it| it.working_dir.clone());
+    let mut folders: Vec<_> = reported.map(|it| it.expect("it is reported")).collect();
+    folders.dedup();
+    folders
+}
+
+// Shows: fleets/handle/working-dir
+#[tokio::test]
+async fn the_working_directory_is_the_folder_of_the_task() {
+    let turns = Turns::new([writes("out.txt")]);
+    let (fixture, repo) = isolated(Fixture::new(&turns)).await;
+    fs::create_dir(repo.join("sub")).expect("a folder");
+    fs::write(repo.join("sub/b.txt"), "two\n").expect("a file");
+    git(&repo, &["add", "--all"]);
+    git(&repo, &["commit", "--quiet", "-m", "second"]);
+    let mut order = order(WhenDone::Keep);
+    order.tasks[0].task.cwd = Some("sub".into());
+
+    let (outcome, _) = fixture.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    let own = repo.join(".harness/worktrees/fleet/one");
+    assert_eq!(working_dirs(&fixture), [own.join("sub"), own]);
+}
+
 #[tokio::test]
 async fn work_that_is_kept_is_on_its_branch_and_nowhere_else() {
     let turns = Turns::new([writes("out.txt")]);
@@ -145,6 +173,7 @@ async fn failed_work_is_kept_and_its_location_reported() {
     assert!(!repo.join("half.txt").exists());
 }
 
+// Shows: fleets/handle/working-dir
 #[tokio::test]
 async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     let turns = Turns::new([
@@ -166,6 +195,9 @@ async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     let (outcome, result) = fixture.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
+    let trees = repo.join(".harness/worktrees/fleet");
+    let expected = ["one", "one.T-1.way-1", "one.T-1.way-2", "one"].map(|name| trees.join(name));
+    assert_eq!(working_dirs(&fixture), expected);
     for (file, is_merged) in [
         ("before.txt", true),
         ("out.txt", true),

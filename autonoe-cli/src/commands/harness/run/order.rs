@@ -9,7 +9,9 @@ use autonoe_core::project::read_text_file;
 use autonoe_harness::recovery::{
     AskPerson, Attendance, BackendModel, Escalation, Exploration, Ladder, PromptMutation,
 };
+use autonoe_harness::strategy::VotingCriterion;
 use autonoe_harness::{FleetOrder, Roadmap, Strategy, Voting};
+use serde_json::Value;
 
 use super::backends::Backends;
 use crate::args::{FleetStrategy, HarnessRunArgs};
@@ -128,6 +130,43 @@ pub(super) fn rename_warnings(order: &FleetOrder) -> Vec<String> {
         .collect()
 }
 
+/// Returns a warning if all successes of a vote are equal, because no criterion of the roadmap
+/// counts what the vote compares.
+pub(super) fn vote_warning(strategy: &FleetStrategy, roadmap: &Roadmap) -> Option<String> {
+    let (name, types): (&str, &[&str]) = match strategy {
+        FleetStrategy::Voting(VotingCriterion::BestTests) => ("best-tests", &["tests"]),
+        FleetStrategy::Voting(VotingCriterion::BestProgress) => {
+            ("best-progress", &["tests", "any"])
+        }
+        _ => return None,
+    };
+    let mut open = roadmap.tasks.iter().filter(|planned| !planned.is_done);
+    if open.any(|planned| {
+        let criteria = serde_json::to_value(&planned.task.success_criteria);
+        has_type(&criteria.unwrap_or_default(), types)
+    }) {
+        return None;
+    }
+    let types = types.join(" or ");
+    Some(format!(
+        "no task has a criterion of the type {types}, so voting:{name} decides by the first member \
+         to end"
+    ))
+}
+
+/// Returns whether a criterion or one of its parts has one of these types.
+fn has_type(criteria: &Value, types: &[&str]) -> bool {
+    match criteria {
+        Value::Object(fields) => {
+            let tag = fields.get("type").and_then(Value::as_str);
+            tag.is_some_and(|tag| types.contains(&tag))
+                || fields.values().any(|part| has_type(part, types))
+        }
+        Value::Array(parts) => parts.iter().any(|part| has_type(part, types)),
+        _ => false,
+    }
+}
+
 fn contest(
     args: &HarnessRunArgs,
     name: &str,
@@ -189,5 +228,38 @@ fn name_of(args: &HarnessRunArgs) -> Result<String, CliError> {
     match name.trim_matches('-') {
         "" => Err(CliError::usage("the fleet has no name").with_hint("set one with --name")),
         name => Ok(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vote_whose_successes_are_all_equal_is_warned_of() {
+        let command = "`cargo test`";
+        let tests = r#"{"type": "tests", "command": ["cargo"], "report": "junit.xml"}"#;
+        let all = r#"{"type": "all", "criteria": ["It works.", {"type": "tests", "command": ["cargo"], "report": "junit.xml"}]}"#;
+        let any = r#"{"type": "any", "criteria": ["It works.", {"type": "file", "path": "a"}]}"#;
+        for (criterion, success, is_warned) in [
+            (VotingCriterion::BestTests, command, true),
+            (VotingCriterion::BestTests, any, true),
+            (VotingCriterion::BestTests, tests, false),
+            (VotingCriterion::BestTests, all, false),
+            (VotingCriterion::BestProgress, command, true),
+            (VotingCriterion::BestProgress, any, false),
+            (VotingCriterion::BestProgress, tests, false),
+            (VotingCriterion::Fastest, command, false),
+        ] {
+            let text = format!(
+                "## Tasks\n- [ ] **a**: One.\n  - success: {success}\n- [ ] **b**: Two.\n- [x] **c**: \
+                 Three.\n  - success: {tests}\n"
+            );
+            let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), &text).expect("a roadmap");
+
+            let warning = vote_warning(&FleetStrategy::Voting(criterion), &roadmap);
+
+            assert_eq!(warning.is_some(), is_warned, "{criterion:?} {success}");
+        }
     }
 }
