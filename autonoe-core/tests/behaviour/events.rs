@@ -396,6 +396,7 @@ async fn an_error_in_the_metadata_is_a_failure_with_title_and_details() {
 // Shows: framework/callbacks/on-llmstream-ctx-chunk
 // Shows: framework/callbacks/on-llmend-ctx-response-usage
 // Shows: framework/callbacks/on-answer-stream-stream
+// Shows: framework/callbacks/on-error-ctx-error
 #[tokio::test(start_paused = true)]
 async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
     let cost = Some(CostUsd::from_cents(2));
@@ -417,13 +418,18 @@ async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
         passes("A"),
     ]);
     let messages: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let keep = messages.clone();
-    let observer = move |event: &RunEvent<'_>| {
-        if let RunEventKind::ModelStarted { request: asked } = &event.kind {
-            keep.lock()
-                .expect("not poisoned")
-                .push(asked.messages.to_json());
-        }
+    let answers: Arc<Mutex<Vec<(String, usize)>>> = Arc::default();
+    let (keep, keep_answers) = (messages.clone(), answers.clone());
+    let observer = move |event: &RunEvent<'_>| match &event.kind {
+        RunEventKind::ModelStarted { request: asked } => keep
+            .lock()
+            .expect("not poisoned")
+            .push(asked.messages.to_json()),
+        RunEventKind::ModelEnded { answer } => keep_answers
+            .lock()
+            .expect("not poisoned")
+            .push((answer.text.to_owned(), answer.tool_calls)),
+        _ => {}
     };
 
     let report = bench.run(bench.runner().observer(Arc::new(observer))).await;
@@ -482,6 +488,8 @@ async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
     // The messages are available on request.
     let messages = messages.lock().expect("not poisoned");
     assert_eq!(messages[0].as_array().map(Vec::len), Some(3));
+    let answers = answers.lock().expect("not poisoned");
+    assert_eq!(*answers, [("Let me see.".to_owned(), 0)]);
 }
 
 // Shows: framework/callbacks/on-spinner-start-message-on
