@@ -184,6 +184,11 @@ impl TypedTool for Printer {
     }
 }
 
+const INVALID: &str =
+    r#"the arguments of print do not match its schema: /count: "many" is not of type "integer""#;
+const JAMMED: &str = "9 pages are printed, then the paper jammed";
+const DENIED: &str = r#""/etc/passwd" is outside the project; write inside the project or /tmp"#;
+
 // Shows: framework/callbacks/on-tool-end-ctx-tool, framework/callbacks/on-debug-message-data-on
 // Shows: framework/tools/result-title-metadata-output
 // Shows: framework/tools/define-name-description-parameters-execute
@@ -294,21 +299,16 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
         ("printed", "a file")
     );
     let responses = responses.lock().expect("not poisoned");
-    let messages: Vec<_> = responses[2..6].iter().map(|it| &it["message"]).collect();
     assert_eq!(
         responses[..6],
         [
             json!({"success": true, "result": "printed", "message": "Printed"}),
             json!({"success": false, "error": "OUT_OF_PAPER", "message": "refill it"}),
-            json!({"success": false, "error": "VALIDATION_ERROR", "message": messages[0]}),
-            json!({"success": false, "error": "PAPER_JAM", "message": messages[1]}),
+            json!({"success": false, "error": "VALIDATION_ERROR", "message": INVALID}),
+            json!({"success": false, "error": "PAPER_JAM", "message": JAMMED}),
             json!({"success": true, "result": "a file", "message": ""}),
-            json!({"success": false, "error": "PERMISSION_DENIED", "message": messages[3]}),
+            json!({"success": false, "error": "PERMISSION_DENIED", "message": DENIED}),
         ]
-    );
-    assert!(
-        messages.iter().all(|message| message.is_string()),
-        "{messages:?}"
     );
     let json = &events_named(&bench, &["tool_ended"])[0];
     assert_eq!(
