@@ -1,7 +1,7 @@
 //! Fixture: an ACP agent that is a shell script, a project, and a client for it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use autonoe_acp::{AcpBackend, AcpOptions};
@@ -135,6 +135,10 @@ impl Fixture {
     pub(crate) fn client_of(&self, spec: SessionSpec) -> Box<dyn AgentClient> {
         let agents = AcpBackend::new(self.options());
         agents.create(spec).expect("it can be made")
+    }
+
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

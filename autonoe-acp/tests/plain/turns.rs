@@ -2,7 +2,10 @@
 
 use autonoe_acp::{AcpBackend, AcpOptions, HomeFolder};
 use autonoe_core::AgentClientFactory;
-use autonoe_core::agent::{AgentErrorKind, SessionField, SessionOutcome};
+use autonoe_core::agent::{AgentErrorKind, OuterSandbox, SessionField, SessionOutcome};
+use autonoe_mcp::HttpToolServer;
+use autonoe_testkit::program::WatchedRun;
+use serde_json::json;
 use tokio::time::timeout;
 
 use crate::agent::{Agent, TIME_LIMIT, TurnOutput};
@@ -100,4 +103,37 @@ async fn a_session_without_project_memory_is_refused() {
         AgentErrorKind::Unclaimed(SessionField::ProjectMemory),
         "{error}"
     );
+}
+
+// Shows: framework/tools/call-ids-of-other-acp-agents
+#[tokio::test]
+async fn a_call_that_does_not_name_its_tool_ends_as_other_without_title() {
+    for title in ["mcp.autonoe.list", "mcp__autonoe__list", "list"] {
+        let call = json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c", "kind": "other", "title": title,
+            "status": "completed",
+        });
+        let talk = Agent {
+            greeting: r#"answer '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}'"#,
+            ..Agent::prompted(format!("update '{call}'; say Done.; finish"))
+        }
+        .start();
+        let run = WatchedRun::in_planned_project(talk.project(), AcpBackend::new(talk.options()))
+            .configure(|run| {
+                run.tool_server(HttpToolServer::new())
+                    .outer_sandbox(OuterSandbox::bubblewrap())
+                    .max_iterations(1)
+            });
+        let log = run.log();
+
+        let (report, ended) = run.run().await;
+
+        let events = log.json();
+        let calls: Vec<_> = events
+            .iter()
+            .filter(|event| event["event"] == "tool_ended")
+            .map(|event| json!([event["callId"], event["tool"], event["title"]]))
+            .collect();
+        assert_eq!(calls, [json!(["c", "other", null])], "{report} {ended:?}");
+    }
 }

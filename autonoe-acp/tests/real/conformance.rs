@@ -78,6 +78,7 @@ impl AgentClientFactory for Served {
     }
 }
 
+// Shows: framework/callbacks/acp-model-calls
 #[tokio::test]
 async fn the_contract_of_backends_is_kept() {
     let project = tempfile::tempdir().expect("a directory can be made");

@@ -19,5 +19,5 @@ pub use flow_replay::{FlowMismatch, FlowReplay};
 pub use lines::{LEDGER_EDITED, Level, Line, lines, no_progress};
 pub use sanitize::{sanitize, sanitize_line};
 pub use shorten::shorten;
-pub use summary::{exit_hint, report_text, summary};
+pub use summary::{exit_hint, failure_hint, report_text, summary};
 pub use wait_text::{announcement as wait_announcement, countdown as wait_countdown};

@@ -1,5 +1,6 @@
 //! Two-line summary of a run.
 
+use autonoe_core::event::Failure;
 use autonoe_core::{ExitReason, RunReport};
 
 use super::sanitize_line;
@@ -28,9 +29,16 @@ pub fn exit_hint(exit: &ExitReason) -> Option<String> {
     if let ExitReason::Stalled { .. } = exit {
         return Some(STALLED_HINT.to_owned());
     }
-    let (ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error }) = exit else {
-        return None;
-    };
+    match exit {
+        ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error } => {
+            failure_hint(error)
+        }
+        _ => None,
+    }
+}
+
+/// Returns a hint about a failure, if it has a remedy.
+pub fn failure_hint(error: &Failure) -> Option<String> {
     let remedy = error.remedy.as_ref()?;
     let flag = match error.code.as_str() {
         "sandbox_not_supported" => ", or run without the sandbox with --no-sandbox",

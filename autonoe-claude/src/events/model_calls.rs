@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_core::agent::{
-    ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart, TokenUsage,
-};
+use autonoe_core::agent::{ModelAnswer, ModelCall, ModelCallRequest, ModelMessages, ModelPart};
 use autonoe_core::event::{Events, Failure};
 use serde_json::json;
 
-use crate::wire::{AnswerChunk, ChunkKind, Message};
+use crate::wire::{AnswerChunk, ChunkKind, Message, ReportedUsage, ResultMessage};
 
 /// Emits events for each call of the model, chunk by chunk.
 ///
@@ -40,7 +38,7 @@ struct OpenCall {
     stop_reason: Option<String>,
     text: String,
     tools: usize,
-    tokens: TokenUsage,
+    usage: ReportedUsage,
 }
 
 impl ModelCalls {
@@ -56,18 +54,30 @@ impl ModelCalls {
     pub fn observe(&mut self, message: &Message<'_>) {
         match message {
             Message::Answer(piece) => self.piece(piece),
-            // An unfinished answer of the main agent ends with the turn.
-            Message::Result(_) => drop(self.open.remove(&None)),
+            Message::Result(result) => self.end_turn(result),
             _ => {}
+        }
+    }
+
+    /// Ends an unfinished answer of the main agent, which ends with the turn: it was cancelled,
+    /// unless the turn failed.
+    fn end_turn(&mut self, result: &ResultMessage<'_>) {
+        let subtype = result.subtype.as_deref().unwrap_or_default();
+        let is_interrupted = subtype == "error_during_execution";
+        if result.is_error.unwrap_or(subtype != "success") && !is_interrupted {
+            self.fail_unfinished(&None);
+        } else {
+            self.open.remove(&None);
         }
     }
 
     fn piece(&mut self, piece: &AnswerChunk<'_>) {
         let agent = piece.parent_tool_use_id.as_deref().map(str::to_owned);
-        if let ChunkKind::Started { model, id } = &piece.kind {
+        if let ChunkKind::Started { model, id, usage } = &piece.kind {
             self.fail_unfinished(&agent);
             let mut call = self.begin(agent.as_deref(), model.as_deref());
             call.id = id.as_deref().map(str::to_owned);
+            call.usage = *usage;
             self.open.insert(agent, call);
             return;
         }
@@ -87,8 +97,8 @@ impl ModelCalls {
             }
             ChunkKind::Thinking(text) => open.call.chunk(ModelPart::Thinking, text),
             ChunkKind::ToolUse => open.tools += 1,
-            ChunkKind::Stopped { tokens, reason } => {
-                open.tokens = *tokens;
+            ChunkKind::Stopped { usage, reason } => {
+                open.usage.update(*usage);
                 open.stop_reason = reason.as_deref().map(str::to_owned);
             }
             _ => {}
@@ -109,7 +119,7 @@ impl ModelCalls {
             stop_reason: None,
             text: String::new(),
             tools: 0,
-            tokens: TokenUsage::default(),
+            usage: ReportedUsage::default(),
         }
     }
 
@@ -117,14 +127,15 @@ impl ModelCalls {
     fn fail_unfinished(&mut self, agent: &Option<String>) {
         if let Some(open) = self.open.remove(agent) {
             let error = Failure::retryable("model_failed", "the answer was never finished");
-            open.call.failed(&error, open.tokens);
+            open.call.failed(&error, open.usage.tokens());
         }
     }
 }
 
 impl OpenCall {
     fn end(self) {
-        let mut answer = ModelAnswer::new(&self.text, self.tokens).with_tool_calls(self.tools);
+        let mut answer =
+            ModelAnswer::new(&self.text, self.usage.tokens()).with_tool_calls(self.tools);
         answer.id = self.id.as_deref();
         answer.stop_reason = self.stop_reason.as_deref();
         self.call.ended(&answer);

@@ -250,28 +250,24 @@ impl Shared {
     }
 
     async fn call_tool(&self, request: &ToolCallRequest, cancelled: CancellationToken) -> Value {
-        let call_id = request.call_id.clone().unwrap_or_default();
-        let allowed_call = if call_id.is_empty() {
-            None
-        } else {
-            self.allowed().remove(&call_id)
-        };
+        let call_id = request.call_id.as_deref().filter(|id| !id.is_empty());
+        let allowed_call = call_id.and_then(|id| self.allowed().remove(id));
         // Usually the hook request came before. Otherwise the gate decides now.
         if allowed_call.is_none() {
             let name = Toolbox::qualified_name(&request.tool);
-            let call = self
-                .spec
-                .tool_call(call_id.clone(), name, request.arguments.clone());
+            let id = call_id.unwrap_or_default();
+            let call = self.spec.tool_call(id, name, request.arguments.clone());
             if let Err(reason) = self.decide(&call).await {
                 return refusal(&request.id, &reason);
             }
         }
-        let message = self.origins().take_message(&call_id);
-        let mut context = ToolContext::new(self.spec.key.clone())
-            .with_call_id(call_id)
-            .with_cancellation(cancelled);
-        if let Some(message) = message {
-            context = context.with_message_id(message);
+        let mut context = ToolContext::new(self.spec.key.clone()).with_cancellation(cancelled);
+        if let Some(id) = call_id {
+            context = context.with_call_id(id);
+            let message = self.origins().take_message(id);
+            if let Some(message) = message {
+                context = context.with_message_id(message);
+            }
         }
         if let Some(Some(agent)) = allowed_call {
             context = context.with_agent(agent);
@@ -285,5 +281,47 @@ impl Shared {
 
     fn allowed(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<String>>> {
         self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::RunId;
+    use autonoe_core::gate::{Gate, Grants, PermissionRule, ProjectPaths};
+    use autonoe_core::time::SessionKey;
+    use autonoe_testkit::program::Camera;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_without_an_id_gets_none() {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let rule: PermissionRule = "mcp__autonoe__photo".parse().expect("a rule");
+        let grants = Grants::none().with_rules([rule]);
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
+        let camera = Camera::new();
+        let tools = Toolbox::new([camera.clone() as _]);
+        let spec = SessionSpec::new(key, "/srv/project", gate, tools);
+        let (writer, denied) = (mpsc::unbounded_channel().0, mpsc::unbounded_channel().0);
+        let answers = Answers::new(spec, writer, denied, Duration::from_secs(60));
+        answers.trust();
+
+        for call_id in [None, Some("".to_owned()), Some("toolu_1".to_owned())] {
+            let request = ToolCallRequest {
+                id: json!(1),
+                tool: "photo".to_owned(),
+                arguments: json!({}),
+                call_id,
+            };
+            let over = CancellationToken::new();
+            answers.shared.call_tool(&request, over).await;
+        }
+
+        let contexts = camera.contexts().into_iter();
+        let ids: Vec<_> = contexts.map(|context| context.call_id).collect();
+        assert_eq!(ids, [None, None, Some("toolu_1".to_owned())]);
     }
 }

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use autonoe_core::agent::TokenUsage;
 use serde::Deserialize;
 
-use super::TurnUsage;
+use super::ReportedUsage;
 use super::lenient::{field, lenient_object};
 
 /// A streamed chunk of a model answer.
@@ -30,6 +29,8 @@ pub enum ChunkKind<'a> {
         model: Option<Cow<'a, str>>,
         /// The id of the answer.
         id: Option<Cow<'a, str>>,
+        /// The usage so far, usually that of the input.
+        usage: ReportedUsage,
     },
     /// Text.
     Text(Cow<'a, str>),
@@ -39,8 +40,8 @@ pub enum ChunkKind<'a> {
     ToolUse,
     /// The stop reason of the answer, and its usage.
     Stopped {
-        /// The tokens of the whole answer.
-        tokens: TokenUsage,
+        /// The usage of the whole answer. Counts that it does not have are those of the start.
+        usage: ReportedUsage,
         /// The stop reason, for example `tool_use`.
         reason: Option<Cow<'a, str>>,
     },
@@ -72,7 +73,7 @@ struct RawEvent<'a> {
     #[serde(borrow, deserialize_with = "field")]
     delta: Option<RawBlock<'a>>,
     #[serde(deserialize_with = "field")]
-    usage: Option<TurnUsage>,
+    usage: Option<ReportedUsage>,
 }
 
 lenient_object!(RawEvent<'de>);
@@ -84,6 +85,8 @@ struct RawMessage<'a> {
     model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "field")]
     id: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "field")]
+    usage: Option<ReportedUsage>,
 }
 
 lenient_object!(RawMessage<'de>);
@@ -119,8 +122,9 @@ impl<'a> From<RawEvent<'a>> for ChunkKind<'a> {
         let delta = event.delta.unwrap_or_default();
         match (event.kind.as_deref(), delta.kind.as_deref()) {
             (Some("message_start"), _) => {
-                let RawMessage { model, id } = event.message.unwrap_or_default();
-                Self::Started { model, id }
+                let RawMessage { model, id, usage } = event.message.unwrap_or_default();
+                let usage = usage.unwrap_or_default();
+                Self::Started { model, id, usage }
             }
             (Some("content_block_start"), _) if block.as_deref() == Some("tool_use") => {
                 Self::ToolUse
@@ -132,7 +136,7 @@ impl<'a> From<RawEvent<'a>> for ChunkKind<'a> {
                 Self::Thinking(delta.thinking.unwrap_or_default())
             }
             (Some("message_delta"), _) => Self::Stopped {
-                tokens: event.usage.unwrap_or_default().0,
+                usage: event.usage.unwrap_or_default(),
                 reason: delta.stop_reason,
             },
             (Some("message_stop"), _) => Self::Ended,
@@ -177,6 +181,7 @@ mod tests {
                 ChunkKind::Started {
                     model: Some("m".into()),
                     id: None,
+                    usage: ReportedUsage::default(),
                 },
             ),
             (
@@ -190,7 +195,7 @@ mod tests {
             (
                 r#"{"type":"message_delta","usage":7,"delta":{"stop_reason":"end_turn"}}"#,
                 ChunkKind::Stopped {
-                    tokens: TokenUsage::default(),
+                    usage: ReportedUsage::default(),
                     reason: Some("end_turn".into()),
                 },
             ),

@@ -29,7 +29,7 @@ pub use message::Message;
 pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, PermissionMode, Request};
 pub use reader::{LineReader, LineTooLong};
 pub use repair::Json;
-pub use result::{DeniedCall, ModelUsage, ResultMessage, TurnUsage};
+pub use result::{DeniedCall, ModelUsage, ReportedUsage, ResultMessage, TurnUsage};
 pub use status_messages::{
     ApiRetry, CompactBoundary, CompactMetadata, Informational, Init, McpServerState,
     PermissionDenied, RateLimitEvent, SessionState, Status,

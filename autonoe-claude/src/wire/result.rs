@@ -86,9 +86,10 @@ pub struct TurnUsage(pub TokenUsage);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelUsage(pub Option<TokenUsage>);
 
-#[derive(Default, Deserialize)]
+/// Token counts, as far as a message reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct RawTurnUsage {
+pub struct ReportedUsage {
     #[serde(deserialize_with = "field")]
     input_tokens: Option<u64>,
     #[serde(deserialize_with = "field")]
@@ -101,7 +102,7 @@ struct RawTurnUsage {
     output_tokens_details: Option<RawOutputDetails>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 struct RawOutputDetails {
     #[serde(deserialize_with = "field")]
@@ -123,8 +124,38 @@ struct RawModel {
     thinking_tokens: Option<u64>,
 }
 
+lenient_object!(ReportedUsage);
 lenient_object!(RawOutputDetails);
 lenient_object!(RawModel);
+
+impl ReportedUsage {
+    /// Replaces the counts that `later`, a later report about the same answer, contains.
+    pub fn update(&mut self, later: Self) {
+        *self = Self {
+            input_tokens: later.input_tokens.or(self.input_tokens),
+            output_tokens: later.output_tokens.or(self.output_tokens),
+            cache_read_input_tokens: later
+                .cache_read_input_tokens
+                .or(self.cache_read_input_tokens),
+            cache_creation_input_tokens: later
+                .cache_creation_input_tokens
+                .or(self.cache_creation_input_tokens),
+            output_tokens_details: later.output_tokens_details.or(self.output_tokens_details),
+        };
+    }
+
+    /// Returns the usage; a missing count is zero.
+    pub fn tokens(&self) -> TokenUsage {
+        tokens(
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_input_tokens,
+            self.cache_creation_input_tokens,
+            self.output_tokens_details
+                .and_then(|details| details.thinking_tokens),
+        )
+    }
+}
 
 /// Builds the usage. Thinking tokens are part of the output, and are counted separately.
 fn tokens(
@@ -147,17 +178,8 @@ fn tokens(
 
 impl<'de> LenientValue<'de> for TurnUsage {
     fn from_object<A: MapAccess<'de>>(fields: A) -> Result<Option<Self>, A::Error> {
-        let raw: Option<RawTurnUsage> = object(fields)?;
-        Ok(raw.map(|raw| {
-            Self(tokens(
-                raw.input_tokens,
-                raw.output_tokens,
-                raw.cache_read_input_tokens,
-                raw.cache_creation_input_tokens,
-                raw.output_tokens_details
-                    .and_then(|details| details.thinking_tokens),
-            ))
-        }))
+        let reported: Option<ReportedUsage> = object(fields)?;
+        Ok(reported.map(|reported| Self(reported.tokens())))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Model calls that observers receive.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use autonoe_claude::events::ModelCalls;
 use autonoe_claude::wire::Line;
-use autonoe_core::RunObserver;
 use autonoe_core::event::Events;
 use autonoe_core::time::{SeededIds, SystemClock};
+use autonoe_core::{RunEvent, RunEventKind, RunObserver};
 use autonoe_testkit::EventLog;
 use serde_json::{Value, json};
 
@@ -15,14 +15,32 @@ use crate::transcript::{Step, all};
 /// Returns the events of the model calls in these lines of the program.
 fn observe<'a>(lines: impl IntoIterator<Item = &'a str>) -> Arc<EventLog> {
     let log = Arc::new(EventLog::new());
-    let observers: Vec<Arc<dyn RunObserver>> = vec![log.clone()];
+    send_to(log.clone(), lines);
+    log
+}
+
+/// Sends the events of the model calls in `lines` to `observer`.
+fn send_to<'a>(observer: Arc<dyn RunObserver>, lines: impl IntoIterator<Item = &'a str>) {
     let ids = Arc::new(SeededIds::new(1));
-    let mut calls = ModelCalls::new(Events::new(observers, Arc::new(SystemClock), ids));
+    let events = Events::new(vec![observer], Arc::new(SystemClock), ids);
+    let mut calls = ModelCalls::new(events);
     for line in lines {
         calls.observe(&Line::from_text(line).expect("a line").parse());
     }
-    drop(calls);
-    log
+}
+
+/// Returns the text and the number of tool calls of each complete answer in `lines`.
+fn answers<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<(String, usize)> {
+    let answers: Arc<Mutex<Vec<_>>> = Arc::default();
+    let sink = answers.clone();
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::ModelEnded { answer } = &event.kind {
+            let answer = (answer.text.to_owned(), answer.tool_calls);
+            sink.lock().expect("not poisoned").push(answer);
+        }
+    };
+    send_to(Arc::new(observer), lines);
+    std::mem::take(&mut *answers.lock().expect("not poisoned"))
 }
 
 fn names(events: &[Value]) -> Vec<&str> {
@@ -73,7 +91,7 @@ fn a_recorded_answer_is_reported_with_its_chunks_calls_and_tokens() {
             })
             .collect();
 
-        let events = observe(lines).json();
+        let events = observe(lines.iter().copied()).json();
 
         assert_eq!(
             names(&events),
@@ -110,6 +128,16 @@ fn a_recorded_answer_is_reported_with_its_chunks_calls_and_tokens() {
         assert_eq!(answer["stopReason"], "tool_use");
         assert_eq!(answer["tokens"]["input"], 100);
         assert_eq!(answer["tokens"]["output"], 20);
+        let answers = answers(lines);
+        assert_eq!(
+            answers[0],
+            (
+                "Some text answer that spans more than one delta chunk.".to_owned(),
+                1
+            )
+        );
+        assert_eq!(answers[1].1, 0);
+        assert_eq!(Some(answers[1].0.as_str()), events[7]["text"].as_str());
     }
 }
 
@@ -136,24 +164,59 @@ fn answers_of_sub_agents_do_not_mix_with_those_of_the_main_agent() {
 
 #[test]
 fn an_answer_without_an_end_fails() {
-    let result = r#"{"type":"result","subtype":"success","is_error":false}"#;
+    let result = |subtype: &str, is_error: bool| {
+        json!({"type": "result", "subtype": subtype, "is_error": is_error}).to_string()
+    };
     let begun = [start(None), text("a", None)];
     let begun = || begun.iter().map(String::as_str);
     let again = start(None);
 
     for (last, expected) in [
-        (result, &["model_failed"][..]),
-        (
-            again.as_str(),
-            &["model_failed", "model_started", "model_failed"],
-        ),
+        (result("success", false), &["cancelled"][..]),
+        (result("success", true), &["model_failed"]),
+        (result("error_during_execution", true), &["cancelled"]),
+        // The answer that starts last is dropped.
+        (again, &["model_failed", "cancelled"]),
     ] {
-        let events = observe(begun().chain([last])).json();
+        let events = observe(begun().chain([last.as_str()])).json();
 
-        let names = names(&events);
-        assert_eq!(names[..2], ["model_started", "model_chunk"]);
-        assert_eq!(names[2..], *expected, "{last}");
+        assert_eq!(names(&events)[..2], ["model_started", "model_chunk"]);
+        let failed = events.iter().filter(|it| it["event"] == "model_failed");
+        let codes: Vec<_> = failed.map(|it| &it["error"]["code"]).collect();
+        assert_eq!(codes, expected, "{last}");
     }
+}
+
+// Shows: framework/callbacks/start-of-programs
+#[test]
+fn a_call_that_fails_before_its_answer_starts_is_not_reported() {
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1}"#;
+    let result =
+        r#"{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error"}"#;
+
+    assert!(observe([retry, result]).json().is_empty());
+}
+
+#[test]
+fn the_start_of_an_answer_has_the_tokens_that_its_end_does_not_repeat() {
+    let usage = json!({"input_tokens": 100, "cache_read_input_tokens": 7, "output_tokens": 1});
+    let message = json!({"model": "m", "usage": usage});
+    let started = piece(&json!({"type": "message_start", "message": message}), None);
+    let usage = json!({"output_tokens": 20});
+    let stopped = piece(&json!({"type": "message_delta", "usage": usage}), None);
+    let repeated = piece(
+        &json!({"type": "message_delta", "usage": {"input_tokens": 90, "output_tokens": 20}}),
+        None,
+    );
+    let usage_of = |end: &str| {
+        let lines = [&started, end, &stop(None)].map(str::to_owned);
+        let events = observe(lines.iter().map(String::as_str)).json();
+        let tokens = &events.last().expect("an end")["tokens"];
+        ["input", "cacheRead", "output"].map(|count| tokens[count].as_u64())
+    };
+
+    assert_eq!(usage_of(&stopped), [Some(100), Some(7), Some(20)]);
+    assert_eq!(usage_of(&repeated), [Some(90), Some(7), Some(20)]);
 }
 
 #[test]

@@ -1,17 +1,10 @@
 //! Options of `autonoe ask`.
 
-use std::time::Duration;
-
-use autonoe_app::BackendChoice;
-use autonoe_app::value_parsers::{cost, thinking, time};
-use autonoe_core::CostUsd;
-use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::gate::policy::Destructive;
 use autonoe_core::run::SessionAccess;
 use clap::Args;
 
-use super::agent::model;
-use super::{AgentArgs, LimitArgs, OutputArgs, OutputFormat, ProjectArgs};
+use super::{AgentArgs, OutputArgs, ProjectArgs, PromptAgentArgs};
 
 /// Describes the chat and the exit codes, for the help.
 const CHAT_AND_EXIT_CODES: &str = "\
@@ -32,6 +25,16 @@ Exit codes:
 /// Options of `autonoe ask`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = CHAT_AND_EXIT_CODES)]
+// A changed option moves to the end, so all options from the first changed one on are listed.
+#[command(mut_arg("max_cost", |arg| arg.help("Maximum cost of the command, in US dollars")))]
+#[command(mut_arg("max_time", |arg| arg.help(MAX_TIME_HELP)))]
+#[command(mut_arg("max_turns", |arg| arg))]
+#[command(mut_arg("no_sandbox", |arg| arg.help(NO_SANDBOX_HELP)))]
+#[command(mut_arg("allow_destructive", |arg| arg))]
+#[command(mut_arg("read_only", |arg| arg))]
+#[command(mut_arg("debug", |arg| arg))]
+#[command(mut_arg("quiet", |arg| arg.help(QUIET_HELP)))]
+#[command(mut_arg("output", |arg| arg.help(OUTPUT_HELP).hide_possible_values(true)))]
 pub(crate) struct AskArgs {
     /// The question or the task; `-` reads it from standard input
     #[arg(value_name = "PROMPT")]
@@ -41,30 +44,8 @@ pub(crate) struct AskArgs {
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
-    /// `scripted:FILE`, or JSON [default: the one in .autonoe/agent.json, else claude]
-    #[arg(long, value_name = "BACKEND")]
-    #[arg(help_heading = "Agent")]
-    backend: Option<BackendChoice>,
-    /// The model [default: chosen by the backend]
-    #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
-    #[arg(help_heading = "Agent")]
-    model: Option<String>,
-    /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
-    /// number: 8192]
-    // The value is attached, so that the option does not consume the first word of the prompt.
-    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
-    #[arg(require_equals = true, value_parser = thinking)]
-    #[arg(help_heading = "Agent")]
-    thinking: Option<ThinkingBudget>,
-    /// Maximum cost of the command, in US dollars
-    #[arg(long, value_name = "USD", value_parser = cost)]
-    #[arg(help_heading = "Limits")]
-    max_cost: Option<CostUsd>,
-    /// Maximum working time of the agent, for example 90m, 2h30m or 45s
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    #[arg(help_heading = "Limits")]
-    max_time: Option<Duration>,
+    #[command(flatten)]
+    agent: PromptAgentArgs,
     /// Maximum number of model calls for one prompt
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
@@ -72,44 +53,19 @@ pub(crate) struct AskArgs {
     /// Read-only mode: the agent changes no file and runs no command
     #[arg(long, help_heading = "Safety")]
     read_only: bool,
-    /// Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1
-    #[arg(long, help_heading = "Safety")]
-    no_sandbox: bool,
-    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
-    #[arg(long, short = 'D', help_heading = "Safety")]
-    allow_destructive: bool,
-    /// Print every event with its full payload
-    #[arg(long, short = 'd', help_heading = "Output")]
-    debug: bool,
-    /// Print only the answer, errors and warnings of the command
-    #[arg(long, short = 'q', conflicts_with = "debug", help_heading = "Output")]
-    quiet: bool,
-    /// The format of standard output: `text` for the answer, `json` for one event per line
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    #[arg(hide_possible_values = true)]
-    output: OutputFormat,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
+
+const MAX_TIME_HELP: &str = "Maximum working time of the agent, for example 90m, 2h30m or 45s";
+const NO_SANDBOX_HELP: &str = "Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1";
+const QUIET_HELP: &str = "Print only the answer, errors and warnings of the command";
+const OUTPUT_HELP: &str =
+    "The format of standard output: `text` for the answer, `json` for one event per line";
 
 impl AskArgs {
     pub(crate) fn agent(&self) -> AgentArgs {
-        AgentArgs {
-            backend: self.backend.clone(),
-            model: self.model.clone(),
-            plan_model: None,
-            thinking: self.thinking,
-            limits: LimitArgs {
-                max_cost: self.max_cost,
-                max_time: self.max_time,
-                ..LimitArgs::default()
-            },
-            no_sandbox: self.no_sandbox,
-        }
+        self.agent.agent()
     }
 
     pub(crate) fn access(&self) -> SessionAccess {
@@ -121,18 +77,6 @@ impl AskArgs {
     }
 
     pub(crate) fn destructive(&self) -> Destructive {
-        if self.allow_destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        }
-    }
-
-    pub(crate) fn output(&self) -> OutputArgs {
-        OutputArgs {
-            debug: self.debug,
-            quiet: self.quiet,
-            output: self.output,
-        }
+        self.agent.destructive()
     }
 }

@@ -2,18 +2,11 @@
 
 use std::path::PathBuf;
 
-use std::time::Duration;
-
-use autonoe_app::BackendChoice;
-use autonoe_app::value_parsers::{cost, thinking, time};
-use autonoe_core::CostUsd;
-use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::gate::policy::Destructive;
 use autonoe_flow::FlowName;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::agent::model;
-use super::{AgentArgs, LimitArgs, NotifyArgs, OutputArgs, ProjectArgs};
+use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs, PromptAgentArgs};
 
 /// Options of `autonoe flow`.
 #[derive(Debug, Args)]
@@ -66,41 +59,12 @@ pub(crate) struct FlowRunArgs {
     pub(crate) parameters: Vec<String>,
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
-    /// `scripted:FILE`, or JSON [default: the one in .autonoe/agent.json, else claude]
-    #[arg(long, value_name = "BACKEND")]
-    #[arg(help_heading = "Agent")]
-    backend: Option<BackendChoice>,
-    /// The model [default: chosen by the backend]
-    #[arg(long, short = 'm', value_name = "MODEL", value_parser = model)]
-    #[arg(help_heading = "Agent")]
-    model: Option<String>,
-    /// Enable extended thinking with a budget of at least 1024 tokens [default: off; without a
-    /// number: 8192]
-    // The value must be attached, so that the option does not consume a word of the flow.
-    #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
-    #[arg(require_equals = true, value_parser = thinking)]
-    #[arg(help_heading = "Agent")]
-    thinking: Option<ThinkingBudget>,
-    /// Maximum total cost, in US dollars
-    #[arg(long, value_name = "USD", value_parser = cost)]
-    #[arg(help_heading = "Limits")]
-    max_cost: Option<CostUsd>,
-    /// Maximum time since the first start, for example 90m, 2h30m or 45s
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    #[arg(help_heading = "Limits")]
-    max_time: Option<Duration>,
+    #[command(flatten)]
+    agent: PromptAgentArgs,
     /// Wait for the quota to reset instead of stopping
     #[arg(long)]
     #[arg(help_heading = "Limits")]
     wait_for_quota: bool,
-    /// Turn off the sandbox of the agent and of checks, like AUTONOE_NO_SANDBOX=1
-    #[arg(long)]
-    #[arg(help_heading = "Safety")]
-    no_sandbox: bool,
-    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
-    #[arg(long, short = 'D', help_heading = "Safety")]
-    allow_destructive: bool,
     /// Start a new run instead of resuming an interrupted one
     #[arg(long)]
     pub(crate) anew: bool,
@@ -119,27 +83,13 @@ pub(crate) struct FlowRunArgs {
 impl FlowRunArgs {
     /// Returns the agent options in the form that a run uses.
     pub(crate) fn agent(&self) -> AgentArgs {
-        AgentArgs {
-            backend: self.backend.clone(),
-            model: self.model.clone(),
-            plan_model: None,
-            thinking: self.thinking,
-            limits: LimitArgs {
-                max_cost: self.max_cost,
-                max_time: self.max_time,
-                wait_for_quota: self.wait_for_quota,
-                ..LimitArgs::default()
-            },
-            no_sandbox: self.no_sandbox,
-        }
+        let mut agent = self.agent.agent();
+        agent.limits.wait_for_quota = self.wait_for_quota;
+        agent
     }
 
     pub(crate) fn destructive(&self) -> Destructive {
-        if self.allow_destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        }
+        self.agent.destructive()
     }
 }
 

@@ -12,7 +12,7 @@ use autonoe_harness::Allowance;
 use clap::Args;
 
 use super::agent::model;
-use super::{FleetBackend, FleetStrategy, NotifyArgs, ProjectArgs};
+use super::{FleetBackend, FleetStrategy, NotifyArgs, ProjectArgs, destructive};
 
 /// Describes the exit codes of a fleet, for the help.
 const EXIT_CODES: &str = "\
@@ -118,11 +118,7 @@ pub(crate) struct HarnessRunArgs {
 
 impl HarnessRunArgs {
     pub(crate) fn destructive(&self) -> Destructive {
-        if self.allow_destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        }
+        destructive(self.allow_destructive)
     }
 
     /// Returns the shared budget of all members.

@@ -15,6 +15,7 @@ mod mode;
 mod notify;
 mod output;
 mod project;
+mod prompt_agent;
 mod report;
 mod run;
 mod serve;
@@ -45,13 +46,24 @@ pub(crate) use mode::ModeChoice;
 pub(crate) use notify::NotifyArgs;
 pub(crate) use output::{OutputArgs, OutputFormat};
 pub(crate) use project::ProjectArgs;
+use prompt_agent::PromptAgentArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, RunRequest, SyncArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use status::StatusArgs;
 pub(crate) use strategy_arg::{FleetBackend, FleetStrategy};
 
+use autonoe_core::gate::policy::Destructive;
 use clap::{Args, Parser, Subcommand};
+
+/// Returns the policy for destructive commands.
+pub(crate) fn destructive(is_allowed: bool) -> Destructive {
+    if is_allowed {
+        Destructive::Allowed
+    } else {
+        Destructive::Forbidden
+    }
+}
 
 /// Runs coding agents unattended until the work is done.
 ///

@@ -4,7 +4,7 @@ use autonoe_core::Mode;
 use autonoe_core::gate::policy::Destructive;
 use clap::Args;
 
-use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs};
+use super::{AgentArgs, NotifyArgs, OutputArgs, ProjectArgs, destructive};
 
 /// Exit codes of a run, for the help.
 pub(super) const EXIT_CODES: &str = "Exit codes:
@@ -78,11 +78,7 @@ impl RunArgs {
             mode: Mode::Run,
             project: &self.project,
             agent: &self.agent,
-            destructive: if self.allow_destructive {
-                Destructive::Allowed
-            } else {
-                Destructive::Forbidden
-            },
+            destructive: destructive(self.allow_destructive),
             dry_run: self.dry_run,
             notify: &self.notify,
             output: &self.output,

@@ -72,6 +72,7 @@ fn run_project(
     let wanted = work.agent.requirements(surroundings);
     let built = backend.build(&project, work.mode, wanted, models, surroundings)?;
     let mut stage = RunUi::open(work.agent, work.output, &project, models, surroundings);
+    stage.connect(&project);
     stage.notify(alerts);
     stage.print_warnings(work.destructive, &built.warnings);
     if let Some(warning) = interrupted_run_warning(&project, work.mode) {

@@ -1,4 +1,4 @@
-//! [`RunUi`], the user interface of runs and flows: output, telemetry and signals.
+//! [`RunUi`], the user interface of runs, flows and questions: output, telemetry and signals.
 
 use std::mem;
 use std::path::Path;
@@ -22,8 +22,8 @@ use crate::args::{AgentArgs, OutputArgs, OutputFormat};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 use crate::present::{
-    AnswerOutput, AnswerStream, DeniedCall, Detail, FlowLines, JsonLines, Presenter, QuietKeyboard,
-    Screen, denial_summary, start_logging,
+    DeniedCall, Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, denial_summary,
+    start_logging,
 };
 
 /// Maximum number of remedies that are listed after a run.
@@ -32,19 +32,18 @@ const LISTED_REMEDIES: usize = 5;
 /// Poll interval of the requests of other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// User interface of a run or a flow: output, telemetry and signals.
+/// User interface of a run, a flow or a question: output, telemetry and signals.
 pub(super) struct RunUi {
     screen: Screen,
     presenter: Arc<Presenter>,
-    /// Observes in place of the presenter, if the answer of an agent is printed.
-    answers: Option<Arc<AnswerStream>>,
     events: Option<Arc<JsonLines>>,
     alerts: Option<Arc<RunAlerts>>,
     telemetry: Telemetry,
     trace: Option<TraceContext>,
     is_quiet: bool,
-    requests: Arc<RequestForwarder>,
-    /// `None` if no thread can be started.
+    /// Requests of other processes to the run.
+    requests: Option<Arc<RequestForwarder>>,
+    /// The current activity for other processes.
     live: Option<Arc<LiveStatusWriter>>,
 }
 
@@ -79,14 +78,20 @@ impl RunUi {
             screen,
             events: events(output, &presenter),
             presenter,
-            answers: None,
             alerts: None,
             telemetry,
             trace,
             is_quiet: detail == Detail::Quiet,
-            requests: Arc::new(RequestForwarder::new(project)),
-            live: LiveStatusWriter::start(project).ok().map(Arc::new),
+            requests: None,
+            live: None,
         }
+    }
+
+    /// Lets other processes watch and control the run of `project` in its journal. Without a
+    /// thread for the current activity, they only see the journal.
+    pub(super) fn connect(&mut self, project: &Project) {
+        self.requests = Some(Arc::new(RequestForwarder::new(project)));
+        self.live = LiveStatusWriter::start(project).ok().map(Arc::new);
     }
 
     /// Sends notifications about the run from now on.
@@ -97,45 +102,30 @@ impl RunUi {
     /// Returns the observers that print events, send notifications, and connect the run with other
     /// processes.
     pub(super) fn observers(&self) -> Vec<Arc<dyn RunObserver>> {
-        let mut observers: Vec<Arc<dyn RunObserver>> = match &self.answers {
-            Some(answers) => vec![answers.clone()],
-            None => vec![self.presenter.clone()],
-        };
+        let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
         let events = self.events.clone();
         observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
         let alerts = self.alerts.clone();
         observers.extend(alerts.map(|alerts| alerts as Arc<dyn RunObserver>));
-        observers.push(self.requests.clone());
+        let requests = self.requests.clone();
+        observers.extend(requests.map(|requests| requests as Arc<dyn RunObserver>));
         let live = self.live.clone();
         observers.extend(live.map(|live| live as Arc<dyn RunObserver>));
         observers
     }
 
-    /// Prints the answers of agents from now on, instead of the lines of a run.
-    pub(super) fn stream_answers(&mut self) -> Arc<AnswerStream> {
-        let output = match self.events {
-            Some(_) => AnswerOutput::None,
-            None => AnswerOutput::Words,
-        };
-        let answers = AnswerStream::new(self.screen.clone(), self.presenter.clone(), output);
-        let answers = Arc::new(answers);
-        self.answers = Some(answers.clone());
-        answers
+    /// Prints a conversation from now on, and returns the presenter.
+    pub(super) fn start_conversation(&self) -> Arc<Presenter> {
+        self.presenter.start_conversation(self.events.is_none());
+        self.presenter.clone()
     }
 
     /// Returns an error if standard output did not get everything.
     pub(super) fn check_written(&self) -> Result<(), CliError> {
-        if let Some(answers) = &self.answers {
-            answers.check_written()?;
-        }
+        self.presenter.check_written()?;
         self.events
             .as_ref()
             .map_or(Ok(()), |events| events.check_complete())
-    }
-
-    /// Returns the presenter, which prints for the operator.
-    pub(super) fn presenter(&self) -> Arc<Presenter> {
-        self.presenter.clone()
     }
 
     /// Prints a line that the run itself does not emit.
@@ -189,7 +179,7 @@ impl RunUi {
     }
 
     /// Runs `play` to completion, and delivers the last notifications. Stop signals cancel
-    /// `control`, and requests of other processes are forwarded to it.
+    /// `control`, and requests of [connected](Self::connect) processes are forwarded to it.
     pub(super) fn run_interruptible<T>(
         &mut self,
         control: &RunControl,
@@ -197,11 +187,13 @@ impl RunUi {
     ) -> Result<T, CliError> {
         let presenter = self.presenter.clone();
         let alerts = self.alerts.clone();
-        let (requests, forwarded) = (self.requests.clone(), control.clone());
+        let requests = self.requests.clone();
         self.block_on(async {
             let watch = tokio::spawn(signals::watch(control.clone(), presenter.clone()));
-            let forward = async move { requests.forward(&forwarded, POLL_INTERVAL).await };
-            let forward = tokio::spawn(forward);
+            let forward = requests.map(|requests| {
+                let control = control.clone();
+                tokio::spawn(async move { requests.forward(&control, POLL_INTERVAL).await })
+            });
             if let Some(alerts) = &alerts {
                 let presenter = presenter.clone();
                 let warn = move |text: &str| presenter.warn(text);
@@ -212,7 +204,9 @@ impl RunUi {
                 notify::finish_run(alerts.notifications(), control, &presenter).await;
             }
             watch.abort();
-            forward.abort();
+            if let Some(forward) = forward {
+                forward.abort();
+            }
             done
         })
     }

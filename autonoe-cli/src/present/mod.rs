@@ -1,6 +1,6 @@
 //! Output of runs, flows and fleets for the operator and for other programs.
 
-mod answer;
+mod answer_cost;
 mod debug_lines;
 mod denial_summary;
 mod fleet_lines;
@@ -14,7 +14,7 @@ mod presenter;
 mod readme;
 mod screen;
 
-pub(crate) use answer::{AnswerOutput, AnswerStream, cost, cost_line};
+pub(crate) use answer_cost::{cost, cost_line};
 pub(crate) use denial_summary::{DeniedCall, denial_summary, group_by_remedy};
 pub(crate) use fleet_lines::FleetLines;
 pub(crate) use flow_lines::FlowLines;

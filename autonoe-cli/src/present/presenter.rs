@@ -1,12 +1,17 @@
-//! `Presenter`, which prints the events of a run for the operator.
+//! `Presenter`, which prints the events of a run or of a conversation for the operator.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use autonoe_app::text::{Activity, Level, Line, lines, wait_countdown};
-use autonoe_core::{RunEvent, RunEventKind, RunObserver};
+use autonoe_app::text::{Activity, Level, Line, lines, sanitize, wait_countdown};
+use autonoe_core::event::AnswerText;
+use autonoe_core::gate::GateDecision;
+use autonoe_core::{RunEvent, RunEventKind, RunObserver, StreamEvent};
 
 use super::debug_lines::debug_line;
+use super::denial_summary::DeniedCall;
 use super::screen::{Screen, Transient};
+use crate::error::CliError;
+use crate::results::WriteError;
 
 /// Amount of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +25,27 @@ pub(crate) enum Detail {
 }
 
 /// Prints the events of a run: permanent lines and, with [`Detail::Normal`], a transient line with
-/// the current activity.
+/// the current activity. In a conversation, the text of the agent goes to standard output.
 #[derive(Debug)]
 pub(crate) struct Presenter {
     screen: Screen,
     detail: Detail,
-    activity: Mutex<Activity>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    activity: Activity,
+    conversation: Option<ConversationOutput>,
+}
+
+/// Output of a conversation, whose starts and ends of sessions are not printed.
+#[derive(Debug)]
+struct ConversationOutput {
+    /// `None` if standard output has the events.
+    answer: Option<AnswerText>,
+    denied: Vec<DeniedCall>,
+    unwritten: Option<WriteError>,
 }
 
 impl Presenter {
@@ -33,8 +53,46 @@ impl Presenter {
         Self {
             screen,
             detail,
-            activity: Mutex::default(),
+            state: Mutex::default(),
         }
+    }
+
+    /// Prints the events of a conversation from now on: answers to standard output, unless it has
+    /// the events.
+    pub(crate) fn start_conversation(&self, prints_answers: bool) {
+        self.state().conversation = Some(ConversationOutput {
+            answer: prints_answers.then(AnswerText::new),
+            denied: Vec::new(),
+            unwritten: None,
+        });
+    }
+
+    /// Prints the prompt of a chat.
+    pub(crate) fn print_prompt(&self) {
+        self.screen.clear();
+        self.screen.write("> ");
+    }
+
+    /// Returns the denied calls of the conversation since the previous invocation.
+    pub(crate) fn take_denied(&self) -> Vec<DeniedCall> {
+        let mut state = self.state();
+        let conversation = state.conversation.as_mut();
+        conversation.map_or_else(Vec::new, |it| std::mem::take(&mut it.denied))
+    }
+
+    /// Returns an error if a part of an answer could not be written. A closed pipe is not an
+    /// error.
+    pub(crate) fn check_written(&self) -> Result<(), CliError> {
+        let mut state = self.state();
+        let unwritten = state
+            .conversation
+            .as_mut()
+            .and_then(|it| it.unwritten.take());
+        unwritten.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints a line that the run itself does not emit.
@@ -66,7 +124,10 @@ impl Presenter {
 
 impl RunObserver for Presenter {
     fn on_event(&self, event: &RunEvent<'_>) {
-        let mut activity = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        let State {
+            activity,
+            conversation,
+        } = &mut *self.state();
         match &event.kind {
             RunEventKind::SessionStarted { .. } => {
                 *activity = Activity::default();
@@ -78,11 +139,18 @@ impl RunObserver for Presenter {
             | RunEventKind::FlowEnded { .. } => self.screen.clear(),
             _ => {}
         }
-        self.print_line(debug_line(&event.kind));
-        for line in lines(event, activity.tools()) {
-            self.print_line(Some(line));
+        let is_printed = conversation
+            .as_mut()
+            .is_some_and(|conversation| conversation.observe(event, &self.screen));
+        if !is_printed {
+            self.print_line(debug_line(&event.kind));
         }
-        match transient_change(&event.kind, &mut activity) {
+        if conversation.is_none() || !is_session_boundary(&event.kind) {
+            for line in lines(event, activity.tools()) {
+                self.print_line(Some(line));
+            }
+        }
+        match transient_change(&event.kind, activity) {
             TransientChange::Keep => {}
             TransientChange::Show(about, text) => self.screen.show_transient(about, &text),
             TransientChange::Clear => self.screen.clear(),
@@ -90,19 +158,65 @@ impl RunObserver for Presenter {
     }
 }
 
+impl ConversationOutput {
+    /// Prints text of the answer and records denied calls. Returns whether the event is text of
+    /// the answer.
+    fn observe(&mut self, event: &RunEvent<'_>, screen: &Screen) -> bool {
+        if let RunEventKind::ToolDecided { call, decision } = &event.kind
+            && let GateDecision::Deny { remedy, .. } = decision
+        {
+            self.denied.push(DeniedCall {
+                tool: call.name.clone(),
+                target: call.kind.target(),
+                remedy: remedy.clone(),
+            });
+        }
+        let Some(answer) = &mut self.answer else {
+            return false;
+        };
+        if let Some(text) = answer.observe(event)
+            && let Err(error) = screen.write_answer(&sanitize_answer(&text))
+        {
+            self.unwritten = Some(error);
+        }
+        matches!(
+            event.kind,
+            RunEventKind::Agent {
+                stream: StreamEvent::Text { agent: None, .. }
+            }
+        )
+    }
+}
+
+/// Replaces control characters. Tabs are kept, because the answer may be a Makefile.
+fn sanitize_answer(text: &str) -> String {
+    let parts: Vec<_> = text.split('\t').map(sanitize).collect();
+    parts.join("\t")
+}
+
+/// Returns whether a session starts or ends with the event. The command itself prints the result of
+/// a conversation.
+fn is_session_boundary(kind: &RunEventKind<'_>) -> bool {
+    matches!(
+        kind,
+        RunEventKind::FlowStarted { .. }
+            | RunEventKind::SessionStarted { .. }
+            | RunEventKind::SessionEnded { .. }
+            | RunEventKind::BudgetNearlySpent { .. }
+            | RunEventKind::BudgetSpent { .. }
+    )
+}
+
 /// Effect of an event on the transient line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum TransientChange {
+enum TransientChange {
     Keep,
     Show(Transient, String),
     Clear,
 }
 
 /// Updates the activity, and returns the effect of the event on the transient line.
-pub(super) fn transient_change(
-    event: &RunEventKind<'_>,
-    activity: &mut Activity,
-) -> TransientChange {
+fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> TransientChange {
     match event {
         RunEventKind::Agent { stream } => activity.observe(stream),
         // The agent continues its previous activity.
@@ -134,6 +248,11 @@ mod tests {
     use autonoe_core::agent::SessionOutcome;
 
     use super::*;
+
+    #[test]
+    fn control_characters_other_than_tabs_are_replaced_in_answers() {
+        assert_eq!(sanitize_answer("a\tb\u{1b}[2J\r\n"), "a\tb [2J \n");
+    }
 
     #[test]
     fn hidden_progress_makes_room_for_the_activity() {

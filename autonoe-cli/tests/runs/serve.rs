@@ -1,10 +1,13 @@
 //! `autonoe serve` on a project with runs, in a real browser.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use autonoe_core::RunId;
+use autonoe_core::project::{OperatorRequest, RequestFolder, RunLock};
 use base64::Engine as _;
 use serde_json::json;
 
@@ -12,7 +15,7 @@ use crate::harness::chromium::Chromium;
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, creates, ends, says, sets, waits_for_file};
+use crate::runs::support::script::{Script, creates, ends, hangs, says, sets, waits_for_file};
 
 /// A server, which ends with the test.
 struct Server(Child);
@@ -153,6 +156,51 @@ fn a_stop_ends_the_run_as_an_interrupt_does() {
     assert_eq!(run.end().0, Some(130));
     until_phase(&mut browser, "stopped");
     assert!(!project.path(".autonoe/live.json").exists());
+}
+
+#[test]
+fn a_question_does_not_continue_an_interrupted_run() {
+    let project = Project::new();
+    let script = Script::new().plans(&["DL-001"]).session([hangs()]);
+    let command = scripted_command(&project, &script, &["run"]);
+    RunningCommand::until_journal_has(command, &project, "\"number\":2").kill();
+    let live = project.path(".autonoe/live.json");
+    let left_by_run = fs::read(&live).ok();
+    let released = project.beside("released");
+    let steps = [
+        json!({"writes": {"path": "notes.txt", "text": "working"}}),
+        waits_for_file(&released),
+        says("It is a typo."),
+        ends(),
+    ];
+    let script = json!({"sessions": [{"name": "answer", "instruction": "ask", "steps": steps}]});
+    project.write("../answers.json", &script.to_string());
+    let mut command = autonoe(&project, &["ask", "why?"]);
+    let answers = project.beside("answers.json");
+    command.arg(format!("--backend=scripted:{}", answers.display()));
+    let question = RunningCommand::until_file_has(command, &project.path("notes.txt"), "working");
+
+    let found = autonoe_core::Project::find(&project.root(), None).expect("it is there");
+    let held = RunLock::held(&found).expect("readable").expect("a holder");
+    let holder = held.holder.expect("the question");
+    let (run, now) = (RunId::new("run"), jiff::Timestamp::now());
+    let requests = RequestFolder::new(&found);
+    let sent = requests.send(&holder, &run, OperatorRequest::Stop, now);
+    sent.expect("writable");
+    let (_server, address) = serve(&project);
+    let mut browser = Chromium::start();
+    browser.open(&address);
+    until_phase(&mut browser, "interrupted");
+    let visible =
+        "[...document.querySelectorAll('#run-actions button')].filter(it => !it.hidden).length";
+    assert_eq!(browser.evaluate(visible), 0);
+    assert_eq!(fs::read(&live).ok(), left_by_run);
+    project.write("../released", "");
+
+    let (code, written) = question.end();
+    assert_eq!(code, Some(0), "{written}");
+    assert!(written.contains("It is a typo."), "{written}");
+    assert_eq!(requests.pending().expect("readable").len(), 1);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::wire::{Item, Notification, TokenTotals};
 /// Emits events for each call of the model, chunk by chunk.
 ///
 /// The program reports neither the start of a model call nor its messages: a call starts with its
-/// first output, and ends with the report of its usage.
+/// first output, and ends with the report of its usage. A call that fails before its first output
+/// has no events.
 #[derive(Debug)]
 pub(super) struct ModelCalls {
     events: Events,
@@ -51,9 +52,9 @@ impl ModelCalls {
             Notification::ItemCompleted(Item::Message(message)) => {
                 self.text.push_str(&message.text);
             }
-            Notification::Error(retried) if retried.will_retry => {
+            Notification::Error(failed) => {
                 if let Some(call) = self.open.take() {
-                    let error = Failure::retryable("model_failed", &retried.error.message);
+                    let error = Failure::retryable("model_failed", &failed.error.message);
                     call.failed(&error, TokenUsage::default());
                 }
                 self.reset();

@@ -4,5 +4,6 @@
 //! sent and received messages of the host, in order. Paths were normalized.
 
 mod any_message;
+mod model_calls;
 mod recorded_conversations;
 mod replay;

@@ -58,11 +58,16 @@ pub(crate) fn spec() -> SessionSpec {
 
 /// Replays the received messages to a translator.
 pub(crate) fn replay(name: &str) -> Replayed {
+    replay_with(name, spec())
+}
+
+/// Replays the received messages to the translator of a session.
+pub(crate) fn replay_with(name: &str, spec: SessionSpec) -> Replayed {
     let lines = lines(name);
     let begun = lines
         .iter()
         .find_map(|(_, line)| line["result"]["thread"]["id"].as_str());
-    let mut translator = Translator::new(spec(), begun.expect("a conversation"), None);
+    let mut translator = Translator::new(spec, begun.expect("a conversation"), None);
     translator.start_turn();
     let (mut events, mut asked) = (Vec::new(), Vec::new());
     for (is_got, line) in &lines {

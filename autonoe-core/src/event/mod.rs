@@ -4,6 +4,7 @@
 //! Every module emits events, and events carry values of every module. Every module may therefore
 //! depend on this one.
 
+mod answer_text;
 mod failure;
 pub(crate) mod heartbeat;
 mod instruction_name;
@@ -14,6 +15,7 @@ mod span;
 mod trace_context;
 pub(crate) mod unfinished_events;
 
+pub use answer_text::AnswerText;
 pub use failure::{Failure, Retry};
 pub(crate) use heartbeat::Heartbeat;
 pub use instruction_name::{CustomInstruction, InstructionName, Phase};

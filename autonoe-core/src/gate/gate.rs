@@ -133,7 +133,9 @@ impl Gate {
         if self.over.is_cancelled() {
             decision = GateDecision::deny("session-over", "the session is over", None);
         }
-        if let (Some(records), Some(tool)) = (&self.records, Toolbox::tool_name(&call.name)) {
+        // A call without an id is announced by the stream of the agent.
+        let records = self.records.as_ref().filter(|_| !call.id.is_empty());
+        if let (Some(records), Some(tool)) = (records, Toolbox::tool_name(&call.name)) {
             if decision.is_allowed() {
                 records.announce(&call.id, tool, &call.input);
             } else {

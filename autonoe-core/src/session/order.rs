@@ -128,7 +128,7 @@ impl SessionOrder {
 impl SessionOrder {
     /// Refuses values that would make the session useless.
     pub(super) fn check_values(&self) -> Result<(), InvalidValue> {
-        InvalidValue::check_name("named(..)", self.name.as_str())?;
+        InvalidValue::check_name("name(..)", self.name.as_str())?;
         InvalidValue::check_model("model(..)", self.overrides.model.as_deref())?;
         InvalidValue::check_turns("max_turns(0)", self.overrides.max_turns)
     }

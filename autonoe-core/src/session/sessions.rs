@@ -231,7 +231,7 @@ impl Sessions {
             Ok(Some((book, history)))
         };
         self.caller_budget
-            .check("keeping(..)")
+            .check("caller_budget(..)")
             .map_err(|invalid| FlowExit::Failed {
                 error: Failure::from(&invalid),
             })?;

@@ -67,7 +67,7 @@ impl ToolOutput {
     ///     }
     ///     async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
     ///         Ok(ToolOutput::new("2 of 3 parts are built; main.c:7 is wrong")
-    ///             .with_title("BuiltBackend 2 of 3 parts")
+    ///             .with_title("Built 2 of 3 parts")
     ///             .with_metadata(ToolOutput::ERROR, "BUILD_BROKEN"))
     ///     }
     /// }

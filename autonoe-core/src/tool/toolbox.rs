@@ -23,7 +23,9 @@ use crate::tool::{
 /// [`InputSchema::coerce`](crate::tool::InputSchema::coerce)). If a tool requests assistance of a
 /// model, the [assistant](ToolContext::assistant) of the context answers it; without one, the agent
 /// receives the prompt. A call never panics: an unknown tool, a panic and a cancellation are
-/// errors, and so is an output with [`error`](ToolOutput::ERROR) in its metadata.
+/// errors, and so is an output with [`error`](ToolOutput::ERROR) in its metadata. The
+/// [token](ToolContext::cancelled) of a call is cancelled when the session ends or the caller drops
+/// the call.
 ///
 /// ```
 /// use autonoe_core::time::SessionKey;
@@ -194,6 +196,9 @@ impl Toolbox {
                 .or_insert_with(|| value.clone());
         }
         let input = tool.validate_input(input)?;
+        // Dropping the call cancels the work that the tool has started elsewhere.
+        context.cancelled = context.cancelled.child_token();
+        let cancel_on_drop = context.cancelled.clone().drop_guard();
         let call = AssertUnwindSafe(tool.call(input, &context)).catch_unwind();
         let over = self.over.cancelled();
         let result = tokio::select! {
@@ -207,6 +212,9 @@ impl Toolbox {
                 return Err(ToolError::new(ToolErrorCode::CANCELLED, "the call was cancelled"));
             }
         };
+        if result.is_ok() {
+            cancel_on_drop.disarm();
+        }
         result.unwrap_or_else(|_panic| {
             tracing::error!(tool = name, "tool panicked");
             Err(ToolError::new(

@@ -80,6 +80,37 @@ async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() 
     );
 }
 
+// Shows: framework/callbacks/all-are-optional-synchronous
+#[tokio::test(start_paused = true)]
+async fn each_event_is_observed_in_order_before_the_run_continues() {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let bench = Bench::new([plans(&["A"]), passes("A")]);
+    let thread = std::thread::current().id();
+    let observer = |name: &'static str| {
+        let seen = seen.clone();
+        move |event: &RunEvent<'_>| {
+            assert_eq!(std::thread::current().id(), thread);
+            let event = json!(event)["event"].to_string();
+            seen.lock()
+                .expect("not poisoned")
+                .push(format!("{name}: {event}"));
+        }
+    };
+    // The run has one thread, and it calls one observer after the other.
+    let runner = bench.runner().observer(observer("first"));
+    let runner = runner.observer(observer("second"));
+
+    bench.run(runner).await;
+
+    let seen = seen.lock().expect("not poisoned");
+    let events = bench.log.json();
+    assert_eq!(seen.len(), 2 * events.len());
+    for (calls, event) in seen.chunks(2).zip(&events) {
+        let name = &event["event"];
+        assert_eq!(calls, [format!("first: {name}"), format!("second: {name}")]);
+    }
+}
+
 // Shows: framework/callbacks/on-tool-start-ctx-tool
 // Shows: framework/callbacks/all-receive-span-context-also
 #[tokio::test(start_paused = true)]
@@ -125,8 +156,19 @@ async fn events_form_one_tree_of_run_sessions_and_calls() {
     assert_eq!(spans_of("tool_decided"), spans_of("tool_ended"));
     let with_spans = events.iter().zip(&spans);
     let begun = with_spans.filter(|(event, _)| event["stream"]["type"] == "stream_tool_invocation");
-    let begun: Vec<_> = begun.map(|(_, span)| span.span).collect();
-    assert_eq!(spans_of("tool_decided"), begun);
+    let begun: Vec<_> = begun.collect();
+    let places: Vec<_> = begun.iter().map(|(_, span)| span.span).collect();
+    assert_eq!(spans_of("tool_decided"), places);
+    let calls = begun
+        .iter()
+        .map(|(event, _)| (&event["stream"]["name"], &event["stream"]["input"]));
+    assert_eq!(
+        calls.collect::<Vec<_>>(),
+        [
+            (&json!("mcp__autonoe__create"), &create(&["A"])),
+            (&json!("mcp__autonoe__set_status"), &status("A", "passed")),
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

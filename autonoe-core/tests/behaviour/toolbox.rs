@@ -1,6 +1,7 @@
 //! Toolboxes with tools that misbehave.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::tool::{ToolDefinition, ToolDescription, ToolErrorCode, Toolbox};
@@ -25,7 +26,16 @@ impl TypedTool for Panicking {
     }
 }
 
-struct Endless(Mutex<bool>);
+/// Never ends, and keeps the token of its call.
+#[derive(Clone, Default)]
+struct Endless(Arc<Mutex<Option<CancellationToken>>>);
+
+impl Endless {
+    fn is_cancelled(&self) -> bool {
+        let token = self.0.lock().expect("not poisoned");
+        token.as_ref().expect("it was called").is_cancelled()
+    }
+}
 
 #[async_trait]
 impl TypedTool for Endless {
@@ -33,8 +43,8 @@ impl TypedTool for Endless {
     fn describe(&self) -> ToolDescription {
         ToolDescription::new("endless", "Never ends.")
     }
-    async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        *self.0.lock().expect("not poisoned") = true;
+    async fn run(&self, _: Self::Input, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        *self.0.lock().expect("not poisoned") = Some(context.cancelled.clone());
         std::future::pending().await
     }
 }
@@ -66,7 +76,7 @@ async fn a_tool_that_panics_in_a_run_does_not_end_it() {
 // Shows: framework/tools/context.abort
 #[tokio::test]
 async fn a_call_without_a_waiting_caller_is_cancelled() {
-    let toolbox = Toolbox::new([Endless(Mutex::new(false)).into_tool()]);
+    let toolbox = Toolbox::new([Endless::default().into_tool()]);
     let cancelled = CancellationToken::new();
     let context = context().with_cancellation(cancelled.clone());
 
@@ -79,6 +89,36 @@ async fn a_call_without_a_waiting_caller_is_cancelled() {
         result.expect_err("cancelled").code,
         ToolErrorCode::CANCELLED
     );
+}
+
+// Shows: framework/tools/context.abort
+#[tokio::test]
+async fn a_tool_is_cancelled_when_its_session_ends_or_its_caller_drops_the_call() {
+    let (endless, over) = (Endless::default(), CancellationToken::new());
+    let toolbox = Toolbox::new([endless.clone().into_tool()]).until(over.clone());
+
+    let call = toolbox.call("endless", json!({}), context());
+    let dropped = tokio::time::timeout(Duration::ZERO, call).await;
+    assert!(dropped.is_err() && endless.is_cancelled());
+
+    let (result, ()) = tokio::join!(toolbox.call("endless", json!({}), context()), async {
+        tokio::task::yield_now().await;
+        assert!(!endless.is_cancelled());
+        over.cancel();
+    });
+    assert!(result.is_err() && endless.is_cancelled());
+}
+
+#[tokio::test]
+async fn the_result_of_a_tool_does_not_cancel_its_work_in_the_background() {
+    let notes = Notes::with_schema(json!({"type": "object"}));
+    let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
+
+    let result = toolbox.call("notes", json!({}), context()).await;
+
+    assert!(result.is_ok());
+    let noted = notes.0.lock().expect("not poisoned");
+    assert!(!noted[0].1.cancelled.is_cancelled());
 }
 
 #[test]

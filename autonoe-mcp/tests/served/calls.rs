@@ -90,6 +90,12 @@ async fn a_call_is_answered_with_text_structure_and_files() {
             failed["content"][0]["text"],
             json!("NOT_FOUND: there is no DL-9")
         );
+        let assist = told("assist").await;
+        assert_eq!(assist["isError"], json!(true));
+        let text = assist["content"][0]["text"].as_str().expect("a text");
+        for part in ["LLM_ASSIST_REQUIRED", "Summarise it.", "it is too long"] {
+            assert!(text.contains(part), "{text}");
+        }
     })
     .await;
 }

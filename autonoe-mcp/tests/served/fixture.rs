@@ -80,6 +80,7 @@ impl Tool for Act {
                 Ok(ToolOutput::new(format!("{}: {text}", self.mark)))
             }
             "fail" => Err(ToolError::new(ToolErrorCode::NOT_FOUND, "there is no DL-9")),
+            "assist" => Err(ToolError::assist("Summarise it.", "it is too long")),
             "count" => {
                 let steps =
                     Map::from_iter([("progress".into(), 2.into()), ("total".into(), 3.into())]);

@@ -17,7 +17,7 @@ use super::client::TurnItem;
 use super::otel_messages;
 use crate::contract::{
     CallUsage, Meter, ModelClient, ModelError, ModelErrorCode, ModelEvent, ModelIdentity,
-    ModelReply, ModelRequest,
+    ModelReply, ModelRequest, PartKind,
 };
 use crate::retry::Retrying;
 
@@ -217,7 +217,8 @@ impl<'a> Attempt<'a> {
     pub(super) fn start(model: &'a MeteredModel, place: &Events, request: &ModelRequest) -> Self {
         let identity = model.identity();
         let content = || otel_messages::request_messages(request);
-        let messages = ModelMessages::new(request.messages.len(), &content);
+        let count = usize::from(request.system.is_some()) + request.messages.len();
+        let messages = ModelMessages::new(count, &content);
         let mut asked =
             ModelCallRequest::new(&identity.model, messages).with_provider(&identity.provider);
         if let Some(tokens) = request.max_output_tokens {
@@ -246,8 +247,10 @@ impl<'a> Attempt<'a> {
         let cost = self.model.record_usage(reply.usage);
         let (text, stop) = (reply.message.to_text(), reply.stop.to_string());
         let parts = || otel_messages::answer_parts(&reply.message);
+        let kinds = reply.message.parts.iter().map(|part| &part.kind);
+        let count = kinds.filter(|kind| **kind != PartKind::Opaque).count();
         let mut answer = ModelAnswer::new(&text, reply.usage.known())
-            .with_parts(ModelMessages::new(reply.message.parts.len(), &parts))
+            .with_parts(ModelMessages::new(count, &parts))
             .with_tool_calls(reply.message.calls().count())
             .with_cost(cost)
             .with_stop_reason(&stop);

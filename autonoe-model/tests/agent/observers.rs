@@ -22,6 +22,10 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
         let what = match &event.kind {
             RunEventKind::ModelStarted { request: asked } => {
                 let provider = asked.provider.unwrap_or_default();
+                let messages = asked.messages.to_json();
+                let count = messages.as_array().map(Vec::len);
+                assert_eq!(count, Some(asked.messages.count()), "{messages}");
+                assert_eq!(messages[0]["role"], "system");
                 format!(
                     "asked {provider}/{} with {}",
                     asked.model,
@@ -59,9 +63,9 @@ async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
     assert_eq!(
         told,
         [
-            "asked scripted/model with 1",
+            "asked scripted/model with 2",
             "failed NETWORK_ERROR after 6 tokens",
-            "asked scripted/model with 1",
+            "asked scripted/model with 2",
             "heard Hello.",
             "ended Hello. after 20 tokens",
         ]

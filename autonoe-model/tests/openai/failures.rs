@@ -55,6 +55,7 @@ async fn every_refusal_has_its_code() {
     }
 }
 
+// Shows: framework/models/model-error-response.retry-after-ms
 #[tokio::test]
 async fn the_wait_that_the_service_asks_for_is_known() {
     let seven = Refusal::rate_limited().retry_after(7);

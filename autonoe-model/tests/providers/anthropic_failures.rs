@@ -18,6 +18,7 @@ fn start(turn: impl Into<Turn>) -> AnthropicServer {
     AnthropicServer::start(Script::new([turn.into()]).with_main_requests(MainRequests::All))
 }
 
+// Shows: framework/models/model-error-response.retry-after-ms
 #[tokio::test]
 async fn every_refusal_is_understood() {
     let too_long = "prompt is too long: 213462 tokens > 200000 maximum";

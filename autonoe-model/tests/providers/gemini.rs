@@ -150,6 +150,7 @@ async fn an_answer_that_breaks_off_fails_with_what_it_used() {
     }
 }
 
+// Shows: framework/models/model-error-response.retry-after-ms
 #[tokio::test]
 async fn an_error_in_the_stream_is_the_error_of_the_call() {
     let failed = json!({"error": {

@@ -38,7 +38,7 @@ pub(super) async fn chat(
     loop {
         // Registered before the prompt is printed, so that no interrupt after it is lost.
         let interrupted = signals::listen_for_stop();
-        conversation.answers.print_prompt();
+        conversation.presenter.print_prompt();
         let text = tokio::select! {
             text = read_message() => text?,
             () = interrupted => {

@@ -3,48 +3,40 @@
 use std::sync::Arc;
 
 use autonoe_app::exit_code;
-use autonoe_app::text::exit_hint;
+use autonoe_app::text::failure_hint;
 use autonoe_core::agent::{Activity, BudgetUsage, CostTotal, SessionEnd, SessionReport};
-use autonoe_core::event::{Failure, Retry};
+use autonoe_core::event::Retry;
 use autonoe_core::run::{FlowExit, SessionAccess};
 use autonoe_core::session::{FlowStart, PerformedSession};
-use autonoe_core::{Budget, ExitReason, RunControl, SessionOrder, Sessions};
+use autonoe_core::{Budget, RunControl, SessionOrder, Sessions};
 use serde_json::json;
 
 use super::last_conversation::{ConversationFiles, LastConversation};
+use crate::args::AskArgs;
 use crate::error::CliError;
-use crate::present::{AnswerStream, Presenter, cost_line, denial_summary};
+use crate::present::{Presenter, cost_line, denial_summary};
 
 /// Flow name of the sessions, as observers see it.
 const NAME: &str = "ask";
 
 /// A conversation with an agent.
 pub(super) struct Conversation {
-    pub(super) sessions: Sessions,
-    pub(super) files: ConversationFiles,
+    sessions: Sessions,
+    files: ConversationFiles,
     pub(super) presenter: Arc<Presenter>,
-    pub(super) answers: Arc<AnswerStream>,
     /// The tag of the backend.
-    pub(super) backend: String,
-    pub(super) access: SessionAccess,
-    pub(super) max_turns: Option<u32>,
+    backend: String,
+    access: SessionAccess,
+    max_turns: Option<u32>,
     /// The budget that all sessions share.
-    pub(super) budget: Budget,
+    budget: Budget,
     /// The conversation that the next prompt continues.
-    pub(super) last: Option<LastConversation>,
+    last: Option<LastConversation>,
     pub(super) spent: BudgetUsage,
-    pub(super) memory: Memory,
-}
-
-/// Behaviour if the backend cannot resume a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
-    /// The prompt fails, because the operator requested the conversation.
-    Required,
-    /// The operator is warned, and each prompt starts a new conversation.
-    Wanted,
-    /// The operator has been warned already.
-    Missing,
+    /// Whether a backend that cannot resume starts a new conversation for each prompt, with a
+    /// warning. Otherwise the prompt fails, because the operator requested the conversation.
+    can_forget: bool,
+    has_warned: bool,
 }
 
 /// A prompt without a complete answer.
@@ -56,6 +48,31 @@ pub(super) struct PromptError {
 }
 
 impl Conversation {
+    /// Creates a conversation that continues `last`.
+    pub(super) fn new(
+        args: &AskArgs,
+        sessions: Sessions,
+        files: ConversationFiles,
+        presenter: Arc<Presenter>,
+        backend: &str,
+        last: Option<LastConversation>,
+    ) -> Self {
+        let budget = args.agent().limits.overrides().budget;
+        Self {
+            sessions: sessions.caller_budget(budget),
+            files,
+            presenter,
+            backend: backend.to_owned(),
+            access: args.access(),
+            max_turns: args.max_turns,
+            budget,
+            can_forget: last.is_none(),
+            last,
+            spent: BudgetUsage::default(),
+            has_warned: false,
+        }
+    }
+
     /// Sends `prompt` to the agent, waits for the complete answer and prints its cost.
     pub(super) async fn send(
         &mut self,
@@ -64,14 +81,16 @@ impl Conversation {
     ) -> Result<(), PromptError> {
         let opened = self.sessions.open(FlowStart::new(NAME), control).await;
         let mut open = opened.map_err(|error| unanswered(&end_of(&error.report().exit)))?;
-        if self.last.is_some() && !open.capabilities().resume.is_yes() {
-            let backend = open.capabilities().backend.clone();
-            if let Err(unanswered) = self.handle_missing_memory(&backend) {
-                let message = unanswered.error.to_string();
-                let error = Failure::permanent("resume_not_supported", message);
-                open.interrupt(FlowExit::Failed { error });
-                return Err(unanswered);
+        let capabilities = open.capabilities();
+        if self.last.is_some() && self.can_forget && !capabilities.resume.is_yes() {
+            if !self.has_warned {
+                self.has_warned = true;
+                let backend = &capabilities.backend;
+                self.presenter.warn(&format!(
+                    "{backend} cannot resume a conversation: each message starts a new one"
+                ));
             }
+            self.reset();
         }
         if self.last.is_none()
             && let Err(error) = self.files.delete()
@@ -100,27 +119,6 @@ impl Conversation {
         self.last = None;
     }
 
-    /// Handles a backend that cannot resume conversations.
-    fn handle_missing_memory(&mut self, backend: &str) -> Result<(), PromptError> {
-        match self.memory {
-            Memory::Required => {
-                let message = format!("{backend} cannot resume a conversation");
-                return Err(PromptError {
-                    error: CliError::failure(message)
-                        .with_hint("omit --continue, or use another backend"),
-                    is_final: true,
-                });
-            }
-            Memory::Wanted => self.presenter.warn(&format!(
-                "{backend} cannot resume a conversation: each message starts a new one"
-            )),
-            Memory::Missing => {}
-        }
-        self.memory = Memory::Missing;
-        self.reset();
-        Ok(())
-    }
-
     /// Adds up the usage of a session, saves the conversation, and prints the cost and the denials.
     fn record(&mut self, performed: &PerformedSession) {
         let result = &performed.result;
@@ -142,7 +140,7 @@ impl Conversation {
         self.spent.time += result.duration;
         let total: Option<CostTotal> = is_continued.then_some(total);
         self.presenter.print(&cost_line(performed, total));
-        let denied = self.answers.take_denied();
+        let denied = self.presenter.take_denied();
         if let Some(summary) = denial_summary(&denied, usize::MAX) {
             summary.lines().for_each(|line| self.presenter.print(line));
         }
@@ -179,10 +177,7 @@ fn unanswered(end: &SessionEnd) -> PromptError {
     let mut is_final = matches!(code, exit_code::QUOTA | exit_code::BUDGET);
     if let SessionEnd::Failed { error: failure } = end {
         is_final = failure.retry == Retry::Permanent;
-        let exit = ExitReason::Failed {
-            error: failure.clone(),
-        };
-        if let Some(hint) = exit_hint(&exit) {
+        if let Some(hint) = failure_hint(failure) {
             error = error.with_hint(hint);
         }
     }

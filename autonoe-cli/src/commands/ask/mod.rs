@@ -8,12 +8,11 @@ use std::io::{self, Read};
 use std::process::ExitCode;
 
 use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
-use autonoe_core::agent::BudgetUsage;
 use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunLock};
 use autonoe_core::{Mode, RunControl};
 
 use self::chat::chat;
-use self::conversation::{Conversation, Memory};
+use self::conversation::Conversation;
 use self::last_conversation::ConversationFiles;
 use super::run_ui::RunUi;
 use crate::args::AskArgs;
@@ -42,9 +41,9 @@ pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCod
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let wanted = agent.requirements(surroundings);
     let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
-    let mut stage = RunUi::open(&agent, &args.output(), &project, &models, surroundings);
+    let mut stage = RunUi::open(&agent, &args.output, &project, &models, surroundings);
     stage.print_warnings(args.destructive(), &built.warnings);
-    let answers = stage.stream_answers();
+    let presenter = stage.start_conversation();
     let (lock, builder) = OpenProject::options(&project)
         .sandbox(sandbox_switch(agent.no_sandbox, surroundings))
         .destructive(args.destructive())
@@ -61,23 +60,8 @@ pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCod
         .conversations(files.content())
         .build_sessions()
         .map_err(ProjectRunError::from)?;
-    let budget = agent.limits.overrides().budget;
-    let mut conversation = Conversation {
-        sessions: sessions.caller_budget(budget),
-        files,
-        presenter: stage.presenter(),
-        answers,
-        backend: backend.choice.tag().to_owned(),
-        access: args.access(),
-        max_turns: args.max_turns,
-        budget,
-        memory: match last {
-            Some(_) => Memory::Required,
-            None => Memory::Wanted,
-        },
-        last,
-        spent: BudgetUsage::default(),
-    };
+    let tag = backend.choice.tag();
+    let mut conversation = Conversation::new(args, sessions, files, presenter, tag, last);
     let ended = match prompt {
         Some(prompt) => {
             let control = RunControl::new();

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use autonoe_app::SessionSetup;
 use autonoe_app::text::sanitize_line;
-use autonoe_core::gate::policy::{
-    BashValidator, Denial, Destructive, Explanation, Layer, Policy, Verdict,
-};
+use autonoe_core::gate::policy::{BashValidator, Denial, Explanation, Layer, Policy, Verdict};
 use autonoe_core::gate::{Gate, GateDecision, SymlinksOnDisk};
 use autonoe_core::project::{AgentConfig, EffectiveConfig, SandboxSwitch};
 use autonoe_core::spec::SpecContext;
@@ -14,7 +12,7 @@ use autonoe_core::{Mode, SessionRunner, ToolCall};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, destructive};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
@@ -38,11 +36,7 @@ impl GatedValidator {
     pub(super) fn build(args: &CheckArgs, surroundings: &CliEnv) -> Result<Self, CliError> {
         let project = args.project.find(surroundings)?;
         let config = AgentConfig::load(project.config_path())?;
-        let destructive = if args.allow_destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        };
+        let destructive = destructive(args.allow_destructive);
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
             .destructive(destructive);

@@ -6,6 +6,7 @@ use autonoe_core::agent::ThinkingBudget;
 use autonoe_core::gate::policy::Destructive;
 use serde::{Deserialize, Serialize};
 
+use crate::args::destructive;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
@@ -58,11 +59,7 @@ impl WorkSettings {
     }
 
     pub(super) fn destructive(&self) -> Destructive {
-        if self.destructive {
-            Destructive::Allowed
-        } else {
-            Destructive::Forbidden
-        }
+        destructive(self.destructive)
     }
 
     pub(super) fn thinking(&self) -> Option<ThinkingBudget> {

@@ -51,6 +51,7 @@ struct FollowedRun {
     history: RunHistoryBuilder,
     formatter: EntryFormatter,
     log: VecDeque<String>,
+    last_entry_at: Timestamp,
 }
 
 impl LiveRun {
@@ -110,7 +111,7 @@ impl LiveRun {
         };
         let why = run.history.stop_reason();
         let has_ended = matches!(why, StopReason::Ended(_) | StopReason::FlowEnded(_));
-        let is_running = pid.is_some() && !has_ended;
+        let is_running = pid.is_some() && !has_ended && run.is_of(self.held.as_ref());
         let is_paused = is_running && run.is_paused(live.as_ref());
         let phase = phase(&why, is_running, is_paused, self.held.as_ref(), &pending);
         self.view.title = project_name(&self.project);
@@ -195,17 +196,26 @@ impl FollowedRun {
             history: RunHistoryBuilder::new(first.run.clone()).without_denied_calls(),
             formatter: EntryFormatter::new(project),
             log: VecDeque::new(),
+            last_entry_at: first.at,
         }
     }
 
     fn add(&mut self, entry: &JournalEntry) {
         self.timeline.add(entry);
         self.history.add(entry);
+        self.last_entry_at = entry.at;
         let mut text = String::new();
         self.formatter.format(entry, &mut text);
         self.log.extend(text.lines().map(str::to_owned));
         let excess = self.log.len().saturating_sub(MAX_LOG_LINES);
         self.log.drain(..excess);
+    }
+
+    /// Returns whether the holder of the lock has written an entry of this run. Another command,
+    /// such as `autonoe ask`, can hold the lock while the run is interrupted.
+    fn is_of(&self, held: Option<&RunLockHeld>) -> bool {
+        let holder = held.and_then(|held| held.holder.as_ref());
+        holder.is_some_and(|holder| self.last_entry_at >= holder.started_at)
     }
 
     /// Returns whether the run starts no session until it is resumed.

@@ -138,10 +138,15 @@ fn a_backend_that_cannot_resume_fails_before_anything_is_sent() {
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
-        ended.stderr.contains("cannot resume a conversation"),
+        ended
+            .stderr
+            .contains("cannot resume an earlier conversation"),
         "{ended:?}"
     );
-    assert!(ended.stderr.contains("omit --continue"), "{ended:?}");
+    assert!(
+        ended.stderr.contains("start a new conversation"),
+        "{ended:?}"
+    );
     assert!(!project.path("sent.txt").exists());
     assert_eq!(project.read(RECORD), before);
 }

@@ -16,6 +16,9 @@ use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{
     Script, ends, hangs, is_denied_by, says, sets, uses, waits_for_file,
 };
+use crate::runs::telemetry::EXPORT_LIMIT;
+use crate::runs::telemetry::receiver::Receiver;
+use crate::runs::telemetry::spans::tree;
 
 /// Whether scripted agents can resume conversations.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,6 +139,24 @@ fn json_prints_the_events_of_one_session_and_no_words() {
     let count = |name| names.iter().filter(|it| **it == name).count();
     assert_eq!((count("session_started"), count("session_ended")), (1, 1));
     assert_eq!(prompt(&ended), "why?");
+}
+
+#[test]
+fn a_question_is_received_as_one_tree() {
+    let (project, receiver) = (Project::new(), Receiver::start());
+    let steps: &[Value] = &[says("A typo."), ends()];
+    let mut command = ask_command(&project, [steps], Resume::Possible, &["why?"]);
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
+        .envs([EXPORT_LIMIT]);
+
+    let ended = CommandOutput::run(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(
+        tree(&receiver),
+        ["invoke_workflow ask", "  invoke_agent ask"]
+    );
 }
 
 #[test]

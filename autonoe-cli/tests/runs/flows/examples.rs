@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{calls, npm_fails, project, result, scripted, speaks};
+use super::fixture::{backend, calls, flow, npm_fails, project, result, scripted, speaks};
 use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::script::Script;
+use crate::runs::telemetry::EXPORT_LIMIT;
+use crate::runs::telemetry::receiver::Receiver;
+use crate::runs::telemetry::spans::tree;
 
 /// Returns the steps in the order of their prompts.
 pub(super) fn steps(result: &Value) -> Vec<&str> {
@@ -43,6 +46,27 @@ fn a_bug_is_fixed_until_the_tests_pass() {
     assert_eq!(result["complete"], true, "{result:#}");
     assert_eq!(steps(&result), ["fix", "fix", "fix"]);
     assert_eq!(project.read("tested"), "test\ntest\ntest\n");
+}
+
+#[test]
+fn a_flow_is_received_as_one_tree() {
+    let (project, receiver) = (project(), Receiver::start());
+    npm_fails(&project, 0);
+    let script = Script::new().session(speaks("It was the clock."));
+    let backend = backend(&project, &script);
+    let bug = "it crashes at midnight";
+    let mut command = flow(&project, &["fix-bug", &backend, "--bug", bug]);
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
+        .envs([EXPORT_LIMIT]);
+
+    let ended = CommandOutput::run(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(
+        tree(&receiver),
+        ["invoke_workflow fix-bug", "  invoke_agent fix"]
+    );
 }
 
 #[test]

@@ -47,6 +47,19 @@ pub(crate) fn spans(receiver: &Receiver) -> Vec<Span> {
     spans
 }
 
+/// Returns the names of the received spans, indented below their parents.
+pub(crate) fn tree(receiver: &Receiver) -> Vec<String> {
+    fn depth(spans: &[Span], span: &Span) -> usize {
+        let parent = spans.iter().find(|other| other.id == span.parent);
+        parent.map_or(0, |parent| depth(spans, parent) + 1)
+    }
+    let spans = spans(receiver);
+    let lines = spans
+        .iter()
+        .map(|span| format!("{}{}", "  ".repeat(depth(&spans, span)), span.name));
+    lines.collect()
+}
+
 fn decoded(request: &Request) -> ExportTraceServiceRequest {
     match request.headers["content-type"].as_str() {
         "application/x-protobuf" => {

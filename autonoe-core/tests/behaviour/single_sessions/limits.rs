@@ -126,7 +126,7 @@ async fn a_flow_does_not_begin_with_a_budget_of_nothing_to_keep_to() {
         panic!("another exit");
     };
     assert_eq!(error.code, "invalid_value");
-    assert!(error.message.starts_with(".keeping(..): "), "{error}");
+    assert!(error.message.starts_with(".caller_budget(..): "), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -206,7 +206,7 @@ async fn an_order_with_which_nothing_could_run_fails_by_the_name_of_its_call() {
     let mut open = open(bench.runner(), &RunControl::new()).await;
 
     for (call, order) in [
-        (".named(..)", order("work").name(" ")),
+        (".name(..)", order("work").name(" ")),
         (".model(..)", order("work").model("")),
         (".max_turns(0)", order("work").max_turns(0)),
     ] {

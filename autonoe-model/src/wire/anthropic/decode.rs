@@ -230,6 +230,7 @@ mod usage_tests {
 
     use super::*;
 
+    // Shows: framework/models/usage-of-providers
     #[test]
     fn reports_replace_and_do_not_add() {
         let mut usage = Usage::default();

@@ -245,6 +245,7 @@ mod usage_tests {
 
     use super::*;
 
+    // Shows: framework/models/usage-of-providers
     #[test]
     fn what_overlaps_in_the_api_is_counted_once() {
         let mut usage = Usage::default();

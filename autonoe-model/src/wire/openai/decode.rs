@@ -139,6 +139,7 @@ mod tests {
         }
     }
 
+    // Shows: framework/models/usage-of-providers
     #[test]
     fn cached_and_reasoning_tokens_are_counted_once() {
         let usage = json!({

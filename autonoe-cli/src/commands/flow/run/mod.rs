@@ -89,6 +89,7 @@ fn run_flow(
     let wanted = agent.requirements(surroundings);
     let built = backend.build(&project, Mode::Run, wanted, models, surroundings)?;
     let mut stage = RunUi::open(&agent, &args.output, &project, models, surroundings);
+    stage.connect(&project);
     stage.notify(alerts.clone());
     stage.print_warnings(args.destructive(), &built.warnings);
     for finding in flow.warnings() {
