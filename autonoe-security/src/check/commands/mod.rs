@@ -86,6 +86,7 @@ pub(crate) fn built_in() -> Names<Known> {
         ("make", make::check),
         ("pgrep", free),
         ("printenv", printenv),
+        ("shellcheck", scripts::shellcheck),
     ] {
         add(name, Owner::Base, check, check);
     }

@@ -119,6 +119,27 @@ pub(super) fn bats(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
+/// Options of `shellcheck` that choose checks and print results. Missing are those that read other
+/// files: `-a`, `-P`, `-x` and `--rcfile`.
+const SHELLCHECK: OptionAllowList = OptionAllowList {
+    options: options!(
+        "VC:W:e:f:i:o:s:S:",
+        "color= enable= exclude= format= help include= list-optional norc severity= shell= version",
+        "wiki-link-count=",
+    ),
+    refused: &[],
+    rule: Rule::R83,
+    instead: "use shellcheck scripts/*.sh, with -S, -e or -f",
+};
+
+/// Checks `shellcheck`. A `.shellcheckrc` of the project can make it read the files that a script
+/// sources, so it needs a profile that can run code.
+pub(super) fn shellcheck(call: &Call<'_, '_, '_>) -> Checked {
+    runs_code_of_project(call, "scripts of the project")?;
+    call.check_patterns()?;
+    SHELLCHECK.read(call).map(|_seen| ())
+}
+
 /// Returns whether a path goes up after a name, which may be a symlink, or leaves the project in
 /// between.
 fn leaves_on_the_way(call: &Call<'_, '_, '_>, written: &str) -> bool {
