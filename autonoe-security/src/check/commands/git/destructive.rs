@@ -38,7 +38,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "remote" => "add it without --mirror",
         "gc" | "reflog" => "use git gc without --prune, and git reflog show",
         _ => {
-            "push without deleting or overwriting; use --force-with-lease, and write the refspec \
+            "use --force-with-lease instead of --force, delete no branch, and write the refspec \
              literally or in quotes"
         }
     };
