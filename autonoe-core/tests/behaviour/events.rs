@@ -187,7 +187,7 @@ impl TypedTool for Printer {
 const INVALID: &str =
     r#"the arguments of print do not match its schema: /count: "many" is not of type "integer""#;
 const JAMMED: &str = "9 pages are printed, then the paper jammed";
-const DENIED: &str = r#""/etc/passwd" is outside the project; write inside the project or /tmp"#;
+const DENIED: &str = r#"denied by file-scope: "/etc/passwd" is outside the project; write inside the project or /tmp"#;
 
 // Shows: framework/callbacks/on-tool-end-ctx-tool, framework/callbacks/on-debug-message-data-on
 // Shows: framework/tools/result-title-metadata-output
