@@ -12,6 +12,7 @@ use autonoe_core::{
 use autonoe_testkit::conformance::{Conformance, agent_client};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::conformance::assert_fails;
 use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
@@ -127,7 +128,9 @@ async fn a_backend_that_mixes_up_outputs_is_found() {
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_lets_tools_run_on_is_found() {
     let report = checked(CallsLike(
-        |tools: Toolbox, context, name: String, input| async move {
+        |tools: Toolbox, mut context: ToolContext, name: String, input| async move {
+            // Nothing cancels the call when its caller is dropped.
+            context.cancelled = CancellationToken::new();
             tokio::spawn(async move { tools.call(&name, input, context).await })
                 .await
                 .expect("no panic")
