@@ -1,4 +1,4 @@
-//! The list "One run, one way" of `ARCHITECTURE.md`, compared with the sources.
+//! The list "The path of a run" of `ARCHITECTURE.md`, compared with the sources.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
 /// Returns the items of the list: crate, file and functions.
 fn items() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let (_, section) = ARCHITECTURE
-        .split_once("## One run, one way\n")
+        .split_once("## The path of a run\n")
         .expect("the section");
     let (_, list) = section
         .split_once("with Claude Code:\n\n")
