@@ -120,10 +120,10 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     Some(dashed)
 }
 
-/// Replaces a pattern for the archive to read, such as `./*.tgz`, by one of its matches.
+/// Replaces a pattern for the archive to read, such as `dist/*.tgz`, by one of its matches.
 ///
-/// Each match starts with a directory, so it is neither an option nor a host. Further matches are
-/// names of members.
+/// Each match starts with a literal directory, so it is neither an option nor a host. Further
+/// matches are names of members.
 fn name_one_match(args: &mut [Arg<'_>]) {
     let is_short = |arg: &Arg<'_>| arg.text.starts_with('-') && !arg.text.starts_with("--");
     let writes = |arg: &Arg<'_>| {
@@ -136,7 +136,10 @@ fn name_one_match(args: &mut [Arg<'_>]) {
     for at in 1..args.len() {
         let is_value = is_short(&args[at - 1]) && args[at - 1].text.ends_with('f');
         let archive = &mut args[at];
-        if is_value && archive.is_static() && archive.text.starts_with("./") && !archive.tilde {
+        let wild = archive.text.find(['*', '?', '[']);
+        let literal = wild.map_or("", |at| &archive.text[..at]);
+        let has_directory = literal.contains('/') && !literal.starts_with('-');
+        if is_value && archive.is_static() && has_directory && !archive.tilde {
             *archive = Arg::plain("./archive", archive.span);
         }
     }

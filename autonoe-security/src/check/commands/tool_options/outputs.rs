@@ -202,6 +202,7 @@ fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
                 || text.starts_with("--fix")
         }),
         "hatch" => has(words!("new build")),
+        "pnpm" => has(words!("deploy")),
         "poetry" | "rails" | "hanami" | "symfony" | "laminas" => has(words!("new")),
         "uv" => has(words!("init venv")),
         "deno" => has(words!("bundle init fmt --fix")),

@@ -30,6 +30,10 @@ fn refused(tool: &str) -> &'static [&'static str] {
         "tarfile" | "zipfile" => words!("-e --extract"),
         "cucumber" => words!("--publish --drb"),
         "rspec" => words!("--drb -X"),
+        "rollup" => words!(
+            "--watch.onStart --watch.onBundleStart --watch.onBundleEnd --watch.onEnd",
+            "--watch.onError",
+        ),
         "tsup" => words!("--onSuccess"),
         "vitest" => words!("--typecheck.checker"),
         "gunicorn" => words!("--spew"),
@@ -187,6 +191,9 @@ fn sets_no_variable(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         else {
             continue;
         };
+        if name == "LOCATION" && is_address(&arg.text[name.len() + 1..]) {
+            return Err(from_network(tool, arg));
+        }
         if !matches!(name, "TEST" | "SPEC") {
             assignments::check_argument(tool.call, arg, name)?;
             continue;
@@ -212,7 +219,7 @@ fn is_release(task: &Arg<'_>) -> bool {
 
 /// Checks that code is not loaded from a URL.
 fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
-    let loads = words!("node ts-node tsx deno bun mocha goreleaser eslint vitest jest")
+    let loads = words!("node ts-node tsx deno bun mocha go goreleaser eslint vitest jest rails yarn")
         .contains(&tool.name);
     if !loads {
         return Ok(());
@@ -226,17 +233,31 @@ fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
         };
         let is_address_of_page = matches!(before, "--location" | "--reload");
         let is_program = tool.name == "deno" && !text.starts_with('-') && !is_address_of_page;
-        let is_loaded = is_program || LOADING.contains(&name);
+        let is_template = tool.name == "rails" && matches!(name, "-m" | "--template");
+        let is_plugin = tool.name == "yarn" && before == "import";
+        let is_profile = tool.name == "go" && tool.has("pprof") && !is_local_address(value);
+        let is_loaded = is_program || is_template || is_plugin || is_profile || LOADING.contains(&name);
         if is_loaded && value.split('=').any(is_address) {
-            return Err(tool
-                .call
-                .deny(Rule::R92, format!("'{text}' is code from the network"))
-                .at(arg.span.range())
-                .instead("install it as a dependency of the project"));
+            return Err(from_network(tool, arg));
         }
         before = text;
     }
     Ok(())
+}
+
+fn from_network(tool: &Tool<'_, '_, '_, '_>, arg: &Arg<'_>) -> Denial {
+    tool.call
+        .deny(Rule::R92, format!("'{}' is code from the network", arg.text))
+        .at(arg.span.range())
+        .instead("install it as a dependency of the project")
+}
+
+/// Returns whether the server of an address is this machine.
+fn is_local_address(text: &str) -> bool {
+    let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    is_local_host(host)
 }
 
 fn is_address(text: &str) -> bool {

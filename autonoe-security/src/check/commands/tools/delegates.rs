@@ -99,6 +99,14 @@ fn module<'s>(call: &Call<'_, '_, 's>, name: &Arg<'s>, rest: &[Arg<'s>]) -> Chec
         return call.inner(&with_name(&command, call, rest));
     }
     tool_options::check_as(call, text, rest)?;
+    if matches!(text, "cProfile" | "profile" | "trace" | "pdb")
+        && let Some(at) = tool_options::own_args(text, rest)
+            .iter()
+            .position(|arg| arg.is("-m"))
+        && let Some((inner, rest)) = rest[at + 1..].split_first()
+    {
+        return module(call, inner, rest);
+    }
     let names = [text.split('.').next(), text.rsplit('.').next()];
     let mut names = names.into_iter().flatten();
     let Some(package) = names.find(|name| INSTALLED.contains(name)) else {
@@ -134,9 +142,15 @@ pub(super) fn coverage(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-/// Judges `ruby -run -e COMMAND ..`: a server of the project's files is allowed, and commands that
-/// change files are not.
+/// Judges `ruby -S COMMAND ..` by the command, and `ruby -run -e COMMAND ..`: a server of the
+/// project's files is allowed, and commands that change files are not.
 pub(super) fn ruby(call: &Call<'_, '_, '_>) -> Checked {
+    if let Some(([option], command)) = call.args.split_at_checked(1)
+        && option.is("-S")
+        && !command.is_empty()
+    {
+        return call.inner(command);
+    }
     let is_library = |arg: &Arg<'_>| arg.is("-run") || arg.is("-run.rb");
     let is_library_next =
         |pair: &[Arg<'_>]| pair[0].is("-r") && (pair[1].is("un") || pair[1].is("un.rb"));

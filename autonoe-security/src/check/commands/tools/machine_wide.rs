@@ -25,8 +25,10 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
     match (call.name, word) {
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
-        ("pipx", "ensurepath") | ("pnpm", "setup") => true,
+        ("pipx", "ensurepath") | ("pnpm", "setup" | "self-update") => true,
+        ("bun" | "deno", "upgrade") => true,
         ("uv", "tool") => sets(&["update-shell"]),
+        ("uv", "pip") => call.has("--system") || call.has("--break-system-packages"),
         ("poetry" | "pdm" | "hatch", "self") => !sets(&["update"]),
         ("go", "telemetry") => !words.rest().is_empty(),
         ("go", "clean") => call.args.iter().any(|arg| {
@@ -39,6 +41,10 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
             text == "--global" || letters.is_some_and(|letters| letters.contains('g'))
         }),
         ("rustup", "toolchain") => sets(&["link"]),
+        ("gem", "sources") => {
+            let mut rest = words.rest().iter();
+            rest.any(|arg| !arg.is("-l") && !arg.is("--list"))
+        }
         ("gem", "update") => call.args.iter().any(|arg| arg.text.starts_with("--sys")),
         ("npm", "config") => sets(&["set", "s", "delete", "del", "rm", "edit"]),
         ("yarn" | "pnpm", "config" | "c") => sets(&["set", "delete", "del", "rm", "unset", "edit"]),

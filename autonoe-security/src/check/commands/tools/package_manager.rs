@@ -57,8 +57,9 @@ fn option(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, value: Option<&Arg
     let reads_other_settings = is_npm
         && call.mode() == Mode::Sync
         && (is_short_for(word, "userconfig", 5) || is_short_for(word, "globalconfig", 2));
+    let asks_other_host = call.mode() == Mode::Sync && is_short_for(word, "registry", 3);
     let has_own_shell = is_npm && is_short_for(word, "script-shell", 3);
-    if is_global || leaves || reads_other_settings || has_own_shell {
+    if is_global || leaves || reads_other_settings || asks_other_host || has_own_shell {
         return Err(call.deny_flag(Rule::R52, name, arg.span));
     }
     if is_npm && is_short_for(word, "node-options", 4) {

@@ -107,6 +107,7 @@ pub(in crate::check::commands) fn started_commands<'c, 's>(
         for option in options {
             refuse(call, option)?;
         }
+        comes_from_registry(call, words, options, args.first())?;
         if let Some(first) = args.first() {
             all.push(StartedCommand {
                 options,
@@ -116,6 +117,57 @@ pub(in crate::check::commands) fn started_commands<'c, 's>(
         }
     }
     Ok(Some(all))
+}
+
+/// Options of runners whose value names the package of the program.
+const PACKAGE_OPTIONS: &[&str] = words!("-p --package --from --spec --with");
+
+/// Checks that the package of the program is no address, whose code would run at once.
+fn comes_from_registry<'s>(
+    call: &Call<'_, '_, '_>,
+    words: &CommandReading<'_, '_>,
+    options: &[Arg<'s>],
+    first: Option<&Arg<'s>>,
+) -> Checked {
+    let of_npm = match call.name {
+        "npx" | "bunx" => true,
+        "npm" | "pnpm" | "yarn" | "bun" => matches!(words.first(), Some("exec" | "x" | "dlx")),
+        _ => false,
+    };
+    let mut before = "";
+    let packages = options.iter().filter_map(|arg| {
+        let text = arg.text.as_ref();
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) if text.starts_with('-') => (name, value),
+            _ => (before, text),
+        };
+        before = text;
+        PACKAGE_OPTIONS.contains(&name).then_some((arg, value))
+    });
+    let program = first.map(|arg| (arg, arg.text.as_ref()));
+    let mut all = packages.chain(program);
+    match all.find(|(_, package)| is_address(package) || (of_npm && is_repository(package))) {
+        Some((arg, package)) => {
+            let reason = format!("'{package}' is code from the network");
+            Err(Denial::by(Rule::R92, arg.span, reason)
+                .instead("use a package of the registry, or a dependency of the project"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns whether a package is an address: `git+https://host/x`, `github:owner/x`, `x@https://..`.
+fn is_address(package: &str) -> bool {
+    let hosts = ["github:", "gitlab:", "bitbucket:", "gist:", "git@"];
+    let source = package.split_once('@').map_or(package, |(_, source)| source);
+    let is_hosted = |text: &str| hosts.iter().any(|host| text.starts_with(host));
+    package.contains("://") || is_hosted(package) || is_hosted(source)
+}
+
+/// Returns whether npm reads a package as a repository of GitHub: `owner/name`.
+fn is_repository(package: &str) -> bool {
+    let is_file = package.starts_with(['@', '.', '/', '~']) || package.starts_with("file:");
+    !is_file && package.split('/').count() == 2
 }
 
 pub(super) fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {

@@ -12,6 +12,10 @@ const NO_PATHS: &[&str] = words!(
     "base endpoint exclude filter grep header href ignore match pattern prefix regex route uri url"
 );
 
+/// Options that load code.
+const LOADING: &[&str] =
+    words!("-r --require --import --loader --preload --plugin -t --transform --transforms");
+
 /// Checks that no argument names a place outside of the project and `/tmp`, or `.git`.
 ///
 /// It is unknown which options name a file to write or a folder to serve.
@@ -33,6 +37,12 @@ pub(in crate::check::commands::tools) fn check(
             false => (before, arg.clone()),
         };
         before = "";
+        if LOADING.contains(&option) && value.text.contains("://") {
+            return Err(call
+                .deny(Rule::R92, format!("'{}' is code from the network", value.text))
+                .at(value.span.range())
+                .instead("use a file of the project"));
+        }
         let is_no_path = option.starts_with("--")
             && !option.contains("out")
             && NO_PATHS.iter().any(|word| option.contains(word));
