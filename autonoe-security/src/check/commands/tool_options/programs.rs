@@ -219,8 +219,9 @@ fn is_release(task: &Arg<'_>) -> bool {
 
 /// Checks that code is not loaded from a URL.
 fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
-    let loads = words!("node ts-node tsx deno bun mocha go goreleaser eslint vitest jest rails yarn")
-        .contains(&tool.name);
+    let loads =
+        words!("node ts-node tsx deno bun mocha go goreleaser eslint vitest jest rails yarn")
+            .contains(&tool.name);
     if !loads {
         return Ok(());
     }
@@ -236,7 +237,8 @@ fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
         let is_template = tool.name == "rails" && matches!(name, "-m" | "--template");
         let is_plugin = tool.name == "yarn" && before == "import";
         let is_profile = tool.name == "go" && tool.has("pprof") && !is_local_address(value);
-        let is_loaded = is_program || is_template || is_plugin || is_profile || LOADING.contains(&name);
+        let is_loaded =
+            is_program || is_template || is_plugin || is_profile || LOADING.contains(&name);
         if is_loaded && value.split('=').any(is_address) {
             return Err(from_network(tool, arg));
         }
@@ -247,7 +249,10 @@ fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
 
 fn from_network(tool: &Tool<'_, '_, '_, '_>, arg: &Arg<'_>) -> Denial {
     tool.call
-        .deny(Rule::R92, format!("'{}' is code from the network", arg.text))
+        .deny(
+            Rule::R92,
+            format!("'{}' is code from the network", arg.text),
+        )
         .at(arg.span.range())
         .instead("install it as a dependency of the project")
 }
@@ -256,7 +261,9 @@ fn from_network(tool: &Tool<'_, '_, '_, '_>, arg: &Arg<'_>) -> Denial {
 fn is_local_address(text: &str) -> bool {
     let authority = text.split_once("://").map_or("", |(_, rest)| rest);
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let host = authority
+        .rsplit_once(':')
+        .map_or(authority, |(host, _)| host);
     is_local_host(host)
 }
 

@@ -159,7 +159,9 @@ fn comes_from_registry<'s>(
 /// Returns whether a package is an address: `git+https://host/x`, `github:owner/x`, `x@https://..`.
 fn is_address(package: &str) -> bool {
     let hosts = ["github:", "gitlab:", "bitbucket:", "gist:", "git@"];
-    let source = package.split_once('@').map_or(package, |(_, source)| source);
+    let source = package
+        .split_once('@')
+        .map_or(package, |(_, source)| source);
     let is_hosted = |text: &str| hosts.iter().any(|host| text.starts_with(host));
     package.contains("://") || is_hosted(package) || is_hosted(source)
 }

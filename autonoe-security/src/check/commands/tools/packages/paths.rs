@@ -39,7 +39,10 @@ pub(in crate::check::commands::tools) fn check(
         before = "";
         if LOADING.contains(&option) && value.text.contains("://") {
             return Err(call
-                .deny(Rule::R92, format!("'{}' is code from the network", value.text))
+                .deny(
+                    Rule::R92,
+                    format!("'{}' is code from the network", value.text),
+                )
                 .at(value.span.range())
                 .instead("use a file of the project"));
         }
