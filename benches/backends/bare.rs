@@ -1,6 +1,7 @@
-//! Sessions of the bare programs in their non-interactive mode.
+//! Sessions of the programs in their non-interactive mode, without Autonoe.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -16,8 +17,13 @@ use crate::workspace::Workspace;
 /// Measures one session from the start of the program to its exit; `None` if there is no program.
 ///
 /// The settings are the same as ours: no lookups, no telemetry, and a single process where
-/// possible. There is no sandbox around the program.
-pub(crate) async fn session(backend: Backend, place: &Workspace) -> Option<Session> {
+/// possible. If `is_sandboxed`, Claude Code uses its own sandbox, as in our sessions, and the other
+/// programs run in bubblewrap.
+pub(crate) async fn session(
+    backend: Backend,
+    is_sandboxed: bool,
+    place: &Workspace,
+) -> Option<Session> {
     if !matches!(
         backend,
         Backend::Claude(_) | Backend::Codex | Backend::Gemini
@@ -25,7 +31,7 @@ pub(crate) async fn session(backend: Backend, place: &Workspace) -> Option<Sessi
         return None;
     }
     let mut model = Model::start(backend.vendor()?, Then::Ends, place).await;
-    let mut command = command(backend, place, &model.url)?;
+    let mut command = command(backend, is_sandboxed, place, &model.url)?;
     command
         .current_dir(place.project())
         .stdin(Stdio::null())
@@ -54,10 +60,30 @@ pub(crate) async fn session(backend: Backend, place: &Workspace) -> Option<Sessi
     })
 }
 
-fn command(backend: Backend, place: &Workspace, url: &str) -> Option<Command> {
+/// The sandbox of Claude Code, with the settings of our sessions.
+const CLAUDE_SANDBOX: &str = r#"{"sandbox": {"enabled": true, "failIfUnavailable": true,
+    "autoAllowBashIfSandboxed": false, "allowUnsandboxedCommands": false}}"#;
+
+/// Returns a command that starts `program`, in bubblewrap if `is_sandboxed`.
+fn start(program: &Path, is_sandboxed: bool) -> Command {
+    if !is_sandboxed {
+        return Command::new(program);
+    }
+    let mut command = Command::new("bwrap");
+    command
+        .args(["--bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
+        .args(["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--"])
+        .arg(program);
+    command
+}
+
+fn command(backend: Backend, is_sandboxed: bool, place: &Workspace, url: &str) -> Option<Command> {
     let mut command = match backend {
         Backend::Claude(version) => {
             let mut command = Command::new(programs::claude(version));
+            if is_sandboxed {
+                command.args(["--settings", CLAUDE_SANDBOX]);
+            }
             command
                 .args(["-p", "Say hello.", "--output-format", "stream-json"])
                 .args(["--verbose", "--allowedTools", "Bash(echo:*)"])
@@ -77,7 +103,7 @@ fn command(backend: Backend, place: &Workspace, url: &str) -> Option<Command> {
                 "model_providers.bench={{name=\"Bench\",base_url=\"{url}\",\
                  env_key=\"PASSE_PARTOUT\",wire_api=\"responses\"}}"
             );
-            let mut command = Command::new(programs::codex());
+            let mut command = start(programs::codex().as_ref(), is_sandboxed);
             command
                 .args(["exec", "--json", "--skip-git-repo-check", "--ephemeral"])
                 .args(["-m", "gpt-5.5", "-s", "danger-full-access"])
@@ -94,7 +120,7 @@ fn command(backend: Backend, place: &Workspace, url: &str) -> Option<Command> {
                 "security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
             let file = place.home().join(".gemini/settings.json");
             fs::write(file, settings).expect("it can be written");
-            let mut command = Command::new(programs::node());
+            let mut command = start(programs::node().as_ref(), is_sandboxed);
             command
                 .arg(programs::gemini())
                 .args(["-p", "Say hello.", "-o", "stream-json", "--yolo"])

@@ -3,9 +3,9 @@
 //!
 //! `cargo bench -p autonoe-benches --bench backends [-- ROUNDS]`
 //!
-//! `cargo xtask clis` installs the programs. Our backend and the bare program run alternately
-//! against the same scripted model, which is a separate process so that its memory does not count
-//! as ours.
+//! `cargo xtask clis` installs the programs. Our backend, the bare program and the program in a
+//! sandbox like ours take turns against the same scripted model, which is a separate process so that
+//! its memory does not count as ours.
 
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.
 
@@ -57,8 +57,7 @@ fn main() {
     println!("{}", table::memory(&measured));
 }
 
-/// Measures a backend and its bare program alternately, so that both run under the same machine
-/// load.
+/// Measures a backend and its program in turns, so that all run under the same machine load.
 fn measure(runtime: &Runtime, backend: Backend, first: usize, rounds: usize) -> Rounds {
     let place = Workspace::new();
     let mut measured = Rounds {
@@ -66,21 +65,36 @@ fn measure(runtime: &Runtime, backend: Backend, first: usize, rounds: usize) -> 
         ..Rounds::default()
     };
     for round in 0..first + rounds {
-        let with = |runtime: &Runtime| runtime.block_on(ours::session(backend, &place));
-        let alone = |runtime: &Runtime| runtime.block_on(bare::session(backend, &place));
-        let (ours, bare): (Session, Option<Session>) = if round % 2 == 0 {
-            let ours = with(runtime);
-            (ours, alone(runtime))
-        } else {
-            let bare = alone(runtime);
-            (with(runtime), bare)
-        };
+        let mut kept = Rounds::default();
+        for turn in 0..3 {
+            match (round + turn) % 3 {
+                0 => kept
+                    .ours
+                    .push(runtime.block_on(ours::session(backend, &place))),
+                1 => kept
+                    .bare
+                    .extend(bare_session(runtime, backend, false, &place)),
+                _ => kept
+                    .sandboxed
+                    .extend(bare_session(runtime, backend, true, &place)),
+            }
+        }
         if round >= first {
-            measured.ours.push(ours);
-            measured.bare.extend(bare);
+            measured.ours.extend(kept.ours);
+            measured.bare.extend(kept.bare);
+            measured.sandboxed.extend(kept.sandboxed);
         }
     }
     measured
+}
+
+fn bare_session(
+    runtime: &Runtime,
+    backend: Backend,
+    is_sandboxed: bool,
+    place: &Workspace,
+) -> Option<Session> {
+    runtime.block_on(bare::session(backend, is_sandboxed, place))
 }
 
 fn load() -> String {

@@ -19,6 +19,8 @@ pub(crate) struct Rounds {
     pub(crate) ours: Vec<Session>,
     /// The same rounds with the bare program; empty if there is none.
     pub(crate) bare: Vec<Session>,
+    /// The same rounds with the bare program in a sandbox like ours; empty if there is none.
+    pub(crate) sandboxed: Vec<Session>,
     /// The resident memory that a session adds to our process.
     pub(crate) growth_kib: u64,
 }
@@ -45,18 +47,24 @@ impl Spread {
 }
 
 impl Rounds {
-    /// Returns our measurement, that of the bare program, and the ratio of both by round.
+    /// Returns our measurement.
+    pub(crate) fn of_ours(&self, figure: impl Fn(&Session) -> f64) -> Spread {
+        Spread::new(self.ours.iter().map(figure))
+    }
+
+    /// Returns the measurement of the program in `others`, and the ratio of ours to it by round;
+    /// `None` if there is no such program.
     pub(crate) fn compare(
         &self,
+        others: &[Session],
         figure: impl Fn(&Session) -> f64,
-    ) -> (Spread, Option<(Spread, Spread)>) {
-        let ours = Spread::new(self.ours.iter().map(&figure));
-        if self.bare.is_empty() {
-            return (ours, None);
+    ) -> Option<(Spread, Spread)> {
+        if others.is_empty() {
+            return None;
         }
-        let bare = Spread::new(self.bare.iter().map(&figure));
-        let pairs = self.ours.iter().zip(&self.bare);
-        let ratio = Spread::new(pairs.map(|(ours, bare)| figure(ours) / figure(bare)));
-        (ours, Some((bare, ratio)))
+        let other = Spread::new(others.iter().map(&figure));
+        let pairs = self.ours.iter().zip(others);
+        let ratio = Spread::new(pairs.map(|(ours, other)| figure(ours) / figure(other)));
+        Some((other, ratio))
     }
 }

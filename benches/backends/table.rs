@@ -7,14 +7,24 @@ type Measured = [(Backend, Rounds)];
 
 /// Renders the times, in milliseconds.
 pub(crate) fn times(measured: &Measured) -> String {
-    let mut table = String::from(
-        "| ms, median (quartiles) | first event | bare program | ratio | session with a tool call \
-         | bare program | ratio |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    let first = |session: &Session| session.first_event.as_secs_f64() * 1e3;
+    let whole = |session: &Session| session.whole.as_secs_f64() * 1e3;
+    let first = compared("first event, ms", measured, first);
+    let whole = compared("session with a tool call, ms", measured, whole);
+    format!("{first}\n{whole}")
+}
+
+/// Renders one figure of every backend, beside that of its program in and outside of a sandbox.
+fn compared(title: &str, measured: &Measured, figure: impl Fn(&Session) -> f64) -> String {
+    let mut table = format!(
+        "| {title}, median (quartiles) | ours | program in a sandbox | ratio | bare program \
+         | ratio |\n| --- | --- | --- | --- | --- | --- |\n"
     );
     for (backend, rounds) in measured {
-        let first = cells(rounds, |session| session.first_event.as_secs_f64() * 1e3);
-        let whole = cells(rounds, |session| session.whole.as_secs_f64() * 1e3);
-        table += &format!("| {} | {first} | {whole} |\n", backend.name());
+        let ours = short(rounds.of_ours(&figure));
+        let sandboxed = cells(rounds.compare(&rounds.sandboxed, &figure));
+        let bare = cells(rounds.compare(&rounds.bare, &figure));
+        table += &format!("| {} | {ours} | {sandboxed} | {bare} |\n", backend.name());
     }
     table
 }
@@ -26,22 +36,26 @@ pub(crate) fn memory(measured: &Measured) -> String {
          | added to our process, KiB RSS |\n| --- | --- | --- | --- | --- |\n",
     );
     for (backend, rounds) in measured {
-        let tree = cells(rounds, |session| session.tree_kib as f64 / 1024.0);
+        let mebibytes = |session: &Session| session.tree_kib as f64 / 1024.0;
+        let ours = rounds.of_ours(mebibytes);
+        let ours = if ours.upper == 0.0 {
+            "none".to_owned()
+        } else {
+            short(ours)
+        };
+        let bare = cells(rounds.compare(&rounds.bare, mebibytes));
         let growth = rounds.growth_kib;
-        table += &format!("| {} | {tree} | {growth} |\n", backend.name());
+        table += &format!("| {} | {ours} | {bare} | {growth} |\n", backend.name());
     }
     table
 }
 
-/// Renders our measurement, that of the bare program, and their ratio.
-fn cells(rounds: &Rounds, figure: impl Fn(&Session) -> f64) -> String {
-    match rounds.compare(figure) {
-        (ours, Some((bare, ratio))) => {
-            format!("{} | {} | {}", short(ours), short(bare), precise(ratio))
-        }
-        (ours, None) if ours.upper == 0.0 => "none |  | ".to_owned(),
-        (ours, None) => format!("{} |  | ", short(ours)),
-    }
+/// Renders the measurement of a program and the ratio of ours to it.
+fn cells(compared: Option<(Spread, Spread)>) -> String {
+    compared.map_or_else(
+        || " | ".to_owned(),
+        |(program, ratio)| format!("{} | {}", short(program), precise(ratio)),
+    )
 }
 
 fn short(spread: Spread) -> String {
