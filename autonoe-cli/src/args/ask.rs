@@ -20,7 +20,7 @@ Exit codes:
     4  --max-turns is reached
     5  the quota is exceeded
     6  --max-cost or --max-time is reached
-  130  interrupted";
+  130  cancelled";
 
 /// Options of `autonoe ask`.
 #[derive(Clone, Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) struct AskArgs {
 
 const MAX_TIME_HELP: &str = "Maximum working time of the agent, for example 90m, 2h30m or 45s";
 const NO_SANDBOX_HELP: &str = "Turn off the sandbox of the agent, like AUTONOE_NO_SANDBOX=1";
-const QUIET_HELP: &str = "Print only the answer, errors and warnings of the command";
+const QUIET_HELP: &str = "Print only the answer, errors, and Autonoe's own warnings";
 const OUTPUT_HELP: &str =
     "The format of standard output: `text` for the answer, `json` for one event per line";
 

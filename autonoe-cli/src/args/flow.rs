@@ -17,7 +17,7 @@ pub(crate) struct FlowArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowCommand {
-    /// Run a flow until it is complete, or resume an interrupted one
+    /// Run a flow until it is complete, or resume the last one
     Run(Box<FlowRunArgs>),
     /// List the flows of the project and whether they are valid
     List(FlowListArgs),
@@ -35,13 +35,16 @@ The definition of a flow declares its parameters. Write them as flags after all
 other options: `autonoe flow run fix-bug --bug 'it crashes'`. If a parameter has
 the name of an option, write `--` before the parameters. `--dry-run` lists them.
 
+To resume a flow that was cancelled, was killed or hit a limit, run the same
+command again.
+
 Exit codes:
     0  done: the flow is complete
     1  the flow failed, has errors, or the project cannot be used
     2  wrong usage, parameters included
     5  the quota is exceeded
     6  --max-cost or --max-time is reached
-  130  interrupted";
+  130  cancelled";
 
 /// Options of `autonoe flow run`.
 #[derive(Clone, Debug, Args)]
@@ -65,7 +68,7 @@ pub(crate) struct FlowRunArgs {
     #[arg(long)]
     #[arg(help_heading = "Limits")]
     wait_for_quota: bool,
-    /// Start a new run instead of resuming an interrupted one
+    /// Start the flow from the beginning, even if it could be resumed
     #[arg(long)]
     pub(crate) anew: bool,
     /// Show the parameters, the settings and the first step; start no agent

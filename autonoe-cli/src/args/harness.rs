@@ -18,7 +18,7 @@ pub(crate) struct HarnessArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HarnessCommand {
-    /// Run a fleet on the tasks of a roadmap, or resume an interrupted one
+    /// Run a fleet on the tasks of a roadmap, or resume it
     Run(Box<HarnessRunArgs>),
     /// Show the fleets of the project and the state of their members
     Status(HarnessStatusArgs),
@@ -26,13 +26,13 @@ pub(crate) enum HarnessCommand {
     Logs(HarnessLogsArgs),
     /// Send a message to the agent of a member, for its next turn
     Send(HarnessSendArgs),
-    /// Pause a member or the whole fleet: no new work starts until it is resumed
+    /// Pause a member or the whole fleet: turns in progress finish, and no other turn starts
     Pause(HarnessMemberArgs),
     /// Resume a paused member or the whole fleet
     Resume(HarnessMemberArgs),
-    /// Stop a member or the whole fleet gracefully and permanently
+    /// Stop a member or the whole fleet gracefully; it cannot be resumed
     Stop(HarnessStopArgs),
-    /// Kill a member or the whole fleet, with all its processes
+    /// Kill a member or the whole fleet, with all its processes; it cannot be resumed
     Kill(HarnessKillArgs),
     /// Show a fleet in a browser on this machine
     Serve(HarnessServeArgs),
@@ -137,13 +137,8 @@ pub(crate) struct HarnessKillArgs {
 pub(crate) struct HarnessServeArgs {
     #[command(flatten)]
     pub(crate) which: FleetSelectionArgs,
-    /// The port on this machine [default: a free one]
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
+    /// The port on this machine; 0 chooses a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
 }
 

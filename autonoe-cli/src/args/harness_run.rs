@@ -16,14 +16,14 @@ use super::{FleetBackend, FleetStrategy, NotifyArgs, ProjectArgs, destructive};
 
 /// Describes the exit codes of a fleet, for the help.
 const EXIT_CODES: &str = "\
-To resume an interrupted or killed fleet, run the same command again.
+To resume a fleet that was cancelled or killed, run the same command again.
 
 Exit codes:
     0  done: the fleet has succeeded
     1  the fleet failed or was stopped, or it could not start
     2  wrong usage
     6  --max-cost, --max-tokens, --max-sessions or --max-time is reached
-  130  interrupted";
+  130  cancelled";
 
 /// Options of `autonoe harness run`.
 #[derive(Clone, Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct HarnessRunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// How members work together: `graph` (each task after its dependencies), `parallel`,
-    /// `pipeline`, `race` (the first success wins) or `voting[:CRITERION]` (the best result wins)
+    /// `pipeline`, `race` (the first success wins) or `voting[:RANKING]` (the best result wins)
     #[arg(long, value_name = "STRATEGY", default_value = "graph")]
     pub(crate) strategy: FleetStrategy,
     #[command(flatten)]
@@ -108,7 +108,7 @@ pub(crate) struct HarnessRunArgs {
     /// Print lines instead of the live view
     #[arg(long, help_heading = "Output")]
     pub(crate) no_view: bool,
-    /// Print only errors, warnings of the command and the result
+    /// Print only errors, Autonoe's own warnings, and the result
     #[arg(long, short = 'q', help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Print the result as JSON at the end

@@ -10,8 +10,8 @@ use clap::Args;
 /// Limits of a run, in this process or in an engine.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct LimitArgs {
-    /// Maximum number of sessions that do not hit the quota, including those before a run was
-    /// resumed
+    /// Maximum number of iterations. Sessions that hit the quota or were lost in a crash do not
+    /// count. A resumed run counts its earlier iterations
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(help_heading = "Limits")]
     pub(crate) max_iterations: Option<u32>,

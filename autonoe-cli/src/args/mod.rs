@@ -81,7 +81,7 @@ pub(crate) fn destructive(is_allowed: bool) -> Destructive {
 #[command(
     after_help = "Exit codes: 0 done, 1 failure, 2 wrong usage, 3 all blocked, \
     4 iteration limit, 5 quota, 6 budget, 7 too many retries, 8 no progress, \
-    130 interrupted.\n\n\
+    130 cancelled.\n\n\
     For runs on several hosts, install autonoe-cluster with \
     `cargo install --locked --path autonoe-temporal/cluster`."
 )]

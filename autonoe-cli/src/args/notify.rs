@@ -10,11 +10,11 @@ pub(crate) struct NotifyArgs {
     /// Send notifications to this webhook
     #[arg(long, value_name = "URL")]
     notify: Option<String>,
-    /// The key that signs them, from AUTONOE_SIGNING_KEY_NAME
+    /// The key that signs them: for NAME `ops-hook`, set AUTONOE_SIGNING_KEY_OPS_HOOK
     #[arg(long, value_name = "NAME", requires = "notify")]
     notify_key: Option<String>,
-    /// Run this command line with `/bin/sh` for each notification, outside of the project and of
-    /// the sandbox; AUTONOE_ALERT contains the notification as JSON
+    /// Run this command line with `/bin/sh` for each notification, in your home directory and
+    /// without a sandbox; AUTONOE_ALERT contains the notification as JSON
     #[arg(long, value_name = "CMD")]
     notify_command: Option<String>,
     /// Show desktop notifications

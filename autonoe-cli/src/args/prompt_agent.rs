@@ -32,7 +32,8 @@ pub(crate) struct PromptAgentArgs {
     /// Maximum total cost, in US dollars
     #[arg(long, value_name = "USD", value_parser = cost, help_heading = "Limits")]
     max_cost: Option<CostUsd>,
-    /// Maximum time since the first start, for example 90m, 2h30m or 45s
+    /// Maximum run time, for example 90m, 2h30m or 45s. The time until the flow is resumed does not
+    /// count, except after a crash
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Limits")]
     max_time: Option<Duration>,
     /// Turn off the sandbox of the agent and of checks, like AUTONOE_NO_SANDBOX=1

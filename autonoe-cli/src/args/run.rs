@@ -18,7 +18,7 @@ pub(super) const EXIT_CODES: &str = "Exit codes:
     6  --max-cost or --max-time is reached
     7  more sessions failed in a row than --max-retries
     8  --max-stalled-sessions sessions in a row made no progress
-  130  interrupted";
+  130  cancelled";
 
 /// Options of `autonoe run`.
 #[derive(Clone, Debug, Args)]

@@ -11,13 +11,8 @@ use super::ProjectArgs;
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
-    /// The port [default: a free one]
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value_t = 0,
-        hide_default_value = true
-    )]
+    /// The port; 0 chooses a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
     /// The fleet [default: the running one, else the last]
     #[arg(long, short = 'f', value_name = "FLEET")]

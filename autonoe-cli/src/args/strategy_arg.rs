@@ -82,7 +82,7 @@ impl FromStr for FleetStrategy {
                 let found = known.find(|(name, _)| *name == criterion);
                 found.map(|(_, it)| Self::Voting(it)).ok_or_else(|| {
                     let names = CRITERIA.map(|(name, _)| name);
-                    format!("expected voting:CRITERION with one of {}", names.join(", "))
+                    format!("expected voting:RANKING with one of {}", names.join(", "))
                 })
             }
             (tag, "first") if tags.contains(&tag) => {
@@ -91,7 +91,7 @@ impl FromStr for FleetStrategy {
                 Ok(Self::Other(Arc::from(strategy)))
             }
             _ => Err(format!(
-                "expected one of {}, voting:CRITERION",
+                "expected one of {}, voting:RANKING",
                 tags.join(", ")
             )),
         }

@@ -23,7 +23,7 @@ const LINKS: [(&str, &str, &str); 4] = [
     ("notify", "notifications", "../cookbook/get-notified.md"),
     (
         "notify-key",
-        "AUTONOE_SIGNING_KEY_NAME",
+        "AUTONOE_SIGNING_KEY_OPS_HOOK",
         "environment.md#variables-that-you-set",
     ),
 ];

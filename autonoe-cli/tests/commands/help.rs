@@ -49,7 +49,7 @@ fn a_run_and_a_sync_end_with_the_same_codes() {
 
     assert_eq!(codes("run"), codes("sync"));
     let manual = setting.autonoe(&["man", "run"]).stdout;
-    assert!(manual.contains("130  interrupted"), "{manual}");
+    assert!(manual.contains("130  cancelled"), "{manual}");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn wrong_usage_is_reported_before_the_start() {
         ),
         (
             &["--strategy", "voting:loudest"],
-            "expected voting:CRITERION with one of first",
+            "expected voting:RANKING with one of first",
         ),
         (
             &["--strategy", "race", "--backend", &agents],

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Print what happened in a run, from the journal on its host
     Logs(LogsArgs),
-    /// Pause a run: no further session starts until it is resumed
+    /// Pause a run: the session in progress finishes, and no other starts
     Pause(RunArgs),
     /// Resume a paused run
     Resume(RunArgs),
@@ -127,9 +127,9 @@ impl WorkerArgs {
 
 const SUBMIT_HELP: &str = "Exit codes: 0 done, 1 failure, 2 wrong usage; with --wait also \
     3 all blocked, 4 iteration limit, 5 quota, 6 budget, 7 too many retries, 8 no progress, \
-    130 interrupted.\n\n\
-    Without --wait the command ends when the cluster has accepted the run. Interrupting the wait \
-    does not end the run.";
+    130 cancelled.\n\n\
+    Without --wait, the command ends when the cluster has accepted the run. Ctrl-C ends only the \
+    wait, and the run continues.";
 
 /// Options of `autonoe-cluster submit`.
 ///
@@ -140,7 +140,8 @@ pub(crate) struct SubmitArgs {
     /// The project: its path inside the project root of the workers
     #[arg(value_name = "PROJECT", value_parser = |name: &str| ProjectName::new(name))]
     pub(crate) project: ProjectName,
-    /// The ID of the run; an existing ID finds that run [default: a new ID]
+    /// The ID of the run. If the same run exists, attach to it and start nothing [default: a new
+    /// ID]
     #[arg(long, value_name = "ID", value_parser = run_id())]
     pub(crate) run: Option<RunId>,
     /// The only host that may execute the run [default: any]
@@ -202,7 +203,8 @@ pub(crate) enum OutputFormat {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
-    /// Maximum number of sessions
+    /// Maximum number of iterations. Sessions that hit the quota or were lost in a crash do not
+    /// count. A resumed run counts its earlier iterations
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: Option<u32>,
     /// Maximum number of failed sessions in a row to retry [default: 3]

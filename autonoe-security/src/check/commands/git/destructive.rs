@@ -37,15 +37,27 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "clean" => "list the files with git clean -n, and leave them in place",
         "remote" => "add it without --mirror",
         "gc" | "reflog" => "use git gc without --prune, and git reflog show",
-        _ => {
-            "use --force-with-lease instead of --force, delete no branch, and write the refspec \
-             literally or in quotes"
-        }
+        _ => push_advice(git),
     };
-    let reason = format!("git {} can discard work", git.name);
+    let reason = match git.name {
+        "push" => "git push can discard commits on the remote".to_owned(),
+        name => format!("git {name} can discard work"),
+    };
     let mut denial = git.deny(Rule::R44, reason).instead(instead);
     denial.remedy = remedy::destructive(git.call.policy());
     Err(denial)
+}
+
+/// Returns the alternative to a push that may overwrite or delete a branch.
+fn push_advice(git: &Git<'_, '_, '_, '_>) -> &'static str {
+    let has = |letter, name| git.read.may_have(letter, name);
+    if has(Some('f'), "force") {
+        "use --force-with-lease instead of --force"
+    } else if has(Some('d'), "delete") || has(None, "mirror") || has(None, "prune") {
+        "push single branches by name, and leave the others on the remote"
+    } else {
+        "write the refspec literally or in quotes, without + or : in front"
+    }
 }
 
 /// Returns whether `refspec` starts with `+`, which overwrites a branch, or with `:`, which deletes
