@@ -264,7 +264,11 @@ fn a_value_that_only_checks_have_is_undefined_in_the_prompt_of_its_step() {
                     .with_prompt("prompts/step.md", step)
                     .with_prompt("prompts/check.md", check);
                 let report = validate(&flow);
-                let findings = if strict { report.errors } else { report.warnings };
+                let findings = if strict {
+                    report.errors
+                } else {
+                    report.warnings
+                };
                 findings.iter().map(|it| it.kind).collect::<Vec<_>>()
             };
 
