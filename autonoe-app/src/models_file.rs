@@ -215,7 +215,8 @@ mod tests {
             "providers": {"local": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},
             "prices": {"local/small": {"input": "0.1", "output": "0.2"}},
             "limits": {"small": {"context": 32000, "output": 4000}},
-            "retry": {"tries": 5}, "maxRounds": 9, "telemetry": {},
+            "retry": {"tries": 5}, "maxRounds": 9,
+            "telemetry": {"endpoint": "http://localhost:4318", "content": true},
             "trust": {"files": ["/etc/company/authority.pem"], "system": "ignored"},
             "tools": {"network": "shared", "limits": {"commandTimeMs": 1000}}
         }"#;
@@ -224,7 +225,15 @@ mod tests {
 
         assert_eq!(Vec::from_iter(file.providers.keys()), ["local"]);
         assert_eq!((file.retry.tries, file.max_rounds), (5, 9));
+        let prices = serde_json::to_value(&file.prices).expect("it serialises");
+        assert_eq!(prices["local/small"]["input"], "0.1");
         assert_eq!(file.limits.for_model("small").context, 32_000);
+        let telemetry = TelemetrySection {
+            endpoint: Some("http://localhost:4318".to_owned()),
+            content: true,
+            ..TelemetrySection::default()
+        };
+        assert_eq!(file.telemetry, telemetry);
         let trust = Trust::default().with_file("/etc/company/authority.pem");
         assert_eq!(file.trust, trust.with_system(SystemAuthorities::Ignored));
         assert_eq!(file.tools.limits.command_time.as_millis(), 1000);

@@ -221,7 +221,7 @@ impl MemberHandle {
         Ok(self.folder.request_pause()?)
     }
 
-    /// Withdraws the pause request.
+    /// Withdraws the pause request. A member that asks a person continues without an answer.
     ///
     /// # Errors
     ///

@@ -187,7 +187,7 @@ mod tests {
     /// Recorded lines of the real program; the project is `/srv/project`.
     const RECORDED: &str = include_str!("../../tests/recorded/gemini-cli-0.61.0.jsonl");
 
-    // Shows: framework/callbacks/acp-model-calls
+    // Shows: framework/callbacks/acp-model-calls, framework/callbacks/inputs-of-acp-calls
     #[test]
     fn recorded_lines_are_translated_to_events() {
         let mut translator = Translator::new(Dialect::Gemini, vec!["autonoe".to_owned()]);

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use autonoe_core::project::create_private_folder;
+use autonoe_core::time::AgentSessionId;
 
 use super::gemini::SETTINGS;
 
@@ -15,9 +16,17 @@ const CHAT: &str = "session-";
 /// A minute in which no conversation starts.
 const LONG_AGO: &str = "2000-01-01T00-00";
 
+/// The length of the part of an ID that the name of its conversation has.
+const SHORT_ID_LEN: usize = 8;
+
 /// Returns the folder of Gemini CLI in a directory for conversations.
 pub(super) fn conversations_dir(conversations: &Path) -> PathBuf {
     conversations.join("gemini")
+}
+
+/// Returns the folder in which Gemini CLI keeps its conversations in `home`.
+pub(super) fn home_dir(home: &Path) -> PathBuf {
+    home.join(SETTINGS).join("tmp")
 }
 
 /// Creates `kept` and links it to the place where the program looks for conversations in `home`.
@@ -28,15 +37,19 @@ pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
     }
     create_private_folder(kept)?;
     fs::create_dir_all(home.join(SETTINGS))?;
-    symlink(kept, home.join(SETTINGS).join("tmp"))
+    symlink(kept, home_dir(home))
 }
 
-/// Renames the conversations in `kept` as if they had started long ago.
+/// Renames the conversation `session` in `kept` as if it had started long ago.
 ///
 /// The program overwrites a conversation that is resumed in the minute in which it started: it
 /// starts another file of the same ID, and then appends to the file that it resumes. This function
-/// deletes that other file. The agent can write to this folder, so symlinks are not followed.
-pub(super) fn backdate(kept: &Path) {
+/// deletes that other file. Other conversations stay, because other sessions may use them. The
+/// agent can write to this folder, so symlinks are not followed.
+pub(super) fn backdate(kept: &Path, session: &AgentSessionId) {
+    if !is_folder(kept) {
+        return;
+    }
     for project in entries(kept) {
         let chats = project.join("chats");
         if !is_folder(&project) || !is_folder(&chats) {
@@ -45,7 +58,7 @@ pub(super) fn backdate(kept: &Path) {
         for chat in entries(&chats) {
             let name = chat.file_name().unwrap_or_default().to_string_lossy();
             let is_file = fs::symlink_metadata(&chat).is_ok_and(|found| found.is_file());
-            let Some(older) = older(&name).filter(|_| is_file) else {
+            let Some(older) = older(&name, session).filter(|_| is_file) else {
                 continue;
             };
             let older = chat.with_file_name(older);
@@ -70,16 +83,22 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Returns the name of a conversation with the minute [`LONG_AGO`] instead of its own.
-fn older(name: &str) -> Option<String> {
+/// Returns the name of the conversation `session` with the minute [`LONG_AGO`] instead of its own.
+fn older(name: &str, session: &AgentSessionId) -> Option<String> {
     let rest = name.strip_prefix(CHAT)?;
-    let (minute, id) = (rest.get(..LONG_AGO.len())?, rest.get(LONG_AGO.len()..)?);
-    (minute != LONG_AGO && id.starts_with('-')).then(|| format!("{CHAT}{LONG_AGO}{id}"))
+    let (minute, rest) = (rest.get(..LONG_AGO.len())?, rest.get(LONG_AGO.len()..)?);
+    let (id, extension) = rest.strip_prefix('-')?.split_once('.')?;
+    let is_session = Some(id) == session.as_str().get(..SHORT_ID_LEN);
+    (minute != LONG_AGO && is_session).then(|| format!("{CHAT}{LONG_AGO}-{id}.{extension}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn session() -> AgentSessionId {
+        AgentSessionId::new("1f3a9c2e-5d07-4c11-9a52-0c8c1a6d7b3f")
+    }
 
     #[test]
     fn a_symlink_in_the_place_of_a_folder_is_refused() {
@@ -103,18 +122,22 @@ mod tests {
     }
 
     #[test]
-    fn only_conversations_are_renamed() {
+    fn only_the_conversation_of_the_session_is_renamed() {
         for (name, expected) in [
             (
                 "session-2026-11-18T02-05-1f3a9c2e.json",
                 Some("session-2000-01-01T00-00-1f3a9c2e.json"),
             ),
             ("session-2000-01-01T00-00-1f3a9c2e.json", None),
+            ("session-2026-11-18T02-05-7b3f9c2e.json", None),
+            ("session-2026-11-18T02-05-1f3a9c2e", None),
             ("session-short.json", None),
             ("notes-2026-11-18T02-05-1f3a9c2e.json", None),
         ] {
-            assert_eq!(older(name).as_deref(), expected, "{name}");
+            assert_eq!(older(name, &session()).as_deref(), expected, "{name}");
         }
+        let short = AgentSessionId::new("1f3a");
+        assert_eq!(older("session-2026-11-18T02-05-1f3a.json", &short), None);
     }
 
     #[test]
@@ -130,8 +153,16 @@ mod tests {
         }
         symlink(&elsewhere, kept.join("b")).expect("linked");
         symlink(elsewhere.join("chats"), kept.join("c/chats")).expect("linked");
+        let outside = dir.path().join("outside");
+        fs::create_dir_all(outside.join("d/chats")).expect("made");
+        fs::write(outside.join("d/chats").join(name), "{}").expect("written");
+        let linked = dir.path().join("linked");
+        symlink(&outside, &linked).expect("linked");
 
-        backdate(&kept);
+        backdate(&kept, &session());
+        backdate(&linked, &session());
+
+        assert!(outside.join("d/chats").join(name).exists());
 
         assert!(elsewhere.join("chats").join(name).exists());
         assert!(!kept.join("a/chats").join(name).exists());
@@ -146,10 +177,10 @@ mod tests {
         fs::write(&whole, "all of it").expect("written");
         let begun = chats.join("session-2026-11-18T02-05-1f3a9c2e.jsonl");
         fs::write(&begun, "its first line").expect("written");
-        let folder = chats.join("session-2026-11-18T02-05-00000000.jsonl");
+        let folder = chats.join("session-2026-11-19T02-05-1f3a9c2e.jsonl");
         fs::create_dir(&folder).expect("made");
 
-        backdate(dir.path());
+        backdate(dir.path(), &session());
 
         assert_eq!(fs::read(&whole).expect("it is there"), b"all of it");
         assert!(!begun.exists());

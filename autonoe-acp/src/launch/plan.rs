@@ -167,12 +167,11 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
                 gemini_settings::read_only_paths(kept).map_err(|error| home_error(kept, error))?;
             walls.readable.extend(fixed);
         }
-        if let Some(kept) = kept_chats(options, spec) {
-            if spec.resume.is_some() {
-                gemini_chats::backdate(&kept);
-            }
-            inside.writable.push(kept);
+        let kept = kept_chats(options, spec);
+        if let (Some(session), Some(chats)) = (&spec.resume, chats_dir(options, kept.as_deref())) {
+            gemini_chats::backdate(&chats, session);
         }
+        inside.writable.extend(kept);
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
     let launch = walls.launch(spec, &claims(options), place, &inside).await?;
@@ -267,6 +266,15 @@ fn kept_chats(options: &AcpOptions, spec: &SessionSpec) -> Option<PathBuf> {
     Some(gemini_chats::conversations_dir(conversations))
 }
 
+/// Returns the folder of the conversations that a session can resume, if it is not in the user's
+/// home. `kept` is the folder outside of the home.
+fn chats_dir(options: &AcpOptions, kept: Option<&Path>) -> Option<PathBuf> {
+    match &options.home {
+        HomeFolder::Persistent(home) => Some(gemini_chats::home_dir(home)),
+        HomeFolder::User | HomeFolder::PerSession => kept.map(Path::to_owned),
+    }
+}
+
 /// Returns the home of the agent, if it is not the user's.
 fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     match &options.home {
@@ -316,7 +324,7 @@ mod tests {
     use autonoe_core::RunId;
     use autonoe_core::agent::Sandbox;
     use autonoe_core::gate::{Gate, Grants, ProjectPaths};
-    use autonoe_core::time::SessionKey;
+    use autonoe_core::time::{AgentSessionId, SessionKey};
     use autonoe_core::tool::Toolbox;
     use serde_json::json;
 
@@ -374,17 +382,53 @@ mod tests {
         assert!(remedy.contains("use another backend"), "{remedy}");
     }
 
-    #[test]
-    fn a_model_of_the_backend_needs_the_argument_too() {
-        let mut options = plain();
-        options.program.model = Some("large".to_owned());
+    fn spec(project: &Path) -> SessionSpec {
         let key = SessionKey {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
-        let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+        let gate = Gate::new(ProjectPaths::new(project), Grants::none());
+        let mut spec = SessionSpec::new(key, project, gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
+        spec
+    }
+
+    #[tokio::test]
+    async fn a_resumed_conversation_in_a_persistent_home_is_backdated() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+        let chats = home.join(".gemini/tmp/project/chats");
+        fs::create_dir_all(&chats).expect("made");
+        fs::create_dir(&project).expect("made");
+        for name in [
+            "session-2026-11-18T02-05-1f3a9c2e.jsonl",
+            "session-2026-11-18T02-05-7b3f0000.jsonl",
+        ] {
+            fs::write(chats.join(name), "{}").expect("written");
+        }
+        let mut options = gemini(HomeFolder::Persistent(home));
+        options.program.temporary = dir.path().to_owned();
+        let mut spec = spec(&project);
+        let id = "1f3a9c2e-5d07-4c11-9a52-0c8c1a6d7b3f";
+        spec.resume = Some(AgentSessionId::new(id));
+
+        launch(&options, &spec).await.expect("it can be launched");
+
+        let entries = fs::read_dir(&chats).expect("it is there").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        let expected = [
+            "session-2000-01-01T00-00-1f3a9c2e.jsonl",
+            "session-2026-11-18T02-05-7b3f0000.jsonl",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_model_of_the_backend_needs_the_argument_too() {
+        let mut options = plain();
+        options.program.model = Some("large".to_owned());
+        let spec = spec(Path::new("/srv/project"));
 
         let refused = check(&options, &spec).expect_err("it has none");
 

@@ -5,7 +5,7 @@ use autonoe_core::AgentClientFactory;
 use autonoe_core::agent::{AgentErrorKind, OuterSandbox, SessionField, SessionOutcome};
 use autonoe_mcp::HttpToolServer;
 use autonoe_testkit::program::WatchedRun;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::agent::{Agent, TIME_LIMIT, TurnOutput};
@@ -105,35 +105,54 @@ async fn a_session_without_project_memory_is_refused() {
     );
 }
 
+/// Plays a run in which the agent reports one call, and returns its end: the ID of the call, the
+/// tool, and the title of the result.
+async fn ended_call(call: &Value) -> Vec<Value> {
+    let talk = Agent {
+        greeting: r#"answer '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}'"#,
+        ..Agent::prompted(format!("update '{call}'; say Done.; finish"))
+    }
+    .start();
+    let run = WatchedRun::in_planned_project(talk.project(), AcpBackend::new(talk.options()))
+        .configure(|run| {
+            run.tool_server(HttpToolServer::new())
+                .outer_sandbox(OuterSandbox::bubblewrap())
+                .max_iterations(1)
+        });
+    let log = run.log();
+
+    run.run().await;
+
+    let events = log.json();
+    let ended = events.iter().filter(|event| event["event"] == "tool_ended");
+    ended
+        .map(|event| json!([event["callId"], event["tool"], event["title"]]))
+        .collect()
+}
+
 // Shows: framework/tools/call-ids-of-other-acp-agents
 #[tokio::test]
 async fn a_call_that_does_not_name_its_tool_ends_as_other_without_title() {
     for title in ["mcp.autonoe.list", "mcp__autonoe__list", "list"] {
-        let call = json!({
+        let ended = ended_call(&json!({
             "sessionUpdate": "tool_call", "toolCallId": "c", "kind": "other", "title": title,
             "status": "completed",
-        });
-        let talk = Agent {
-            greeting: r#"answer '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}'"#,
-            ..Agent::prompted(format!("update '{call}'; say Done.; finish"))
-        }
-        .start();
-        let run = WatchedRun::in_planned_project(talk.project(), AcpBackend::new(talk.options()))
-            .configure(|run| {
-                run.tool_server(HttpToolServer::new())
-                    .outer_sandbox(OuterSandbox::bubblewrap())
-                    .max_iterations(1)
-            });
-        let log = run.log();
+        }))
+        .await;
 
-        let (report, ended) = run.run().await;
-
-        let events = log.json();
-        let calls: Vec<_> = events
-            .iter()
-            .filter(|event| event["event"] == "tool_ended")
-            .map(|event| json!([event["callId"], event["tool"], event["title"]]))
-            .collect();
-        assert_eq!(calls, [json!(["c", "other", null])], "{report} {ended:?}");
+        assert_eq!(ended, [json!(["c", "other", null])], "{title}");
     }
+}
+
+// Shows: framework/tools/call-ids-of-served-tools
+#[tokio::test]
+async fn a_call_that_is_marked_as_one_over_mcp_ends_as_its_tool() {
+    let ended = ended_call(&json!({
+        "sessionUpdate": "tool_call", "toolCallId": "c", "kind": "other",
+        "title": "mcp.autonoe.list", "status": "completed",
+        "_meta": {"is_mcp_tool_call": true},
+    }))
+    .await;
+
+    assert_eq!(ended, [json!(["c", "mcp__autonoe__list", null])]);
 }

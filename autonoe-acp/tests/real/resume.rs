@@ -1,6 +1,5 @@
 //! Conversations that are resumed in another session.
 
-use std::fs;
 use std::time::Duration;
 
 use autonoe_acp::{AcpBackend, HomeFolder};
@@ -13,9 +12,8 @@ use crate::fixture::{Fixture, collect_events, within};
 #[tokio::test]
 async fn a_resumed_conversation_does_not_repeat_its_history() {
     let setting = Fixture::new(Script::new([Turn::text("First."), Turn::text("Second.")]));
-    let home = setting.folder.join("home");
     let mut options = setting.options();
-    options.home = HomeFolder::Persistent(home.clone());
+    options.home = HomeFolder::Persistent(setting.folder.join("home"));
     options.history_limit = Duration::from_secs(10);
     let agents = AcpBackend::new(options);
     let mut client = agents.create(setting.spec()).expect("it can be made");
@@ -24,7 +22,6 @@ async fn a_resumed_conversation_does_not_repeat_its_history() {
     let Some(StreamEvent::Started { session, .. }) = events.first() else {
         panic!("{events:?}");
     };
-    make_older(&home);
     let mut spec = setting.spec();
     spec.resume = Some(session.clone());
 
@@ -53,24 +50,6 @@ async fn a_resumed_conversation_does_not_repeat_its_history() {
         .concat();
     assert!(asked.contains("sunflower"), "{asked}");
     setting.assert_nothing_is_left();
-}
-
-/// Makes the conversations of a home an hour old. The program names them by the minute, and loses a
-/// conversation that is resumed in the minute in which it started.
-fn make_older(home: &std::path::Path) {
-    let projects = fs::read_dir(home.join(".gemini/tmp"))
-        .expect("it is there")
-        .flatten();
-    for chats in projects.map(|project| project.path().join("chats")) {
-        for chat in fs::read_dir(chats).into_iter().flatten().flatten() {
-            let name = chat.file_name().to_string_lossy().into_owned();
-            let id = name.rsplit_once('-').expect("it has an id").1.to_owned();
-            let older = chat
-                .path()
-                .with_file_name(format!("session-2026-01-01T00-00-{id}"));
-            fs::rename(chat.path(), older).expect("ours");
-        }
-    }
 }
 
 #[tokio::test]

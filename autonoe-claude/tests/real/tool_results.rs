@@ -44,6 +44,7 @@ async fn a_picture_of_a_tool_reaches_the_model(build: Build) {
     );
 }
 
+// Shows: framework/tools/pictures-of-failures
 /// The API of the model accepts only text in a failed result.
 async fn a_failed_call_names_its_picture(build: Build) {
     let (result, _) = photo(build, &Camera::new(), json!({"fails": true})).await;

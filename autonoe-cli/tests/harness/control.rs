@@ -224,6 +224,30 @@ fn a_stuck_member_of_an_attended_fleet_waits_for_an_answer() {
 }
 
 #[test]
+fn a_stuck_member_of_an_attended_fleet_resumes_without_an_answer() {
+    let setting = Fixture::new();
+    let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";
+    setting.write("ROADMAP.md", roadmap);
+    setting.git(&["commit", "-qam", "One task"]);
+    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let retried = session("file", [writes("file.txt", "there"), ends()]);
+    let sessions: Vec<_> = stuck.chain([retried]).collect();
+    let agents = setting.agents("agents", &sessions);
+    let run = setting.run(&["--backend", &agents, "--no-worktrees", "--attended"]);
+    eventually("a question", || {
+        setting.member("file")["question"].is_string()
+    });
+
+    let resumed = setting.harness(&["resume", "file"]);
+    let ended = run.end();
+
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(setting.read("file.txt"), "there\n");
+    assert!(setting.member("file")["question"].is_null());
+}
+
+#[test]
 fn a_stuck_member_of_an_unattended_fleet_fails() {
     let setting = Fixture::new();
     let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";

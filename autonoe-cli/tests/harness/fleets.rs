@@ -130,7 +130,7 @@ fn the_best_of_a_vote_is_merged() {
     );
     setting.git(&["commit", "-qam", "Another roadmap"]);
     // The first succeeds on its third attempt, the second immediately, the third never.
-    setting.write("ROADMAP.md", "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `grep -q good file.txt`\n");
+    setting.write("ROADMAP.md", "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - model: large\n  - success: `grep -q good file.txt`\n");
     setting.git(&["commit", "-qam", "With a check"]);
     let good = |name: &str| {
         session(
@@ -165,6 +165,8 @@ fn the_best_of_a_vote_is_merged() {
     let ended = setting.run(&options).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
+    let ignored = "the model of the task \"file\" are ignored";
+    assert!(ended.stderr.contains(ignored), "{ended:?}");
     let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(outcome["winner"], "early", "{outcome:#}");
     assert_eq!(outcome["results"].as_array().map(Vec::len), Some(3));

@@ -65,6 +65,7 @@ async fn a_picture_of_a_failed_call_reaches_the_model() {
 }
 
 // Shows: framework/tools/context-session-id-message-id, framework/tools/agent-name
+// Shows: framework/tools/message-id
 #[tokio::test]
 async fn a_tool_gets_the_ids_of_its_call_and_turn() {
     let photo = || ours("photo", &json!({}));

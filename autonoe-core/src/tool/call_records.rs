@@ -249,6 +249,19 @@ mod tests {
         assert_eq!(call.id.as_deref(), Some("b"));
     }
 
+    // Shows: framework/tools/call-ids-of-served-tools
+    #[test]
+    fn a_call_whose_input_was_not_announced_gets_the_id_of_the_first_one() {
+        let records = CallRecords::default();
+        records.announce("other", "create", &json!({"limit": 3}));
+        records.announce("a", LIST, &json!({}));
+        records.announce("b", LIST, &json!({"limit": 2}));
+
+        let call = records.start(None, LIST, &json!({"limit": 3}));
+
+        assert_eq!(call.id.as_deref(), Some("a"));
+    }
+
     #[test]
     fn a_call_announced_after_its_start_has_its_record() {
         let records = CallRecords::default();

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use autonoe_core::tool::{AssistRequest, Assistant, ToolDescription, ToolErrorCode, Toolbox};
+use autonoe_core::tool::{
+    AssistRequest, Assistant, Attachment, ToolDescription, ToolErrorCode, Toolbox,
+};
 use autonoe_core::{ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -157,19 +159,34 @@ impl TypedTool for Coded {
     }
 
     async fn run(&self, _: Text, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        Ok(ToolOutput::json(&prompt_for_agent())
-            .with_title("LLM Assistance Required")
-            .with_metadata("error", "LLM_ASSIST_REQUIRED"))
+        let output = ToolOutput::json(&prompt_for_agent());
+        Ok(with_details(output, "LLM_ASSIST_REQUIRED"))
     }
 
     async fn assisted(
         &self,
-        _: Text,
+        input: Text,
         answer: String,
-        _: &ToolContext,
+        context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
+        if input.rounds > 1 {
+            return self.run(input, context).await;
+        }
         Ok(ToolOutput::new(answer).with_title("Summarised"))
     }
+}
+
+/// Adds the details of a result with the error `code`.
+fn with_details(output: ToolOutput, code: &str) -> ToolOutput {
+    output
+        .with_title("LLM Assistance Required")
+        .with_metadata("error", code)
+        .with_metadata("words", 7)
+        .with_attachment(Attachment {
+            media_type: "image/png".to_owned(),
+            name: None,
+            data: [1, 2, 3].into(),
+        })
 }
 
 // Shows: framework/tools/llm-assist-required-with-prompt, framework/tools/agent-takes-action
@@ -199,24 +216,36 @@ async fn assist_is_recognised_as_a_result_code() {
 // Shows: framework/tools/agent-takes-action
 #[tokio::test]
 async fn no_answer_is_no_help() {
-    let silent = summarise(Some(Helper::answering(" \n")), json!({"text": "long"})).await;
-    let failing = Arc::new(Helper {
-        requests: Mutex::default(),
-        answer: Err(ToolError::new(
-            ToolErrorCode::RATE_LIMITED,
-            "too many calls",
-        )),
-    });
-    let failed = summarise(Some(failing), json!({"text": "long"})).await;
+    let failing = || {
+        Arc::new(Helper {
+            requests: Mutex::default(),
+            answer: Err(ToolError::new(
+                ToolErrorCode::RATE_LIMITED,
+                "too many calls",
+            )),
+        })
+    };
+    let toolbox = Toolbox::new([Coded.into_tool()]);
+    for (helper, rounds, code) in [
+        (Helper::answering(" \n"), 1, "LLM_ASSIST_REQUIRED"),
+        (failing(), 1, "RATE_LIMITED"),
+        (Helper::answering("short"), 99, "LLM_ASSIST_REQUIRED"),
+    ] {
+        let input = json!({"text": "long", "rounds": rounds});
 
-    assert_eq!(
-        silent.expect_err("nothing").code,
-        ToolErrorCode::LLM_ASSIST_REQUIRED
-    );
-    assert_eq!(
-        failed.expect_err("limited").code,
-        ToolErrorCode::RATE_LIMITED
-    );
+        let plain = summarise(Some(helper.clone()), input.clone()).await;
+        let unhelped = context().with_assistant(helper);
+        let coded = toolbox.call("coded", input, unhelped).await;
+
+        let error = plain.expect_err("no help");
+        assert_eq!((error.code.as_str(), error.output), (code, None));
+        let error = coded.expect_err("no help");
+        assert_eq!(error.code.as_str(), code);
+        // The agent reads the error, and observers have the details of the tool.
+        assert!(error.to_string().starts_with(code), "{error}");
+        let details = with_details(ToolOutput::default(), code);
+        assert_eq!(error.output.as_deref(), Some(&details));
+    }
 }
 
 /// Never answers.

@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use autonoe_core::event::Events;
 use autonoe_core::ledger::StatusChange;
+use autonoe_core::time::{SeededIds, SystemClock};
 use autonoe_core::tool::ToolDescription;
 use autonoe_core::{
     DeliverableStatus, ExitReason, RunEvent, RunEventKind, RunObserver, ToolContext, ToolError,
     ToolOutput, TypedTool,
 };
-use autonoe_testkit::SessionScript;
+use autonoe_testkit::{EventLog, SessionScript};
 use serde_json::{Map, Value, json};
 
 use crate::behaviour::support::{Bench, create, passes, plans, status};
@@ -109,6 +111,18 @@ async fn each_event_is_observed_in_order_before_the_run_continues() {
         let name = &event["event"];
         assert_eq!(calls, [format!("first: {name}"), format!("second: {name}")]);
     }
+}
+
+// Shows: framework/callbacks/all-are-optional-synchronous
+#[test]
+fn an_event_is_observed_before_its_emitter_continues() {
+    let log = Arc::new(EventLog::new());
+    let observers: Vec<Arc<dyn RunObserver>> = vec![log.clone()];
+    let events = Events::new(observers, SystemClock, SeededIds::new(1));
+
+    events.debug("x", None);
+
+    assert_eq!(log.count("debug"), 1);
 }
 
 // Shows: framework/callbacks/on-tool-start-ctx-tool

@@ -328,6 +328,7 @@ async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
 }
 
 // Shows: interfaces/logger/test-logger, interfaces/logger/interface, spec/3.3/output-capture
+// Shows: framework/callbacks/debug-sources
 #[tokio::test(start_paused = true)]
 async fn diagnostics_are_traced() {
     let logs = CapturedLogs::start();

@@ -87,6 +87,7 @@ async fn run(config: EffectiveConfig, script: SessionScript) -> Started {
     agents.started.lock().expect("no panic")[0].clone()
 }
 
+// Shows: framework/models/app-config
 #[tokio::test(start_paused = true)]
 async fn the_spec_of_a_session_has_the_settings_of_the_file() {
     let text = r#"{

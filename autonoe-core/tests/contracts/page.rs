@@ -40,12 +40,17 @@ pub(crate) fn read_rows(page: &str, text: &str) -> Vec<Row> {
 
 /// Returns the names between backquotes that can be names of tests.
 pub(crate) fn test_names(cell: &str) -> Vec<String> {
-    let is_name = |text: &&str| {
-        let mut chars = text.chars();
-        chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    };
     let quoted = cell.split('`').skip(1).step_by(2);
-    quoted.filter(is_name).map(str::to_owned).collect()
+    quoted
+        .filter(|text| is_name(text))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns whether `text` can be the name of a test.
+pub(crate) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    !text.is_empty() && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// Finds rows whose tests do not carry their ID, and tests that carry an ID whose row does not name

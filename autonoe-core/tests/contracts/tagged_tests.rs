@@ -6,7 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::page::is_name;
+
 const TAG: &str = "// Shows:";
+
+/// The prefix of macros that create tests of the functions that they name between brackets.
+const MACRO: &str = "on_";
 
 /// Returns the IDs of all tests in the crates of the workspace.
 pub(crate) fn tagged_tests(repository: &Path) -> BTreeMap<String, Vec<String>> {
@@ -41,11 +46,22 @@ fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
 
 /// Reads the tests of a source file with their IDs.
 ///
-/// Functions with a tag count as tests too, because macros create tests from them.
+/// Functions with a tag count as tests too, because macros create tests from them. So do the names
+/// in the calls of these macros.
 fn read_tests(source: &str) -> Vec<(String, Vec<String>)> {
     let mut tests = Vec::new();
     let (mut is_test, mut ids) = (false, Vec::new());
+    let mut is_in_macro = false;
     for line in source.lines().map(str::trim_start) {
+        is_in_macro |= line.starts_with(MACRO) && line.contains("![");
+        if is_in_macro {
+            let names = line.split_once("![").map_or(line, |(_, names)| names);
+            let names = names.split([',', ';', ']']).map(str::trim);
+            let names = names.filter(|name| is_name(name));
+            tests.extend(names.map(|name| (name.to_owned(), Vec::new())));
+            is_in_macro = !line.contains(']');
+            continue;
+        }
         let function = line.trim_start_matches("pub(crate) ");
         let function = function.trim_start_matches("async ").strip_prefix("fn ");
         if let Some(tag) = line.strip_prefix(TAG) {
@@ -79,6 +95,15 @@ fn helper() {}
 
 TAG spec/3/d
 pub(crate) async fn made_by_a_macro(build: Build) {}
+
+on_newer_build![alone];
+on_every_backend![
+    first,
+    second; newer_only:
+    third
+];
+
+fn another_helper() {}
 "
     .replace("TAG", TAG);
     let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
@@ -92,6 +117,10 @@ pub(crate) async fn made_by_a_macro(build: Build) {}
             ),
             ("plain".to_owned(), Vec::new()),
             ("made_by_a_macro".to_owned(), owned(&["spec/3/d"])),
+            ("alone".to_owned(), Vec::new()),
+            ("first".to_owned(), Vec::new()),
+            ("second".to_owned(), Vec::new()),
+            ("third".to_owned(), Vec::new()),
         ]
     );
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AlertLine, Progress};
+use crate::FleetAction;
 
 /// Identifies a member. Unique within a snapshot.
 #[derive(
@@ -149,5 +150,12 @@ impl Member {
             unreachable: None,
             log: Vec::new(),
         }
+    }
+
+    /// Returns whether the action makes sense for the member now. A member that asks a person can
+    /// resume without an answer.
+    pub(crate) fn accepts(&self, action: &FleetAction) -> bool {
+        let asks = self.status == MemberStatus::Running && self.question.is_some();
+        action.is_valid_for(self.status) || (asks && *action == FleetAction::Resume)
     }
 }

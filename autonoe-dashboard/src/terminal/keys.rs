@@ -154,7 +154,7 @@ fn confirm(key: Key, dashboard: &Dashboard, state: ViewState) -> (ViewState, Rea
 /// Returns the reason why an action makes no sense for a member.
 fn refusal(action: &FleetAction, member: &Member) -> Option<String> {
     let Member { id, status, .. } = member;
-    (!action.is_valid_for(*status)).then(|| format!("cannot {action} {id}: it is {status}"))
+    (!member.accepts(action)).then(|| format!("cannot {action} {id}: it is {status}"))
 }
 
 fn request(action: FleetAction, member: &Member, state: ViewState) -> (ViewState, Reaction) {

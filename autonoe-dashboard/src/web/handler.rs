@@ -241,7 +241,7 @@ fn send_intent(
     let Some(found) = fleet.member(&member) else {
         return Err(refused(StatusCode::NOT_FOUND, "unknown member"));
     };
-    if !action.is_valid_for(found.status) {
+    if !found.accepts(&action) {
         let why = format!("cannot {action} this member: it is {}", found.status);
         return Err((StatusCode::CONFLICT, why));
     }

@@ -86,6 +86,9 @@ async fn the_page_shows_the_question_of_an_agent_until_it_is_answered() {
         .browser
         .evaluate(&format!("{row}.querySelector('th div').innerText"));
     assert_eq!(member, "api");
+    let resume = "document.querySelector(\"[aria-label='Resume api']\")";
+    let is_hidden = setting.browser.evaluate(&format!("{resume}.hidden"));
+    assert_eq!(is_hidden, false);
 
     setting
         .feed
@@ -94,6 +97,8 @@ async fn the_page_shows_the_question_of_an_agent_until_it_is_answered() {
     setting
         .browser
         .until("!document.body.innerText.includes('asks:')");
+    let is_hidden = setting.browser.evaluate(&format!("{resume}.hidden"));
+    assert_eq!(is_hidden, true);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,6 +94,19 @@ fn a_kill_hits_who_was_asked_about_whatever_changed_meanwhile() {
 }
 
 #[test]
+fn a_member_that_asks_is_resumed_without_an_answer() {
+    let mut fleet = fleet();
+    assert_eq!(after(&fleet, &[Key::Char('r')]), Reaction::Nothing);
+
+    fleet.members[0].question = Some("Which port?".to_owned());
+
+    let resume = asks("api", FleetAction::Resume);
+    assert_eq!(after(&fleet, &[Key::Char('r')]), resume);
+    fleet.members[0].status = MemberStatus::Completed;
+    assert_eq!(after(&fleet, &[Key::Char('r')]), Reaction::Nothing);
+}
+
+#[test]
 fn the_last_line_says_why_nothing_was_asked_for() {
     let fleet = fleet();
     for (keys, said) in [

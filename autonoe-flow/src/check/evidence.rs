@@ -115,6 +115,7 @@ mod tests {
         serde_json::from_str(&json).expect("JSON")
     }
 
+    // Shows: flows/checks/judge-bounds
     #[test]
     fn evidence_is_bounded_and_keeps_the_last_calls() {
         let calls: Vec<_> = (0..1_000).map(|it| call(it, &"x".repeat(50_000))).collect();

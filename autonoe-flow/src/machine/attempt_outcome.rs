@@ -35,14 +35,13 @@ impl FlowMachine {
         }
     }
 
-    /// Returns whether the check of the current step failed without a verdict.
+    /// Returns whether the current step has a check and failed without its verdict. A sub-step that
+    /// fails its parent counts as a verdict.
     fn lacks_verdict(&self, settled: &AttemptOutcome) -> bool {
-        let is_at_check = self
-            .top()
-            .is_some_and(|(frame, _)| frame.stage == StepStage::Check);
+        let has_check = self.top().is_some_and(|(_, work)| work.check.is_some());
         match settled {
             AttemptOutcome::Failed(failure) => {
-                is_at_check && failure.kind != FlowErrorKind::StepFailed
+                has_check && failure.kind != FlowErrorKind::StepFailed
             }
             AttemptOutcome::Passed => false,
         }
@@ -238,12 +237,17 @@ impl FlowMachine {
             }
             // The receiver does not know about the failure that it should handle.
             (Err(failure), _) => {
-                let call = notifying.call;
+                let call = &notifying.call;
                 let message = format!(
                     "{failure}; this was the escalation of the failed step `{}`",
                     call.by
                 );
-                let failure = FlowFailure::new(failure.kind, message).because(call.failure);
+                let failure = FlowFailure::new(failure.kind, message).because(call.failure.clone());
+                // A stopped flow sends the notification again when it is resumed.
+                self.state = MachineState::PendingNotification(PendingNotification {
+                    retry: 0,
+                    ..notifying
+                });
                 self.fail(failure)
             }
         }

@@ -50,7 +50,11 @@ impl FlowMachine {
                 let query = CompletionQuery { retry, ..query };
                 self.wait(FlowWait::Completion, until, MachineState::Completing(query))
             }
-            None => self.fail(failure),
+            None => {
+                // A stopped flow repeats the check when it is resumed.
+                self.state = MachineState::Completing(CompletionQuery { retry: 0, ..query });
+                self.fail(failure)
+            }
         }
     }
 

@@ -285,6 +285,9 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
     let verdict = match checked {
         Ok(result) => Ok(CompletionVerdict {
             complete: match result {
+                CompletionResult::Complete { reason } if reason.trim().is_empty() => {
+                    Some("the condition holds".to_owned())
+                }
                 CompletionResult::Complete { reason } => Some(reason),
                 CompletionResult::Incomplete => None,
             },

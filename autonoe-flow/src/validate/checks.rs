@@ -15,7 +15,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
             Some(Check::Action(check)) => {
                 let at = format!("{at}/check/actions");
                 if check.actions.is_empty() {
-                    let message = "the check expects no action, so it would always pass";
+                    let message = "the check expects no action, so it could never pass";
                     found.error(
                         Wrong,
                         at.clone(),

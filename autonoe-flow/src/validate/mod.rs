@@ -23,7 +23,8 @@ pub use findings::{ValidatedFlow, ValidationReport};
 /// Validates `definition`, without reading or changing any file.
 ///
 /// A definition without errors can finish from every state that its checks and its data lead to,
-/// references only existing things, and defines every variable of its prompts.
+/// and references only existing things. In strict mode, it also defines every variable of its
+/// prompts; otherwise an undefined variable is a warning.
 ///
 /// ```
 /// use autonoe_flow::definition::{FlowAgent, StepsRegistry};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::findings::Findings;
-use crate::definition::{StepId, StepsRegistry, VariableName};
+use crate::definition::{StepId, StepsRegistry, VariableName, VariableValue};
 use crate::finding::FindingKind::{NeverUsed, UndefinedVariable, UnsetVariable};
 use crate::load::{PromptFile, PromptUse, prompt_uses};
 use crate::prompt::{candidates, is_context_variable};
@@ -58,8 +58,19 @@ fn variable(
     let is_check = used.pointer.ends_with("/check/prompt");
     let outputs = used.step.as_ref().map(|id| before.outputs(id, is_check));
     let outputs = outputs.unwrap_or_default();
-    let is_of_step = work.is_some_and(|work| work.variables.contains_key(name));
-    if is_of_step || outputs.contains(name) || found.agent.prompts.allow_undefined.contains(name) {
+    if found.agent.prompts.allow_undefined.contains(name) {
+        return;
+    }
+    let own = work.and_then(|work| work.variables.get(name));
+    // A variable of the step replaces one from another source, also if it has no value.
+    if let Some(value) = own {
+        if !is_check && is_set_in_checks_only(value) {
+            let hint = "the flow sets its value in prompts of checks only";
+            undefined(found, used, name, hint.to_owned());
+        }
+        return;
+    }
+    if outputs.contains(name) {
         return;
     }
     if let Some(parameter) = found.agent.parameters.get(name) {
@@ -99,6 +110,21 @@ fn variable(
                 .to_owned(),
         }
     };
+    undefined(found, used, name, hint);
+}
+
+/// Returns whether a variable of a step has a value only after the answer of its attempt.
+fn is_set_in_checks_only(value: &VariableValue) -> bool {
+    let VariableValue::Data(data) = value else {
+        return false;
+    };
+    let names: Vec<String> = data.from.names().collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    matches!(names.as_slice(), ["context", "response" | "retry", ..])
+}
+
+/// Reports a variable that nothing sets: an error in strict mode, a warning otherwise.
+fn undefined(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, hint: String) {
     let message = format!("nothing sets the variable `{name}` of the prompt");
     let (file, pointer) = (used.file, used.pointer.clone());
     if found.agent.prompts.strict_variables {

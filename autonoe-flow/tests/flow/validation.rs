@@ -156,6 +156,7 @@ fn warnings_do_not_keep_a_flow_from_being_built() {
     assert_eq!(flow.warnings()[0].kind, FindingKind::UnreachableStep);
 }
 
+// Shows: flows/retry/fallback-step
 #[test]
 fn a_policy_that_falls_back_needs_a_fallback_of_its_step_in_any_place() {
     let policy = json!({"onExhausted": "fallback"});
@@ -174,6 +175,7 @@ fn a_policy_that_falls_back_needs_a_fallback_of_its_step_in_any_place() {
     }
 }
 
+// Shows: flows/transitions/loops
 #[test]
 fn a_loop_between_steps_is_allowed_when_it_can_be_left() {
     let report = validated(json!({"entryStep": "a", "steps": {
@@ -185,6 +187,7 @@ fn a_loop_between_steps_is_allowed_when_it_can_be_left() {
     assert_eq!(report, ValidationReport::default());
 }
 
+// Shows: flows/transitions/loops
 #[test]
 fn a_circle_is_fine_when_something_else_completes_the_flow() {
     let circle = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("a")}});
@@ -237,6 +240,45 @@ fn a_variable_that_nothing_sets_is_a_warning_and_in_strict_mode_an_error() {
         let findings = report.errors.iter().chain(&report.warnings);
         let kinds: Vec<FindingKind> = findings.map(|finding| finding.kind).collect();
         assert_eq!(kinds, [FindingKind::UndefinedVariable]);
+    }
+}
+
+#[test]
+fn a_value_that_only_checks_have_is_undefined_in_the_prompt_of_its_step() {
+    for (path, in_step, in_check) in [
+        ("/context/retry", 1, 0),
+        ("/context/response", 1, 0),
+        ("/context/visit", 0, 0),
+    ] {
+        for strict in [false, true] {
+            let report = |step: &str, check: &str| {
+                let a = json!({
+                    "prompt": "prompts/step.md",
+                    "variables": {"topic": {"from": path}},
+                    "check": {"type": "prompt", "prompt": "prompts/check.md",
+                              "onPass": {"next": "end"}},
+                });
+                let fields = json!({"prompts": {"strictVariables": strict}});
+                let registry = json!({"entryStep": "a", "steps": {"a": a}});
+                let flow = definition(agent(fields), registry)
+                    .with_prompt("prompts/step.md", step)
+                    .with_prompt("prompts/check.md", check);
+                let report = validate(&flow);
+                let findings = if strict {
+                    report.errors
+                } else {
+                    report.warnings
+                };
+                findings.iter().map(|it| it.kind).collect::<Vec<_>>()
+            };
+
+            let of_step = report("Write about {uv-topic}.", "Is it good?");
+            let of_check = report("Write.", "Is it about {uv-topic}?");
+
+            let undefined = [FindingKind::UndefinedVariable];
+            assert_eq!(of_step, undefined[..in_step], "{path}");
+            assert_eq!(of_check, undefined[..in_check], "{path}");
+        }
     }
 }
 

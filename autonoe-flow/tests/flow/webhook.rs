@@ -303,6 +303,7 @@ async fn a_service_that_cannot_be_reached_is_an_error_after_all_tries() {
     assert_eq!(tries, 2);
 }
 
+// Shows: flows/escalation/webhook
 #[tokio::test]
 async fn a_redirection_is_refused_and_the_other_place_hears_nothing() {
     let elsewhere = HookServer::start([Reply::Status(200)]).await;
@@ -319,6 +320,7 @@ async fn a_redirection_is_refused_and_the_other_place_hears_nothing() {
     assert_eq!(elsewhere.received().len(), 0);
 }
 
+// Shows: flows/escalation/webhook
 #[tokio::test]
 async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machine() {
     let clock = Waits::new();

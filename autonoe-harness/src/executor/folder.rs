@@ -68,6 +68,7 @@ mod tests {
 
     use super::*;
 
+    // Shows: fleets/executor/cwd
     #[test]
     fn a_task_stays_inside_of_its_root() {
         let root = tempfile::tempdir().expect("a folder");

@@ -44,7 +44,7 @@ impl FleetHome {
     }
 
     /// Requests that a fleet resumes with all of its members, including those that were paused
-    /// individually.
+    /// individually. Members that ask a person continue without an answer.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Instructions and requests to a member: its inbox, and the files `pause` and `stop`.
+//! Instructions and requests to a member: its inbox, and the files `pause`, `resume` and `stop`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -212,6 +212,9 @@ pub(super) fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
 /// File name of the pause request.
 const PAUSE: &str = "pause";
 
+/// File name of the request that a member that asks a person continues without an answer.
+const RESUME: &str = "resume";
+
 /// File name of the stop request, which contains the reason.
 const STOP: &str = "stop";
 
@@ -227,13 +230,26 @@ impl MemberFolder {
         written.map_err(|source| FolderError::unwritable(&path, source))
     }
 
-    /// Requests that the member resumes.
+    /// Requests that the member resumes: after a pause, or without an answer to its question.
     ///
     /// # Errors
     ///
     /// The folder cannot be written.
     pub fn request_resume(&self) -> Result<(), FolderError> {
+        // A member with an unreadable status has no known question.
+        let state = self.state().ok().flatten();
+        if state.is_some_and(|state| state.progress.question.is_some()) {
+            // Before the pause ends, so that the member resumes only once.
+            let path = self.file(RESUME);
+            let written = replace_file_durably(&path, b"");
+            written.map_err(|source| FolderError::unwritable(&path, source))?;
+        }
         remove(&self.file(PAUSE)).map(|_| ())
+    }
+
+    /// Removes the request to continue without an answer; returns whether there was one.
+    pub(crate) fn take_resume_request(&self) -> Result<bool, FolderError> {
+        remove(&self.file(RESUME))
     }
 
     /// Requests that the member ends. The first reason is kept.

@@ -249,7 +249,14 @@ mod tests {
             let before = folder.take();
             folder.write("src/new.rs", "a\nb\nc\n");
 
-            assert_eq!(folder.take().changed_lines_since(&before), 3);
+            let now = folder.take();
+            assert_eq!(now.changed_lines_since(&before), 3);
+            let score = |now: &TreeSnapshot| now.score_since(&before, &SnapshotLimits::default());
+            assert_eq!(score(&now), 0.03);
+            for lines in [100, 1_000] {
+                folder.write("src/new.rs", "a\n".repeat(lines));
+                assert_eq!(score(&folder.take()), 1.0, "{lines}");
+            }
         }
     }
 

@@ -158,7 +158,13 @@ impl ServedFolder {
 
     fn read_pause_request(&mut self) -> Result<(), FolderError> {
         let wanted = self.folder.is_pause_requested()?;
+        let resumes = self.folder.take_resume_request()?;
         if wanted == self.is_paused {
+            let asks = self.state.progress.question.is_some();
+            if resumes && asks && !self.is_paused {
+                self.note(MemberFact::ResumeRequested)?;
+                self.control.resume();
+            }
             return Ok(());
         }
         if wanted {

@@ -152,6 +152,7 @@ mod tests {
 
     use super::*;
 
+    // Shows: fleets/shared/artifact-names
     #[test]
     fn a_name_that_would_leave_its_folder_is_refused() {
         for text in [

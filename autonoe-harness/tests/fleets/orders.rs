@@ -84,10 +84,12 @@ fn a_strategy_that_cannot_respect_dependencies_is_refused() {
     assert_eq!(in_a_row.strategy.typetag_name(), "pipeline");
 }
 
+// Shows: fleets/executor/candidates
 #[test]
 fn candidates_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
     let mut roadmap = roadmap(&[("a", &[]), ("b", &["a"])]);
     roadmap.tasks[0].task.cli = Some("gemini".to_owned());
+    roadmap.tasks[0].task.model = Some("gemini-2.5-flash".to_owned());
     let candidates = [
         Candidate::new("one").backend("claude"),
         Candidate::new("two").backend("codex").model("gpt-5.5"),
@@ -100,6 +102,7 @@ fn candidates_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
     let work = &order.members[1].work;
     assert_eq!(work.tasks.len(), 2);
     assert_eq!(work.tasks[0].task.cli, None);
+    assert_eq!(work.tasks[0].task.model, None);
     assert_eq!(work.backend.as_deref(), Some("codex"));
     assert_eq!(work.model.as_deref(), Some("gpt-5.5"));
 }

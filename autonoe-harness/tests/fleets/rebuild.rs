@@ -10,6 +10,7 @@ use autonoe_harness::{FleetOrder, Graph};
 
 use crate::fleets::fixture::{Project, roadmap, unhurried};
 
+// Shows: fleets/state/projection
 #[tokio::test]
 async fn files_derived_from_the_journal_are_rebuilt_by_the_next_command() {
     let project = Project::new();

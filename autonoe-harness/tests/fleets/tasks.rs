@@ -75,6 +75,7 @@ async fn a_member_records_its_state_and_shares_its_outcome() {
     let executions = state.executions(&id).await.expect("readable");
     assert_eq!((executions.len(), executions[0].success), (1, true));
     assert_eq!(executions[0].attempt, 1);
+    assert!(home.path().join("shared/context.db").exists());
     let shared = home.shared().await.expect("it opens");
     let events = shared
         .events_since(Cursor::START, 9)

@@ -109,6 +109,12 @@ impl JobRunner for HandleJob {
                 collect(context, usize::try_from(count).unwrap_or_default()).await
             }
             Some("count") => count(context).await,
+            Some("ask") => {
+                let mut at = halfway();
+                at.question = Some("Which place?".to_owned());
+                context.report(at);
+                collect(context, 1).await
+            }
             // It ignores its cancellation, and continues to work.
             Some("stubborn") => {
                 let mut at = paid();

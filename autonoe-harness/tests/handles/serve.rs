@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::engine::{JobContext, JobRunner, RunEnding, RunOutcome, RunSpec};
 use autonoe_core::time::Epoch;
-use autonoe_harness::MemberServer;
 use autonoe_harness::folder::{FolderError, MemberFact, MemberFolder, MemberStatus};
 use autonoe_harness::serve::ServeOutcome;
+use autonoe_harness::{MemberHandle, MemberServer};
 use autonoe_testkit::VirtualClock;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -137,6 +137,47 @@ async fn a_pause_file_written_by_hand_is_a_request() {
 
     served.expect("it can be served");
     assert_eq!(status(), MemberStatus::Stopped);
+}
+
+// Shows: fleets/handle/pid, fleets/handle/working-dir
+#[test]
+fn a_member_that_was_never_served_is_pending_without_process_and_working_directory() {
+    let fixture = Fixture::new();
+    let folder = submitted(&fixture, json!({"does": "hold"}));
+
+    let handle = MemberHandle::open(folder.clone()).expect("it is there");
+
+    assert_eq!(handle.status(), MemberStatus::Pending);
+    assert_eq!(handle.pid(), None);
+    assert_eq!(handle.working_dir(), None);
+    assert_eq!(handle.state_dir(), folder.path());
+    assert_eq!(handle.state_db(), folder.path().join("state.db"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_asks_resumes_without_an_answer() {
+    let fixture = Fixture::new();
+    let folder = submitted(&fixture, json!({"does": "ask"}));
+    let asks = || {
+        let view = folder.view().expect("readable");
+        view.progress.question.is_some()
+    };
+    // Without a question, only a paused member resumes.
+    folder.request_resume().expect("writable");
+    let person = async {
+        while !asks() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        folder.request_resume().expect("writable");
+    };
+
+    let (served, ()) = tokio::join!(serving(&folder).run(), person);
+
+    let ServeOutcome::Ended(outcome) = served.expect("it can be served") else {
+        panic!("it was released");
+    };
+    assert_eq!(*outcome, RunOutcome::succeeded(json!(["(resume)"])));
+    assert!(!folder.path().join("resume").exists());
 }
 
 #[tokio::test(start_paused = true)]

@@ -59,6 +59,7 @@ async fn a_coordinators_state_in_memory_keeps_the_contract() {
     conformance::meta_state(&empty).await.assert();
 }
 
+// Shows: fleets/state/meta
 #[tokio::test]
 async fn a_coordinators_state_in_sqlite_keeps_the_contract() {
     let files = Files::new();

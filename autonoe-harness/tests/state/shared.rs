@@ -173,6 +173,7 @@ async fn an_unpublished_artifact_is_unknown() {
     );
 }
 
+// Shows: fleets/shared/artifact-names
 #[cfg(unix)]
 #[tokio::test]
 async fn a_symlink_is_neither_published_nor_consumed() {

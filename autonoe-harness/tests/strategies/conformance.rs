@@ -6,6 +6,7 @@ use autonoe_core::spec::registered_specs;
 use autonoe_harness::strategy::{MemberId, STRATEGY_PORT, VotingCriterion};
 use autonoe_harness::{Graph, Parallel, Pipeline, Race, Strategy, Voting, conformance};
 
+// Shows: fleets/strategy/decide
 #[test]
 fn our_strategies_keep_their_contract() {
     conformance::strategy(&Parallel {}).assert();

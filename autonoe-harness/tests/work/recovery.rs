@@ -9,7 +9,7 @@ use autonoe_testkit::SessionScript;
 
 use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
 
-// Shows: fleets/recovery/success
+// Shows: fleets/recovery/success, fleets/recovery/apply
 #[tokio::test(start_paused = true)]
 async fn the_ladder_is_climbed_until_something_helps() {
     // Three turns until it is stuck, and one for each of three prompts.

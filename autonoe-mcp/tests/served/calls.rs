@@ -65,6 +65,7 @@ async fn a_client_of_a_later_version_speaks_the_one_that_is_spoken_here() {
     }
 }
 
+// Shows: framework/tools/llm-assist-required-with-prompt
 #[tokio::test]
 async fn a_call_is_answered_with_text_structure_and_files() {
     each_way(async |agent| {
@@ -90,11 +91,13 @@ async fn a_call_is_answered_with_text_structure_and_files() {
             failed["content"][0]["text"],
             json!("NOT_FOUND: there is no DL-9")
         );
-        let assist = told("assist").await;
-        assert_eq!(assist["isError"], json!(true));
-        let text = assist["content"][0]["text"].as_str().expect("a text");
-        for part in ["LLM_ASSIST_REQUIRED", "Summarise it.", "it is too long"] {
-            assert!(text.contains(part), "{text}");
+        for what in ["assist", "assist_code"] {
+            let assist = told(what).await;
+            assert_eq!(assist["isError"], json!(true), "{what}");
+            let text = assist["content"][0]["text"].as_str().expect("a text");
+            for part in ["LLM_ASSIST_REQUIRED", "Summarise it.", "it is too long"] {
+                assert!(text.contains(part), "{what}: {text}");
+            }
         }
     })
     .await;

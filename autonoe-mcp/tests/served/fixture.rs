@@ -81,6 +81,13 @@ impl Tool for Act {
             }
             "fail" => Err(ToolError::new(ToolErrorCode::NOT_FOUND, "there is no DL-9")),
             "assist" => Err(ToolError::assist("Summarise it.", "it is too long")),
+            "assist_code" => {
+                let code = ToolErrorCode::LLM_ASSIST_REQUIRED;
+                let request = json!({
+                    "action": code, "prompt": "Summarise it.", "message": "it is too long",
+                });
+                Ok(ToolOutput::json(&request).with_metadata(ToolOutput::ERROR, code.as_str()))
+            }
             "count" => {
                 let steps =
                     Map::from_iter([("progress".into(), 2.into()), ("total".into(), 3.into())]);

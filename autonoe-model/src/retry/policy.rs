@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    // Shows: framework/models/model-error-response.retry-after-ms
+    // Shows: framework/models/model-error-response.retry-after-ms, framework/models/long-delays
     #[test]
     fn the_wait_that_the_provider_asks_for_wins_without_any_jitter() {
         let policy = RetryPolicy::default();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::agent::SessionOutcome;
-use autonoe_core::tool::{ToolDefinition, ToolStatus};
+use autonoe_core::tool::{ToolDefinition, ToolErrorCode, ToolStatus};
 use autonoe_core::{AgentClientFactory, Budget, Tool, ToolContext, ToolError, ToolOutput};
 use autonoe_model::{Message, ModelError, ModelErrorCode};
 use serde_json::{Value, json};
@@ -12,23 +12,45 @@ use serde_json::{Value, json};
 use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
 
 /// A tool that cannot summarize a long text by itself.
-struct Digest(ToolDefinition);
+struct Digest {
+    definition: ToolDefinition,
+    /// Whether it requests help with the code of its result.
+    is_coded: bool,
+}
 
 impl Digest {
+    fn new() -> Self {
+        Self {
+            definition: ToolDefinition::new("Look", "Tells in short.", json!({"type": "object"})),
+            is_coded: false,
+        }
+    }
+
     fn tool() -> Arc<dyn Tool> {
-        let definition = ToolDefinition::new("Look", "Tells in short.", json!({"type": "object"}));
-        Arc::new(Self(definition))
+        Arc::new(Self::new())
+    }
+
+    fn coded_tool() -> Arc<dyn Tool> {
+        Arc::new(Self {
+            is_coded: true,
+            ..Self::new()
+        })
     }
 }
 
 #[async_trait]
 impl Tool for Digest {
     fn definition(&self) -> &ToolDefinition {
-        &self.0
+        &self.definition
     }
 
     async fn call(&self, _: Value, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let prompt = "Tell it in short: a very long text";
+        if self.is_coded {
+            let output = ToolOutput::json(&json!({"prompt": prompt}));
+            let code = ToolErrorCode::LLM_ASSIST_REQUIRED;
+            return Ok(output.with_metadata(ToolOutput::ERROR, code.as_str()));
+        }
         Err(ToolError::assist(prompt, "the text is too long for me"))
     }
 
@@ -42,28 +64,31 @@ impl Tool for Digest {
     }
 }
 
+// Shows: framework/tools/llm-assist-required-with-prompt
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_needs_the_model_gets_its_answer_out_of_the_same_budget() {
-    let model = ScriptedModel::new([
-        calls(&[("c1", "Look", json!({}))]),
-        says("it is long"),
-        says("I see."),
-    ]);
+    for digest in [Digest::tool(), Digest::coded_tool()] {
+        let model = ScriptedModel::new([
+            calls(&[("c1", "Look", json!({}))]),
+            says("it is long"),
+            says("I see."),
+        ]);
 
-    let turn = one_turn(&agents(&model, [Digest::tool()], |_| {}), "Look.").await;
+        let turn = one_turn(&agents(&model, [digest], |_| {}), "Look.").await;
 
-    assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
-    assert_eq!(
-        turn.responses(),
-        [("c1", "In short: it is long", ToolStatus::Ok)]
-    );
-    // The model's answer to a tool is not a text of the agent.
-    assert_eq!(turn.texts(), ["I see."]);
-    assert_eq!(turn.tokens(), 60);
-    let asked = model.requests();
-    let question = Message::user("Tell it in short: a very long text");
-    assert_eq!(asked[1].messages, [question]);
-    assert!(asked[1].tools.is_empty());
+        assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
+        assert_eq!(
+            turn.responses(),
+            [("c1", "In short: it is long", ToolStatus::Ok)]
+        );
+        // The model's answer to a tool is not a text of the agent.
+        assert_eq!(turn.texts(), ["I see."]);
+        assert_eq!(turn.tokens(), 60);
+        let asked = model.requests();
+        let question = Message::user("Tell it in short: a very long text");
+        assert_eq!(asked[1].messages, [question]);
+        assert!(asked[1].tools.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,8 +108,11 @@ async fn a_tool_gets_no_help_when_the_budget_is_spent() {
 
 #[tokio::test(start_paused = true)]
 async fn tools_side_by_side_do_not_all_spend_what_is_left_for_one() {
-    let definition = ToolDefinition::new("Look", "Tells in short.", json!({"type": "object"}));
-    let digest: Arc<dyn Tool> = Arc::new(Digest(definition.read_only()));
+    let digest = Digest::new();
+    let digest: Arc<dyn Tool> = Arc::new(Digest {
+        definition: digest.definition.read_only(),
+        ..digest
+    });
     let ids: Vec<_> = (0..9).map(|number| format!("c{number}")).collect();
     let looks: Vec<_> = ids
         .iter()

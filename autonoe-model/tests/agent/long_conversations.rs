@@ -109,6 +109,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
     );
 }
 
+// Shows: framework/models/context-length
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_overflowed_unforeseen_is_made_shorter_and_goes_on() {
     let look = TestTool::reads("Look", async |_, _| Ok(ToolOutput::new("x".repeat(3_000))));

@@ -6,7 +6,7 @@ use autonoe_core::agent::Sandbox;
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::time::SessionKey;
 use autonoe_core::tool::Toolbox;
-use autonoe_core::{AgentClientFactory, RunId, SessionSpec, Tool};
+use autonoe_core::{AgentClientFactory, RunId, SessionSpec, Tool, ToolContext};
 use autonoe_model::provider::{ProviderContext, provider_spec};
 use autonoe_model::{ModelAgentOptions, ModelBackend};
 use autonoe_testkit::model_server::{MainRequests, Script, Turn};
@@ -17,8 +17,9 @@ use crate::conformance::scripted::{Api, KEY, ScriptedProvider};
 
 const APIS: [Api; 4] = [Api::Anthropic, Api::Responses, Api::Chat, Api::Google];
 
-/// Lets an agent take one photo, and returns the request with the result.
-async fn request_with_photo(api: Api, input: Value) -> String {
+/// Lets an agent take one photo, and returns the request with the result and the context of the
+/// call.
+async fn photo(api: Api, input: Value) -> (String, ToolContext) {
     let turns = [
         Turn::tool("mcp__autonoe__photo", input),
         Turn::text("Seen."),
@@ -33,7 +34,8 @@ async fn request_with_photo(api: Api, input: Value) -> String {
         run: RunId::new("run"),
         number: 1,
     };
-    let tools = Toolbox::new([Camera::new() as Arc<dyn Tool>]);
+    let camera = Camera::new();
+    let tools = Toolbox::new([camera.clone() as Arc<dyn Tool>]);
     let gate = Gate::new(
         ProjectPaths::new("/srv/project"),
         Grants::none().with_toolbox(&tools),
@@ -49,14 +51,17 @@ async fn request_with_photo(api: Api, input: Value) -> String {
     assert!(error.is_none(), "{api:?}: {error:?} {events:?}");
     let requests = server.log().main_requests();
     assert_eq!(requests.len(), 2, "{api:?}");
-    requests[1].raw.to_string()
+    let [context] = &camera.contexts()[..] else {
+        panic!("{api:?}: {:?}", camera.contexts());
+    };
+    (requests[1].raw.to_string(), context.clone())
 }
 
 // Shows: framework/tools/result.attachments
 #[tokio::test]
 async fn a_picture_of_a_tool_reaches_the_model() {
     for api in APIS {
-        let request = request_with_photo(api, json!({})).await;
+        let (request, _) = photo(api, json!({})).await;
 
         assert!(
             request.contains("the photo is attached"),
@@ -70,7 +75,7 @@ async fn a_picture_of_a_tool_reaches_the_model() {
 #[tokio::test]
 async fn a_picture_of_a_failed_call_reaches_the_model() {
     for api in APIS {
-        let request = request_with_photo(api, json!({"fails": true})).await;
+        let (request, _) = photo(api, json!({"fails": true})).await;
 
         assert!(
             request.contains("the film is full after this photo"),
@@ -81,5 +86,18 @@ async fn a_picture_of_a_failed_call_reaches_the_model() {
             Api::Responses | Api::Chat | Api::Google => Camera::BASE64,
         };
         assert!(request.contains(shown), "{api:?}: {request}");
+    }
+}
+
+// Shows: framework/tools/context-session-id-message-id
+#[tokio::test]
+async fn a_tool_gets_the_ids_of_its_call_and_answer_and_no_agent() {
+    for api in APIS {
+        let (_, context) = photo(api, json!({})).await;
+
+        let (call, message) = (context.call_id, context.message_id);
+        assert!(call.is_some_and(|id| !id.is_empty()), "{api:?}");
+        assert!(message.is_some_and(|id| !id.is_empty()), "{api:?}");
+        assert_eq!(context.agent, None, "{api:?}");
     }
 }

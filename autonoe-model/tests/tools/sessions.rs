@@ -1,6 +1,7 @@
 //! Tests of a session's tools: directory, sandbox and hidden keys.
 
 use autonoe_core::agent::{CredentialFilter, Sandbox, SessionField, Support};
+use autonoe_core::event::TraceContext;
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::spec::{BackendSpec, SpecContext};
 use autonoe_core::time::SessionKey;
@@ -93,6 +94,23 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
         .await;
 
         assert_eq!(output, "0\nallowed\n");
+    }
+}
+
+// Shows: framework/models/correlation-across-processes
+#[tokio::test]
+async fn a_command_belongs_to_the_trace_of_its_session() {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let mut spec = session(folder.path());
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();
+
+    for sandbox in [Sandbox::Required, Sandbox::Off] {
+        spec.sandbox = sandbox;
+        let command = "echo $TRACEPARENT $TRACESTATE";
+        let output = says(&BuiltInTools::new(), &spec, command).await;
+
+        assert_eq!(output, format!("{trace} vendor=1\n"));
     }
 }
 

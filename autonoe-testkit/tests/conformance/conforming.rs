@@ -51,6 +51,7 @@ fn skipped(report: &Conformance) -> Vec<&str> {
 }
 
 // Shows: interfaces/agent-client/lifecycle-sessions-are-independent
+// Shows: framework/callbacks/tool-start-order
 #[tokio::test(start_paused = true)]
 async fn scripted_agents_conform() {
     let report = agent_client(&ScriptedHarness::default()).await;

@@ -29,7 +29,7 @@ fn script() -> Script {
     Script::new(photos.into_iter().chain(planning()).chain(passing()))
 }
 
-// Shows: framework/tools/call-ids-of-served-tools
+// Shows: framework/tools/call-ids-of-served-tools, framework/tools/message-id
 #[tokio::test]
 async fn a_served_tool_ends_with_its_title_and_code() {
     let setting = Fixture::new(script());
@@ -53,8 +53,9 @@ async fn a_served_tool_ends_with_its_title_and_code() {
             json!(["error", "Took the last photo", "FILM_FULL"]),
         ]
     );
-    let ids: Vec<_> = camera
-        .contexts()
+    let contexts = camera.contexts();
+    assert!(contexts.iter().all(|context| context.message_id.is_none()));
+    let ids: Vec<_> = contexts
         .into_iter()
         .map(|context| json!(context.call_id))
         .collect();

@@ -76,21 +76,28 @@ impl RegisteredTool {
         };
         let mut result = check_reported_error(self.tool.call(input.clone(), context).await);
         for _ in 0..MAX_ASSISTS {
-            let Some(request) = result
-                .as_ref()
-                .err()
-                .and_then(|error| error.assist.as_ref())
+            let Err(ToolError {
+                assist: Some(request),
+                output,
+                ..
+            }) = &result
             else {
                 return result;
             };
-            let answer = assistant.assist(request, context).await?;
-            if answer.trim().is_empty() {
-                return Err(self.assist_error("the model gave no answer"));
-            }
+            let answer = match assistant.assist(request, context).await {
+                Ok(answer) if answer.trim().is_empty() => {
+                    Err(self.assist_error("the model gave no answer"))
+                }
+                answer => answer,
+            };
+            let answer = answer.map_err(|error| with_details(error, output.as_deref()))?;
             result = check_reported_error(self.tool.assisted(input.clone(), answer, context).await);
         }
         result.map_err(|error| match error.assist {
-            Some(_) => self.assist_error("it requested a model too often"),
+            Some(_) => {
+                let output = error.output.as_deref();
+                with_details(self.assist_error("it requested a model too often"), output)
+            }
             None => error,
         })
     }
@@ -100,4 +107,20 @@ impl RegisteredTool {
         let message = format!("the tool {name} could not get help from a model: {why}");
         ToolError::new(ToolErrorCode::LLM_ASSIST_REQUIRED, message)
     }
+}
+
+/// Adds title, metadata and attachments of the output that requested a model to `error`, unless it
+/// has an output of its own. The text of the output is omitted: it is the prompt of the model.
+fn with_details(error: ToolError, output: Option<&ToolOutput>) -> ToolError {
+    let Some(output) = output.filter(|_| error.output.is_none()) else {
+        return error;
+    };
+    let mut details = ToolOutput {
+        output: String::new(),
+        ..output.clone()
+    };
+    if let Some(code) = details.metadata.get_mut(ToolOutput::ERROR) {
+        *code = error.code.as_str().into();
+    }
+    error.with_output(details)
 }

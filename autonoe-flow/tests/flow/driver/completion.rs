@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use autonoe_core::event::InstructionName;
 use autonoe_core::ledger::{LedgerStore, deliverable_tools};
+use autonoe_core::spec::{SpecContext, SpecError};
 use autonoe_core::time::{Epoch, SessionKey};
 use autonoe_core::tool::Toolbox;
 use autonoe_core::{RunId, ToolContext};
-use autonoe_flow::FlowEnd;
 use autonoe_flow::completion::{ExternalStates, probe_fn};
+use autonoe_flow::port::{CompletionContext, CompletionResult};
+use autonoe_flow::{CompletionHandler, CompletionSpec, FlowEnd, FlowError};
 use autonoe_testkit::SessionScript;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Ends, completing, one_after_the_other};
@@ -181,4 +184,45 @@ async fn a_composite_tells_the_state_of_each_condition() {
         .map(|(n, s)| (n.as_str(), *s))
         .collect();
     assert_eq!(states, [("long", true), ("said", true)]);
+}
+
+/// A custom condition that holds at once, with a blank reason.
+#[derive(Debug, Serialize, Deserialize)]
+struct Silent {}
+
+#[typetag::serde(name = "flow-tests-silent")]
+impl CompletionSpec for Silent {
+    fn build(&self, _: &SpecContext) -> Result<Box<dyn CompletionHandler>, SpecError> {
+        Ok(Box::new(SilentHandler))
+    }
+}
+
+struct SilentHandler;
+
+#[async_trait::async_trait]
+impl CompletionHandler for SilentHandler {
+    async fn check(&mut self, _: &CompletionContext<'_>) -> Result<CompletionResult, FlowError> {
+        Ok(self.result())
+    }
+    fn is_complete(&self) -> bool {
+        true
+    }
+    fn reason(&self) -> &str {
+        " "
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_blank_reason_of_a_custom_condition_is_replaced() {
+    let bench = Fixture::new([says("one")]);
+    let completion = completing("custom", json!({"type": "flow-tests-silent"}));
+
+    let result = bench
+        .run(definition(completion, one_after_the_other()))
+        .await;
+
+    match result.end {
+        FlowEnd::Complete { reason, .. } => assert_eq!(reason, "the condition holds"),
+        end => panic!("{end:?}"),
+    }
 }

@@ -445,6 +445,7 @@ async fn run_with(
     (result, told.lines())
 }
 
+// Shows: flows/loop/resumed
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_flow_resumes_at_its_step() {
     let project = project(&steps());

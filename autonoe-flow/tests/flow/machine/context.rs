@@ -11,6 +11,7 @@ use super::{PROMPT, checked, part};
 use crate::machine_script::{Script, breaks, failure, says, says_in, sets};
 use crate::support::step;
 
+// Shows: flows/retry/error-escalates, flows/sessions/failed
 #[test]
 fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
     let mut b = checked(

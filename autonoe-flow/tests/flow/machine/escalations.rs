@@ -49,6 +49,7 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
     }
 }
 
+// Shows: flows/escalation/called-step
 #[test]
 fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
@@ -74,12 +75,15 @@ fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed(
     );
 }
 
+// Shows: flows/escalation/called-step
 #[test]
 fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
-    let lead = checked("end", json!({}));
+    // A step that runs for an escalation does not use its fallback.
+    let retry = json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b"});
+    let lead = checked("end", json!({"retry": retry}));
 
-    let script = Script::with_steps(json!({"a": a, "lead": lead}))
+    let script = Script::with_steps(json!({"a": a, "lead": lead, "b": step("end")}))
         .checks([false, false])
         .run();
 
@@ -142,6 +146,7 @@ fn a_notification_that_cannot_be_delivered_ends_the_flow() {
     assert_eq!(script.run().steps().last(), Some(&"failed: notification"));
 }
 
+// Shows: flows/errors/no-fallback
 #[test]
 fn a_notification_is_sent_again_as_often_as_the_step_is_tried_again() {
     let escalation = json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"});

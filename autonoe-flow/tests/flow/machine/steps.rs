@@ -182,23 +182,35 @@ fn an_error_of_the_agent_is_waited_for_and_one_of_a_check_is_not() {
 
 #[test]
 fn an_unrecoverable_error_ends_the_flow_at_once() {
-    let mut a = step("end");
-    a["retry"] = json!({"maxRetries": 3});
+    let a = checked("end", json!({"retry": {"maxRetries": 3}}));
     for kind in FlowErrorKind::ALL
         .iter()
         .filter(|kind| !kind.is_recoverable())
     {
-        let script = Script::with_steps(json!({"a": a}))
-            .prompts([breaks(*kind)])
-            .run();
-
         let end = if failure(*kind).is_resumable() {
             "stopped"
         } else {
             "failed"
         };
-        assert_eq!(script.actions.len(), 2, "{kind:?}");
-        assert_eq!(script.actions[1], format!("{end}: {}", kind.code()));
+        let end = format!("{end}: {}", kind.code());
+        let script = || Script::with_steps(json!({"a": a}));
+        let prompt = script().prompts([breaks(*kind)]);
+        let mut check = script();
+        check.checks = [Err(*kind)].into();
+        let mut completion = script();
+        completion.completions = [Err(*kind)].into();
+
+        for (script, before) in [
+            (prompt, vec!["prompt 1: a"]),
+            (check, vec!["prompt 1: a", "check a"]),
+            (completion, vec!["prompt 1: a", "check a", "complete?"]),
+        ] {
+            let script = script.run();
+
+            let (last, actions) = script.actions.split_last().expect("it ended");
+            assert_eq!(actions, before, "{kind:?}");
+            assert_eq!(*last, end);
+        }
     }
 }
 
@@ -266,6 +278,7 @@ fn the_completion_waits_for_a_verdict_while_the_flow_has_another_path() {
     }
 }
 
+// Shows: flows/errors/no-fallback
 #[test]
 fn a_failed_completion_check_is_retried_as_often_as_the_step() {
     let mut a = step("end");
@@ -533,4 +546,54 @@ fn an_end_that_is_not_complete_names_what_does_not_hold() {
              conditions do not hold: `released`, `told`"
         )
     );
+}
+
+#[test]
+fn the_completion_waits_while_the_agent_fails_before_a_check_that_is_tried_again() {
+    let a = checked("end", json!({"retry": {"maxRetries": 2}}));
+    let mut script = Script::with_steps(json!({"a": a}))
+        .prompts([says("DONE"), breaks(FlowErrorKind::SdkSession)]);
+    script.checks = [Err(FlowErrorKind::StepCheck)].into();
+
+    assert_eq!(
+        script.run().actions[1..],
+        [
+            "check a",
+            "prompt 2: a retry 1",
+            "wait for Retry until 2000 ms",
+            "prompt 3: a retry 2",
+            "check a",
+            "complete?",
+            "complete at end?",
+            "complete"
+        ]
+    );
+}
+
+#[test]
+fn a_completion_check_or_a_notification_that_stops_the_flow_is_repeated_when_it_resumes() {
+    let limited = FlowErrorKind::SdkRateLimit;
+    let escalation = json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"});
+    let escalated = checked("end", json!({"escalation": escalation}));
+    for (a, completions, notifications) in [
+        (step("end"), vec![Err(limited)], vec![]),
+        (step("end"), vec![Ok(false), Err(limited)], vec![]),
+        (escalated, vec![], vec![limited]),
+    ] {
+        let mut script = Script::with_steps(json!({"a": a})).checks([false]);
+        script.completions = completions.into();
+        script.notifications = notifications.into();
+        let mut script = script.run();
+        let at = script.now;
+
+        let mut action = script.apply(FlowFact::Resumed { at });
+
+        let stopped = script.actions.len() - 2;
+        assert_eq!(script.actions[stopped], "stopped: sdk_rate_limit");
+        assert_eq!(script.actions[stopped - 1], script.actions[stopped + 1]);
+        while !matches!(action, FlowAction::Finish(_)) {
+            action = script.step(action);
+        }
+        assert_eq!(script.actions.last().map(String::as_str), Some("complete"));
+    }
 }

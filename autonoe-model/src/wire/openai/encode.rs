@@ -129,6 +129,7 @@ mod tests {
         }
     }
 
+    // Shows: framework/tools/attachment-types
     #[test]
     fn pictures_and_documents_are_sent_and_the_rest_is_put_into_words() {
         assert_eq!(

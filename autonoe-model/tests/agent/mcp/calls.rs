@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autonoe_core::agent::SessionOutcome;
-use autonoe_core::event::Events;
+use autonoe_core::event::{Events, TraceContext};
 use autonoe_core::gate::{Gate, Grants, ProjectPaths};
 use autonoe_core::time::SeededIds;
 use autonoe_core::tool::{ToolEffect, ToolStatus};
@@ -206,10 +206,13 @@ async fn of_a_huge_result_the_middle_is_left_out() {
     );
 }
 
+// Shows: framework/models/correlation-across-processes
 #[tokio::test]
 async fn the_environment_of_a_server_is_what_was_given() {
     let place = Place::new();
-    let spec = place.spec(&[("web", "good")]);
+    let mut spec = place.spec(&[("web", "good")]);
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();
 
     let (turn, _) = session(
         spec,
@@ -222,7 +225,10 @@ async fn the_environment_of_a_server_is_what_was_given() {
 
     // The interpreter adds a variable of its own.
     let said = turn.responses()[0].1.replace("LC_CTYPE ", "");
-    assert_eq!(said, "AUTONOE_MCP_SERVER LANG OF_ALL OF_RUN OWN PATH");
+    assert_eq!(
+        said,
+        "AUTONOE_MCP_SERVER LANG OF_ALL OF_RUN OWN PATH TRACEPARENT TRACESTATE"
+    );
 }
 
 #[tokio::test]

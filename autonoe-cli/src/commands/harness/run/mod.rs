@@ -132,6 +132,7 @@ fn run_fleet(
         surroundings,
     ));
     warnings.extend(order::rename_warnings(&order));
+    warnings.extend(order::candidate_warnings(&*order.strategy, &roadmap));
     warnings.extend(order::vote_warning(&args.strategy, &roadmap));
     let rules = Rules {
         switch: sandbox_switch(args.no_sandbox, surroundings),

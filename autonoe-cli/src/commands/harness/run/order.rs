@@ -130,6 +130,24 @@ pub(super) fn rename_warnings(order: &FleetOrder) -> Vec<String> {
         .collect()
 }
 
+/// Returns a warning for each task that names a backend or a model, if the strategy ignores them.
+pub(super) fn candidate_warnings(strategy: &dyn Strategy, roadmap: &Roadmap) -> Vec<String> {
+    if !strategy.picks_winner() {
+        return Vec::new();
+    }
+    let open = roadmap.tasks.iter().filter(|planned| !planned.is_done);
+    open.map(|planned| &planned.task)
+        .filter(|task| task.cli.is_some() || task.model.is_some())
+        .map(|task| {
+            format!(
+                "the backend and the model of the task {:?} are ignored: each candidate does all \
+                 tasks on its own",
+                task.id.as_str()
+            )
+        })
+        .collect()
+}
+
 /// Returns a warning if all successes of a vote are equal, because no criterion of the roadmap
 /// counts what the vote compares.
 pub(super) fn vote_warning(strategy: &FleetStrategy, roadmap: &Roadmap) -> Option<String> {
@@ -233,7 +251,27 @@ fn name_of(args: &HarnessRunArgs) -> Result<String, CliError> {
 
 #[cfg(test)]
 mod tests {
+    use autonoe_harness::{Graph, Race};
+
     use super::*;
+
+    // Shows: fleets/executor/candidates
+    #[test]
+    fn a_task_whose_backend_a_contest_ignores_is_warned_of() {
+        let text = "## Tasks\n- [ ] **a**: One.\n  - cli: codex\n- [ ] **b**: Two.\n  - model: m\n\
+                    - [ ] **c**: Three.\n- [x] **d**: Four.\n  - cli: codex\n";
+        let roadmap = Roadmap::parse("ROADMAP.md".as_ref(), text).expect("a roadmap");
+
+        let race = candidate_warnings(&Race {}, &roadmap);
+        let graph = candidate_warnings(&Graph::default(), &roadmap);
+
+        let named = ["\"a\"", "\"b\""];
+        assert_eq!(race.len(), named.len(), "{race:?}");
+        for (warning, task) in race.iter().zip(named) {
+            assert!(warning.contains(task), "{warning}");
+        }
+        assert_eq!(graph, Vec::<String>::new());
+    }
 
     #[test]
     fn a_vote_whose_successes_are_all_equal_is_warned_of() {

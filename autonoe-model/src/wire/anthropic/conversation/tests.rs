@@ -124,7 +124,7 @@ fn file(kind: &str, name: &str, data: &[u8]) -> Attachment {
     }
 }
 
-// Shows: framework/tools/pictures-of-failures
+// Shows: framework/tools/pictures-of-failures, framework/tools/attachment-types
 #[test]
 fn files_go_with_the_result_as_far_as_the_api_has_them() {
     let files = vec![

@@ -151,6 +151,7 @@ fn a_service_can_differ_from_its_dialect() {
     assert_eq!(none, Dialect::Vllm.into());
 }
 
+// Shows: framework/tools/attachment-types
 #[test]
 fn pictures_follow_behind_all_results() {
     let file = |media_type: &str, name: &str| Attachment {

@@ -152,6 +152,7 @@ fn the_latest_call_of_an_id_counts() {
     assert_eq!(sent[3]["parts"][0]["functionResponse"]["id"], Value::Null);
 }
 
+// Shows: framework/tools/attachment-types
 #[test]
 fn files_go_with_the_result_as_far_as_the_api_has_them() {
     let file = |kind: &str, name: &str, data: &[u8]| Attachment {
