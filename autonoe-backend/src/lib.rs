@@ -1,18 +1,33 @@
 //! Common parts of backends that drive a program.
 //!
-//! - [`SandboxConfig`] configures the outer sandbox of the program, for runs that require one. All
-//!   backends follow the same rules for it.
-//! - [`SessionDirectory`] is the folder of a session and the marker of its processes.
-//!   [`remove_abandoned_sessions`] ends the processes that killed hosts left running, and removes
-//!   their folders.
-//! - [`ProgramOptions`] are the options that all such backends have.
-//! - [`ProgramClient`] is the client of a session around any [`Program`]. A task owns the program.
-//!   [`run_turn`] drives each [`Turn`].
-//! - [`decide_call`] requests the decision of the gate about a call, and [`AnswerTasks`] are the
-//!   tasks that answer.
+//! Use this crate to write a backend around a command-line agent. A backend adds its own parts: the
+//! start of its program, its protocol, and the outcome of its turns. `autonoe-claude`,
+//! `autonoe-codex` and `autonoe-acp` are built this way.
 //!
-//! A backend adds its own parts: the start of its program, its protocol, and the outcome of its
-//! turns.
+//! ```
+//! use autonoe_backend::program_claims;
+//! use autonoe_core::agent::{HookCoverage, SessionField};
+//!
+//! let claims = program_claims("my-agent").with_hooks(HookCoverage::EveryTool);
+//!
+//! assert!(claims.require([SessionField::Model, SessionField::McpServers]).is_ok());
+//! assert!(claims.require([SessionField::Resume]).is_err());
+//! ```
+//!
+//! | item | purpose |
+//! | --- | --- |
+//! | [`ProgramOptions`] | the options that all such backends have |
+//! | [`program_claims`] | the capabilities that they have in common |
+//! | [`SandboxConfig`], [`SandboxSpec`] | the outer sandbox of the program, for runs that require one; the same in a configuration file |
+//! | [`SessionDirectory`] | the folder of a session, and the marker of its processes |
+//! | [`remove_abandoned_sessions`] | ends the processes of sessions whose program was killed, and removes their folders |
+//! | [`ProgramClient`], [`Program`] | the client of a session around a program, which a task owns |
+//! | [`Turn`], [`run_turn`] | one turn of a program, and the function that drives it |
+//! | [`decide_call`] | requests the decision of the gate about a call |
+//! | [`AnswerTasks`] | runs the tasks that reply to the program's permission and tool requests |
+//! | [`PendingRequests`], [`line_writer`] | requests to the program that have no answer yet; writes whole lines to the program |
+//! | [`short_answer`], [`version_finding`] | for probes: runs the program once, and reports its version |
+//! | [`check_model`], [`check_limit`] | checks of values in a configuration file |
 
 mod claims;
 mod launch;

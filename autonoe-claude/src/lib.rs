@@ -1,16 +1,52 @@
 //! Claude Code backend of Autonoe.
 //!
-//! [`ClaudeBackend`] drives the `claude` program over its stream-json protocol: our gate decides
-//! about every tool call before it runs, and this process serves our tools. A session that did not
-//! start with the requested settings does no work.
+//! [`ClaudeBackend`] drives the `claude` program over its stream-json protocol. Autonoe's gate
+//! decides about every tool call before it runs. The embedding process serves Autonoe's tools. If
+//! Claude Code starts with other settings than requested, the session fails before the agent does
+//! any work.
+//!
+//! ```no_run
+//! use autonoe_claude::{ClaudeBackend, ClaudeOptions};
+//! use autonoe_core::{Project, ProjectRun, RunControl};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let environment = ["PATH", "HOME", "ANTHROPIC_API_KEY"]
+//!         .into_iter()
+//!         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+//!     let mut options = ClaudeOptions::found_on_path(environment)?;
+//!     options.program.model = Some("sonnet".into());
+//!     options.max_turns = Some(80);
+//!     let agents = ClaudeBackend::new(options);
+//!
+//!     let found = agents.probe_details().await?;
+//!     if let Some(problem) = &found.sandbox_problem {
+//!         eprintln!("no sandbox: {}; {}", problem.reason, problem.remedy);
+//!     }
+//!
+//!     let project = Project::find(&std::env::current_dir()?, None)?;
+//!     let report = ProjectRun::new(project, agents).run(&RunControl::new()).await?;
+//!     println!("{report}");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | item | purpose |
+//! | --- | --- |
+//! | [`ClaudeBackend`] | the backend, an `AgentClientFactory` |
+//! | [`ClaudeOptions`] | the options of the program |
+//! | [`ConfigFolder`], [`SettingSources`] | the folder with login, settings and conversations; the settings files that apply |
+//! | [`ClaudeSpec`] | the backend in a configuration file, `"type": "claude"` |
+//! | [`Probe`], [`Login`], [`SandboxProblem`] | findings about the installed program |
+//! | [`PermissionMode`] | the program's treatment of calls that no hook decided about |
 //!
 //! The following modules are pure, without a process or a clock:
 //!
-//! - [`wire`]: the protocol. Bytes are split into [`Line`](wire::Line)s, lines are parsed to
-//!   [`Message`](wire::Message)s, and outgoing messages are built as whole lines.
-//! - [`events`]: translation of messages to [`StreamEvent`](autonoe_core::StreamEvent)s, the cost
-//!   of a turn, the running tasks, and the end of a session.
-//! - [`outcome`]: the outcome of a session, decided from the evidence at its end.
+//! | module | contents |
+//! | --- | --- |
+//! | [`wire`] | the protocol. Bytes are split into [`Line`](wire::Line)s, lines are parsed to [`Message`](wire::Message)s, and outgoing messages are built as whole lines |
+//! | [`events`] | translation of messages to [`StreamEvent`](autonoe_core::StreamEvent)s, the cost of a turn, the running tasks, and the end of a session |
+//! | [`outcome`] | the outcome of a session, derived from the last messages, the exit code and stderr |
 //!
 //! The message formats are those of two builds of the program, 2.1.197 and 2.1.325, as recorded.
 //! Unknown messages are kept unchanged and are not an error.

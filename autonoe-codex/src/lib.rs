@@ -1,26 +1,62 @@
 //! Codex backend of Autonoe.
 //!
-//! [`CodexBackend`] drives `codex app-server`, one process for each session. Commands, patches,
-//! calls of MCP servers and our own tools pass the gate before they run. This process serves our
-//! tools.
+//! [`CodexBackend`] drives `codex app-server`, one process for each session. Autonoe's gate decides
+//! about commands, patches, calls of MCP servers and calls of Autonoe's tools before they run. The
+//! embedding process serves Autonoe's tools.
 //!
 //! Resources that an agent reads from MCP servers do not pass the gate, because the program
 //! requests no permission for them. [`Capabilities`](autonoe_core::Capabilities) therefore claim
 //! only partial hook coverage, and a run needs an outer sandbox. The backend never relies on the
 //! program's own sandbox: an approved command may leave it. The
-//! [sandbox](autonoe_backend::ProgramOptions::sandbox) of the options runs the whole program in our
-//! sandbox.
+//! [sandbox](autonoe_backend::ProgramOptions::sandbox) of the options runs the whole program in
+//! Autonoe's sandbox.
+//!
+//! ```no_run
+//! use autonoe_codex::{CodexBackend, CodexOptions, CodexProvider};
+//! use autonoe_core::agent::OuterSandbox;
+//! use autonoe_core::{Project, ProjectRun, RunControl};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let environment = ["PATH", "OPENAI_API_KEY"]
+//!         .into_iter()
+//!         .filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+//!     let mut options = CodexOptions::found_on_path(environment)?;
+//!     options.program.model = Some("gpt-5.5".into());
+//!     options.provider = Some(CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY"));
+//!     options.program.sandbox.hidden.push("/home/ada/.ssh".into());
+//!     let agents = CodexBackend::new(options);
+//!
+//!     // `ProjectRun` adds a browser MCP server; see docs/guides/browser.md.
+//!     let project = Project::find(&std::env::current_dir()?, None)?;
+//!     let run = ProjectRun::new(project, agents)
+//!         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
+//!     let report = run.run(&RunControl::new()).await?;
+//!     println!("{report}");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | item | purpose |
+//! | --- | --- |
+//! | [`CodexBackend`] | the backend, an `AgentClientFactory` |
+//! | [`CodexOptions`] | the options of the program |
+//! | [`CodexProvider`] | the service of the model, and the variable with its key |
+//! | [`CodexHome`] | the folder with the program's login and conversations |
+//! | [`CodexSpec`] | the backend in a configuration file, `"type": "codex"` |
 //!
 //! The following modules are pure, without a process or a clock:
 //!
-//! - [`wire`]: the protocol, JSON-RPC in lines, in both directions.
-//! - [`events`]: translation of messages to stream events.
-//! - [`outcome`]: the outcome of a turn, decided from the evidence at its end.
+//! | module | contents |
+//! | --- | --- |
+//! | [`wire`] | the protocol, JSON-RPC in lines, in both directions |
+//! | [`events`] | translation of messages to stream events |
+//! | [`outcome`] | the outcome of a turn, derived from the last messages, the exit code and stderr |
 //!
 //! The message formats are those of version 0.166.0, as recorded. An unknown message or item is
-//! kept unchanged and is not an error. Unknown fields of a known message remain in its line
-//! ([`wire::ThreadMessage`]), which is logged at the trace level. Only a permission request with an
-//! unknown field is refused, because it could request more.
+//! kept unchanged and is not an error. Unknown fields are ignored. The raw line
+//! ([`wire::ThreadMessage`]) keeps them and is logged at trace level. Only a permission request
+//! with an unknown field is refused, because it could request more.
 
 mod backend;
 mod backend_spec;

@@ -8,30 +8,38 @@
 //! For a project directory, start with `ProjectRun`. To assemble the parts yourself, start with
 //! [`SessionRunner`], or with [`Sessions`] to choose each session.
 //!
+//! In this example, scripted agents play two sessions: the first plans one deliverable, the second
+//! marks it as passed. Replace them with a backend, such as that of `autonoe-claude`:
+//!
 //! ```
-//! use std::sync::Arc;
+//! use std::time::Duration;
 //!
 //! use autonoe_core::event::InstructionName;
 //! use autonoe_core::ledger::MemoryRepository;
 //! use autonoe_core::run::FixedInstructions;
 //! use autonoe_core::{ExitReason, RunControl, SessionRunner};
-//! # use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
+//! use autonoe_scripted::{ScriptedBackend, SessionScript};
 //!
-//! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
-//! #     .block_on(async {
-//! # let agents = ScriptedBackend::new([SessionScript::new("plan").says("Nothing to do.").ends()]);
-//! let runner = SessionRunner::builder("/srv/project")
-//!     .agents(Arc::new(agents))
-//!     .repository(MemoryRepository::new())
-//!     .instructions(FixedInstructions::new([(InstructionName::Initializer, "Plan.")]))
-//! #   .clock(VirtualClock::new())
-//!     .max_iterations(1)
-//!     .build()?;
-//! let report = runner.run(&RunControl::new()).await;
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let plans = SessionScript::new("plans").plans([("DL-001", "Login", "a user can log in")]);
+//!     let builds = SessionScript::new("builds").passes("DL-001");
+//!     let runner = SessionRunner::builder(std::env::current_dir()?)
+//!         .agents(ScriptedBackend::new([plans.ends(), builds.ends()]))
+//!         .repository(MemoryRepository::new())
+//!         .instructions(FixedInstructions::new([
+//!             (InstructionName::Initializer, "Plan what SPEC.md asks for."),
+//!             (InstructionName::Coding, "Build one deliverable."),
+//!         ]))
+//!         .pause_between_sessions(Duration::ZERO)
+//!         .build()?;
 //!
-//! assert_eq!(report.exit, ExitReason::MaxIterations);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! # }).expect("it works");
+//!     let report = runner.run(&RunControl::new()).await;
+//!
+//!     // Every deliverable has passed, so the run ended by itself.
+//!     assert_eq!(report.exit, ExitReason::AllPassed);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! | module | contents |
@@ -56,11 +64,12 @@
 //! | storage for the ledger | [`DeliverableRepository`] | [`MemoryRepository`](ledger::MemoryRepository) |
 //! | the texts of instructions | [`InstructionSource`](run::InstructionSource) | [`FixedInstructions`](run::FixedInstructions) |
 //! | a policy for the next instruction | [`InstructionSelector`](run::InstructionSelector) | a closure |
-//! | a tool for agents | [`Tool`], [`TypedTool`] | a struct and a function |
+//! | a tool for agents | [`Tool`], [`TypedTool`] | a struct with [`TypedTool::run`] |
 //! | an observer | [`RunObserver`] | a closure |
 //! | a measure of progress in files | [`Workspace`](run::Workspace) | a closure |
 //! | time and ids | [`Clock`](time::Clock), [`IdSource`](time::IdSource) | [`SystemClock`](time::SystemClock), [`SeededIds`](time::SeededIds) |
-//! | an engine, a job runner | [`Engine`](engine::Engine), [`JobRunner`](engine::JobRunner) | [`LocalEngine`](engine::LocalEngine) |
+//! | an engine | [`Engine`](engine::Engine) | [`LocalEngine`](engine::LocalEngine) |
+//! | a job of an engine | [`JobRunner`](engine::JobRunner) | a struct with [`JobRunner::run`](engine::JobRunner::run) |
 //! | plugins that configuration files can name | [`HookSpec`](spec::HookSpec), [`BackendSpec`](spec::BackendSpec) | [`register_spec!`] |
 //!
 //! Builder methods accept a value or an `Arc` of it: `.hook(MyHook)`,

@@ -1,7 +1,24 @@
 //! Live view of a run or of a fleet of agents, in the terminal and in a browser.
 //!
 //! The driver of a fleet pushes a [`Dashboard`], a snapshot as data, into a [`DashboardFeed`] on
-//! every change. Any number of views can watch the feed:
+//! every change. Any number of views can watch the feed. Views may skip snapshots, so a slow view
+//! never delays the fleet.
+//!
+//! ```
+//! use autonoe_dashboard::{Dashboard, DashboardFeed, FleetPhase, Member, MemberStatus, Progress};
+//!
+//! let feed = DashboardFeed::new(
+//!     Dashboard::new("Build the shop", "parallel")
+//!         .with_members(vec![Member::new("api", "codex"), Member::new("pages", "claude")]),
+//! );
+//!
+//! feed.update(|fleet| {
+//!     fleet.phase = FleetPhase::Running;
+//!     fleet.members[0].status = MemberStatus::Running;
+//!     fleet.members[0].progress = Progress::new(0.25);
+//!     fleet.update_totals();
+//! });
+//! ```
 //!
 //! | view | item |
 //! | --- | --- |
@@ -10,15 +27,20 @@
 //! | browser, with a run | [`web::Site`], the same page for a [`RunFeed`], a fleet, or both |
 //! | other | [`DashboardSource::watch`] and the JSON of a snapshot ([`schemas`]) |
 //!
-//! Views never act on the fleet themselves. They emit a user's requests as [`FleetIntent`]s, which
-//! the caller carries out. Views may skip snapshots, so a slow view never delays the fleet.
+//! | module | contents |
+//! | --- | --- |
+//! | [`terminal`] | the terminal view: drawing, keys, and the loop that shows it |
+//! | [`web`] | the browser view: the page, its server and its token |
+//!
+//! Views never act on the fleet themselves. They emit a user's requests as [`FleetIntent`]s and
+//! [`RunIntent`]s, which the caller carries out.
 //!
 //! Text from agents is displayed and never interpreted, neither by the terminal nor by the browser.
 //! Unknown values are shown as unknown, for example the cost of a session that did not report it.
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `terminal` | screen and keyboard of a real terminal; rendering works without it |
+//! | `terminal` | `terminal::FullScreen`: screen and keyboard of a real terminal; rendering works without it |
 
 mod intent;
 mod model;

@@ -6,6 +6,29 @@
 //! outside of it. [`validate()`] finds its problems and changes nothing: each [`Finding`] has a
 //! file, a pointer, a message and a hint. Only a [`ValidatedFlow`] can be built and run.
 //!
+//! ```
+//! use autonoe_flow::definition::{Parameter, WorkStep};
+//! use autonoe_flow::{FlowBuilder, FlowGraph, ParameterValues};
+//! use serde_json::json;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // `autonoe_flow::load(folder)` reads the same from files.
+//!     let who: Parameter = serde_json::from_value(json!({"type": "string", "default": "world"}))?;
+//!     let definition = FlowBuilder::new("hello")
+//!         .parameter("who", who)
+//!         .step("greet", "Say hello to {uv-who}.", WorkStep::default())
+//!         .build()?;
+//!
+//!     let flow = definition.validated()?;
+//!
+//!     let parameters = &flow.definition().agent().parameters;
+//!     let values = ParameterValues::from_args(parameters, ["--who", "Ada"])?;
+//!     assert_eq!(values.variables()["who"], "Ada");
+//!     assert!(FlowGraph::new(flow.definition().registry()).to_dot().starts_with("digraph flow {\n"));
+//!     Ok(())
+//! }
+//! ```
+//!
 //! | you want to | see |
 //! | --- | --- |
 //! | define a flow in code | [`FlowBuilder`] |
@@ -25,9 +48,30 @@
 //! | add a custom completion condition | [`CompletionSpec`], [`CompletionHandler`] |
 //! | handle errors | [`FlowError`], [`FlowErrorKind`] |
 //!
+//! | module | contents |
+//! | --- | --- |
+//! | [`definition`] | the types of the definition files |
+//! | [`mod@load`] | loads the files of a flow, or builds a flow in code |
+//! | [`mod@validate`], [`finding`] | checks a definition; a problem with its location and a hint |
+//! | [`graph`] | draws a flow as Mermaid or DOT |
+//! | [`parameters`] | the values of parameters |
+//! | [`prompt`] | prompts: search paths, templates and variables |
+//! | [`run`] | runs a flow, from a valid definition to its result |
+//! | [`machine`] | the flow as a state machine without I/O |
+//! | [`progress`] | the progress of a flow, as completion conditions see it |
+//! | [`check`] | the checks of steps, and judges |
+//! | [`command`] | the commands of checks and completion conditions |
+//! | [`completion`] | completion conditions at run time |
+//! | [`escalation`] | notifications about a step that has failed for good |
+//! | [`tools`] | tools with which an agent reports outputs, signals and verdicts |
+//! | [`port`] | the traits of custom completion conditions |
+//! | [`error`] | the errors of flows and their kinds |
+//! | [`mod@import`] | imports flows that were written for climpt |
+//! | [`mod@schemas`] | JSON Schemas of the definition files |
+//!
 //! | feature | adds |
 //! | --- | --- |
-//! | `webhook` (default) | escalations to an HTTP service |
+//! | `webhook` (default) | `escalation::WebhookNotifier`: escalations to an HTTP service |
 //!
 //! The library never prints, exits or reads the environment.
 

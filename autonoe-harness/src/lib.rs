@@ -1,5 +1,37 @@
 //! Tasks for agents on any backend, and fleets of agents that work on one goal.
 //!
+//! A [`Task`] is a goal with success criteria. An [`AgentExecutor`] runs it in one session of any
+//! backend, with gate, guards and budget as in a run, and verifies the criteria. The agent's text
+//! never decides success. A task succeeded if the backend reported that the agent finished its
+//! turn. It is verified if its criteria hold.
+//!
+//! A fleet gives many agents parts of one goal. A [`Strategy`] decides which members start, stop
+//! and win. Members run as processes or as tokio tasks. A fleet that was killed can be resumed.
+//!
+//! ```
+//! use autonoe_harness::budget::VerificationBudget;
+//! use autonoe_harness::executor::FileCriterion;
+//! use autonoe_harness::{AgentExecutor, Execution, Executor, Task};
+//! use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let project = TempProject::new();
+//!     let work = SessionScript::new("work").writes("hello.txt", "Hello.").says("Done.").ends();
+//!     let executor = AgentExecutor::new("scripted", ScriptedBackend::new([work]), project.path());
+//!     let task = Task::new("T-001", "Write a greeting.")?
+//!         .success_criteria(FileCriterion::new("hello.txt").contains("Hello"));
+//!
+//!     let result = executor.run(&task, &Execution::default()).await?;
+//!
+//!     let budget = VerificationBudget::default();
+//!     assert!(executor.verify_success(&task, &result, &budget).await.is_success());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! For single tasks:
+//!
 //! | you want to | use |
 //! | --- | --- |
 //! | define a task | [`Task`] |
@@ -10,9 +42,6 @@
 //! | verify them | [`Executor::verify_success`], [`Verification`](executor::Verification) |
 //! | limit the cost of a verification | [`VerificationBudget`](budget::VerificationBudget) |
 //! | implement a criterion, a judge or an executor of your own | [`Criterion`], [`Judge`], [`Executor`] |
-//!
-//! Success is never derived from prose: a task succeeded if the backend reported that the agent
-//! finished its turn, and it is verified if its criteria hold.
 //!
 //! For many agents at once:
 //!
@@ -37,8 +66,35 @@
 //! | run each member in a process of its own, which is found again after a crash | [`MemberManager`], [`MemberFolder`](folder::MemberFolder), [`MemberServer`] |
 //! | watch and control a member | [`MemberHandle`] |
 //! | run a durable fleet, which survives a kill of any process | `FleetRun`, `FleetOrder`, `FleetHome`, `MemberWork` (feature `sqlite`) |
-//! | give each member a folder and a branch of its own | [`Worktrees`], [`Worktree`](isolation::Worktree) |
-//! | move a run between hosts without a shared file system | `SyncedSessionHost`, `SyncedProject`, `SyncRemote` |
+//! | give each member a worktree and a branch of its own | [`Worktrees`], [`Worktree`](isolation::Worktree) |
+//! | move a run between hosts without a shared file system | [`SyncedSessionHost`](git_sync::SyncedSessionHost), [`SyncedProject`](git_sync::SyncedProject), [`SyncRemote`](git_sync::SyncRemote) |
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`executor`] | tasks, executors, success criteria |
+//! | [`budget`] | allowances and accounts of fleets, members and verifications |
+//! | [`roadmap`] | roadmaps: Markdown files with an objective and its tasks |
+//! | [`strategy`] | strategies of fleets, as pure decisions |
+//! | [`coordinate`] | the state machine of a fleet, and the coordinator that drives it on an engine |
+//! | `fleet_run` | durable fleets, from the order to the report; needs the feature `sqlite` |
+//! | [`manager`] | starts members and finds them again |
+//! | [`serve`] | serves the state folder of a member in its process |
+//! | [`folder`] | the state folder of a member: order, journal, inbox, log |
+//! | [`handle`] | watches and controls a member |
+//! | [`work`] | the task loop of a member |
+//! | [`progress`] | the progress of an agent, measured per iteration |
+//! | [`stuck`], [`recovery`] | detects stuck agents, and recovers them |
+//! | [`isolation`] | Git worktrees of members, and their merges |
+//! | [`git_sync`] | moves projects between hosts as a branch |
+//! | [`alert`] | alerts, their logs and their sinks |
+//! | `state`, `shared` | the state of members and fleets; the context that members share; need the feature `sqlite` |
+//! | [`mod@schemas`] | JSON Schemas of the data formats |
+//! | `conformance` | suites for your own strategies and state stores; needs the feature `conformance` |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `sqlite` (default) | the modules `fleet_run`, `shared` and `state`; needs a C compiler |
+//! | `conformance` | the module `conformance` |
 //!
 //! The library never prints, exits or reads the environment.
 

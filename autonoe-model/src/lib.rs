@@ -1,11 +1,40 @@
-//! Language models behind one contract, and an agent that needs only a model.
+//! Language models behind one contract, and agents that call a model API directly.
 //!
-//! [`ModelClient`] calls a model and never hides a failure. [`Retrying`] retries failed calls.
-//! [`PriceTable`] returns the cost of a call, or that it is unknown. [`PricedBackend`] adds costs
-//! to a backend that only reports tokens. A [`ProviderSpec`] configures a provider and the location
-//! of its key. [`ModelBackend`] runs agents on such a model. [`BuiltInTools`] are their default
-//! tools, in a sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers of a session.
-//! [`ModelSpec`] combines all of this in a configuration file.
+//! [`ModelClient`] calls a model and returns every failure as an error. [`Retrying`] retries failed
+//! calls. [`PriceTable`] returns the cost of a call, or that it is unknown. [`PricedBackend`] adds
+//! costs to a backend that only reports tokens. A [`ProviderSpec`] configures a provider and the
+//! location of its key.
+//!
+//! [`ModelBackend`] runs agents on such a model. The agent loop and the file tools run in this
+//! process. [`BuiltInTools`] are the default tools: files, searches, and a shell whose commands run
+//! in a bubblewrap sandbox. [`McpOptions`](mcp::McpOptions) configures the MCP servers of a
+//! session. [`ModelSpec`] combines all of this in a configuration file:
+//!
+//! ```
+//! use autonoe_core::gate::ProjectPaths;
+//! use autonoe_core::spec::{BackendSpec, SpecContext};
+//! use autonoe_model as _;
+//! use serde_json::json;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let backend: Box<dyn BackendSpec> = serde_json::from_value(json!({
+//!         "type": "model",
+//!         "provider": {"type": "google", "key": {"env": "TEAM_KEY"}},
+//!         "model": "gemini-2.5-pro",
+//!         "thinking": 4096,
+//!         "maxRounds": 80,
+//!     }))?;
+//!
+//!     let context = SpecContext::new(ProjectPaths::new("/srv/project"))
+//!         .with_environment([("TEAM_KEY".into(), "123".into())]);
+//!     let _agents = backend.build(&context)?;
+//!
+//!     let error = backend.build(&SpecContext::new(ProjectPaths::new("/srv/project"))).err();
+//!     let error = error.expect("the key is missing").to_string();
+//!     assert!(error.ends_with("the variable TEAM_KEY is not set"), "{error}");
+//!     Ok(())
+//! }
+//! ```
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -20,6 +49,10 @@
 //! | [`mcp`] | MCP servers of a session |
 //! | [`backend`] | the backend that a configuration file names |
 //! | `conformance` | suite for other model clients; needs the feature `conformance` |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `conformance` | the module `conformance` |
 
 pub mod agent;
 pub mod backend;

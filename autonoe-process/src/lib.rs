@@ -1,30 +1,53 @@
 //! Child processes that are ended with their whole process tree.
 //!
-//! Agents are programs that start programs, which create sessions of their own, run in the
-//! background and outlive them. This crate starts a child so that it can find all processes that
-//! the child starts. It ends the child and its whole process tree when the child is shut down, when
-//! its handle is dropped, and as far as possible when this program dies.
+//! An agent starts other programs. They may create their own Unix sessions, move to the background
+//! and outlive the agent. This crate starts a child so that it can find all processes that the
+//! child starts. It ends the child and its whole process tree when the child is shut down, when its
+//! handle is dropped, and as far as possible when this program dies.
 //!
-//! - [`Launch`] describes the program to start: the environment starts empty, and an open file such
-//!   as a lock can be [inherited](Launch::inherit).
-//! - [`Process`] is a child, [`Stdin`] and [`Stdout`] are its pipes. Its standard error is read
-//!   continuously, and the end of it is kept.
-//! - [`ShutdownPolicy`] defines the steps that end a child; [`ShutdownReport`] is the report.
-//! - [`DetachedProcess`] is a child that keeps running when this program ends, and
-//!   [`ProcessIdentity`] finds it again.
-//! - [`Marker`] finds processes without a handle, for example those of a killed program. A marker
-//!   that this program was itself started with can be [propagated](Marker::propagate).
-//! - [`SessionFolder`] is a folder that is removed with the last process; [`SessionParent`] is the
-//!   parent folder of all of them.
-//! - [`OsSandbox`] restricts a child: the paths that it can read and write, and its network.
-//!   [`Launch::sandbox()`] starts it in the sandbox or not at all.
-//! - [`ProcessRunner`] runs commands to completion. [`find_program`] finds a program in `PATH`.
-//! - [`refuse_bare_repositories`] and [`add_git_setting`] set up Git for a child.
+//! ```
+//! use autonoe_process::{EndedBy, Exit, Launch, Marker, ShutdownPolicy, Started};
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let marker = Marker::new("AUTONOE_SESSION", format!("example-{}", std::process::id()))?;
+//!     let launch = Launch::new("/bin/sh", "/", marker)
+//!         .args(["-c", "read line; echo \"$GREETING, $line\" >&2; echo done; exit 3"])
+//!         .env("GREETING", "Good morning");
+//!
+//!     let Started { process, mut stdin, mut stdout } = launch.start().await?;
+//!     stdin.write_all(b"Ada\n").await?;
+//!     let mut output = String::new();
+//!     stdout.read_to_string(&mut output).await?;
+//!
+//!     assert_eq!(output, "done\n");
+//!     assert_eq!(process.exited().await, Exit::Code(3));
+//!     assert_eq!(process.stderr_tail(), "Good morning, Ada\n");
+//!
+//!     let end = process.shutdown(ShutdownPolicy::default()).await;
+//!     assert_eq!(end.ended_by, EndedBy::Itself);
+//!     assert!(end.is_complete());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | item | purpose |
+//! | --- | --- |
+//! | [`Launch`] | the program to start. The environment starts empty, and an open file such as a lock can be [inherited](Launch::inherit) |
+//! | [`Process`], [`Stdin`], [`Stdout`] | a child and its pipes. Its standard error is read continuously, and the end of it is kept |
+//! | [`ShutdownPolicy`], [`ShutdownReport`] | the steps that end a child, and their report |
+//! | [`DetachedProcess`], [`ProcessIdentity`] | a child that keeps running when this program ends, and the identity that finds it again |
+//! | [`Marker`] | finds processes without a handle, for example those of a killed program. [`Marker::propagate`] passes a marker that this program inherited on to its children |
+//! | [`SessionFolder`], [`SessionParent`] | a folder that is removed when the last process of the session has ended, and the parent folder of all of them |
+//! | [`OsSandbox`] | restricts a child: the paths that it can read and write, and its network. [`Launch::sandbox()`] starts it in the sandbox or not at all |
+//! | [`ProcessRunner`], [`find_program`] | runs commands to completion; finds a program in `PATH` |
+//! | [`refuse_bare_repositories`], [`add_git_setting`] | set up Git for a child |
 //!
 //! The crate is made for Linux, where each child has a supervisor process that adopts its orphans.
-//! A shutdown ends the process tree of the supervisor, including daemons with a session and an
-//! environment of their own. It searches for the marker only when there is no supervisor, or when a
-//! process is left. Other Unix systems have only the process group: the child gets no signal when
+//! A shutdown ends the process tree of the supervisor, including daemons with a Unix session and an
+//! environment of their own. It searches by marker only as a fallback: without a supervisor, or if
+//! processes remain. Other Unix systems have only the process group: the child gets no signal when
 //! this program dies, and a shutdown does not find processes that left the group.
 //!
 //! The crate does not read the environment (except to check for a marker on request), install

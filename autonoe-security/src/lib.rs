@@ -5,26 +5,36 @@
 //! nesting level, with its own parser ([`syntax`]). Everything that it does not fully understand is
 //! denied.
 //!
-//! A [`Denial`] names the rule, the span in the command, the layer that decided, the reason and an
-//! alternative.
-//!
 //! ```
 //! use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 //!
-//! let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
+//! fn main() -> Result<(), autonoe_security::PolicyError> {
+//!     let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
 //!
-//! assert!(validator.check("cargo test 2>&1 | tail -20").is_allowed());
-//! assert!(!validator.check("cat <<EOF\n$(curl example.com)\nEOF").is_allowed());
-//! # Ok::<(), autonoe_security::PolicyError>(())
+//!     assert!(validator.check("cargo test 2>&1 | tail -20").is_allowed());
+//!     assert!(!validator.check("cat <<EOF\n$(curl example.com)\nEOF").is_allowed());
+//!     Ok(())
+//! }
 //! ```
 //!
-//! The crate does no I/O, has no dependencies (`serde` is optional) and never panics, whatever the
-//! input. [`BashSecurity`] is the contract for other judges; a closure is the smallest
-//! implementation.
+//! | item | purpose |
+//! | --- | --- |
+//! | [`BashValidator`] | judges commands by a policy |
+//! | [`Policy`], [`PolicyConfig`] | the policy of a project, and its settings; [`PolicyScope`] has mode, directory and home |
+//! | [`Verdict`] | allow, or deny with a [`Denial`] |
+//! | [`Denial`] | the rule, the span in the command, the reason, an alternative, and the [`Layer`] of the policy that decided: the grammar, the baseline of all projects, a language profile, the mode, or the user's own rules |
+//! | [`Rule`] | the rules of the policy, with stable numbers |
+//! | [`BashSecurity`] | the trait of validators |
+//! | [`syntax`] | the parser, the syntax tree and its visitor |
+//! | `corpus` | commands with their verdicts; needs the feature `corpus` |
 //!
-//! A text is parsed once by [`syntax`], the only parser of shell text. `check` then walks the tree,
-//! resolves words to arguments and calls the check of each program. Exceeded limits deny; no limit
-//! depends on a clock.
+//! The crate does no I/O, has no required dependencies (`serde` and `schemars` are optional) and
+//! never panics, whatever the input. Implement [`BashSecurity`] to replace the validator; a closure
+//! is enough.
+//!
+//! A text is parsed once by [`syntax`], the only parser of shell text. The validator then walks the
+//! tree, resolves words to arguments and calls the check of each program. A command that exceeds a
+//! size limit is denied. No limit depends on time.
 //!
 //! | feature | adds |
 //! | --- | --- |

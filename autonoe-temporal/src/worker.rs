@@ -93,7 +93,7 @@ pub enum WorkerError {
 /// use tokio_util::sync::CancellationToken;
 ///
 /// # async fn work() -> Result<(), Box<dyn std::error::Error>> {
-/// let settings = TemporalSettings::at("http://127.0.0.1:7233");
+/// let settings = TemporalSettings::new("http://127.0.0.1:7233");
 /// let worker = TemporalWorker::connect(settings, WorkerSettings::on("build-1"))
 ///     .await?
 ///     .job("echo", Arc::new(Echo));

@@ -1,23 +1,7 @@
-//! Test support for tools built on `autonoe-core`, without a model and without waiting.
+//! Test support for programs built on `autonoe-core`, without a model and without waiting.
 //!
-//! - [`ScriptedBackend`]: a backend that plays a script. Its tool calls go through the real hooks
-//!   and the real tools. An unmet expectation fails the test with the name of the step.
-//! - [`VirtualClock`]: a five-hour wait takes a millisecond, in paused time.
-//! - [`EventLog`]: the events of a run as reviewable lines.
-//! - [`CapturedLogs`]: captured tracing events.
-//! - [`Recorder`] and [`Replayer`]: record a run of any backend on a cassette and replay it
-//!   against the current hooks and tools.
-//! - [`FaultyAgents`]: any backend, with faults that a test or a seed chooses.
-//! - [`FaultyRepository`]: any repository, whose nth load or save fails.
-//! - [`TempProject`]: a project directory that is removed after the test.
-//! - [`CrashPoints`]: kills a run after every line of its journal in turn, and resumes it.
-//! - [`conformance`]: the contract of every port, as functions to call from a test.
-//! - `fake_claude` (feature `fake-claude`): a stand-in for Claude Code that plays scripts, recorded
-//!   conversations and faults.
-//! - `simulation` (feature `simulation`): a seeded simulation of a run on hosts that crash, sleep
-//!   and lose their connection, for any driver.
-//! - `model_server` (feature `model-servers`): scripted model APIs of Anthropic, OpenAI and Google,
-//!   so that real programs and clients run offline.
+//! Scripted agents replace real ones, and virtual time replaces pauses. The gate, the tools and the
+//! ledger of a run are real.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,42 +10,65 @@
 //! use autonoe_core::ledger::MemoryRepository;
 //! use autonoe_core::run::FixedInstructions;
 //! use autonoe_core::{ExitReason, RunControl, SessionRunner};
-//! use autonoe_testkit::{ScriptedBackend, SessionScript, VirtualClock};
+//! use autonoe_testkit::{EventLog, ScriptedBackend, SessionScript, VirtualClock};
 //! use serde_json::json;
 //!
-//! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
-//! #     .block_on(async {
-//! let agents = Arc::new(ScriptedBackend::new([
-//!     SessionScript::new("plan")
-//!         .uses_tool("mcp__autonoe__create", json!({"deliverables": [
-//!             {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
-//!         ]}))
-//!         .ends(),
-//!     SessionScript::new("build")
-//!         .uses_tool(
-//!             "mcp__autonoe__set_status",
-//!             json!({"deliverableId": "DL-001", "status": "passed"}),
-//!         )
-//!         .ends(),
-//! ]));
-//! let texts = FixedInstructions::new([
-//!     (InstructionName::Initializer, "Plan."),
-//!     (InstructionName::Coding, "Build."),
-//! ]);
+//! #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let agents = Arc::new(ScriptedBackend::new([
+//!         SessionScript::new("plan").plans([("DL-001", "Login", "a user can log in")]).ends(),
+//!         SessionScript::new("build")
+//!             .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
+//!             .passes("DL-001")
+//!             .ends(),
+//!     ]));
+//!     let log = Arc::new(EventLog::new());
 //!
-//! let runner = SessionRunner::builder("/srv/project")
-//!     .agents(agents.clone())
-//!     .repository(Arc::new(MemoryRepository::new()))
-//!     .instructions(Arc::new(texts))
-//!     .clock(Arc::new(VirtualClock::new()))
-//!     .build()?;
-//! let report = runner.run(&RunControl::new()).await;
+//!     let runner = SessionRunner::builder("/srv/project")
+//!         .agents(agents.clone())
+//!         .repository(MemoryRepository::new())
+//!         .instructions(FixedInstructions::new([
+//!             (InstructionName::Initializer, "Plan."),
+//!             (InstructionName::Coding, "Build."),
+//!         ]))
+//!         .clock(VirtualClock::new())
+//!         .observer(log.clone())
+//!         .build()?;
+//!     let report = runner.run(&RunControl::new()).await;
 //!
-//! assert_eq!(report.exit, ExitReason::AllPassed);
-//! agents.verify();
-//! # Ok::<(), autonoe_core::run::BuildError>(())
-//! # }).expect("it builds");
+//!     assert_eq!(report.exit, ExitReason::AllPassed);
+//!     assert_eq!(log.count("tool_decided"), 3);
+//!     agents.verify();
+//!     Ok(())
+//! }
 //! ```
+//!
+//! | item | purpose |
+//! | --- | --- |
+//! | [`ScriptedBackend`], [`SessionScript`] | a backend that plays a script. Its tool calls pass through the real gate. Autonoe's own tools run. A vendor's tool, such as `Bash`, does not run: an allowed call returns a fixed result. An unmet expectation fails the test with the name of the step |
+//! | [`VirtualClock`] | a five-hour wait takes a millisecond, in paused time |
+//! | [`TempProject`] | a project directory that is removed after the test |
+//! | [`EventLog`] | the events of a run as reviewable lines |
+//! | [`CapturedLogs`], [`CapturedSpans`] | captured `tracing` events and spans |
+//! | [`Recorder`], [`Replayer`] | record a run of any backend on a cassette and replay it against the current hooks and tools |
+//! | [`FaultyAgents`] | any backend, with faults that a test or a seed chooses |
+//! | [`FaultyRepository`] | any repository, whose nth load or save fails |
+//! | [`CrashPoints`] | kills a run after every line of its journal in turn, and resumes it |
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`conformance`] | test suites for the main ports. Call them from your own tests |
+//! | `fake_claude` | a stand-in for Claude Code that plays scripts, recorded conversations and faults |
+//! | `model_server` | scripted model APIs of Anthropic, OpenAI and Google, so that real programs and clients run offline |
+//! | `program` | helpers for tests of backends that drive a real program |
+//! | `simulation` | a seeded simulation that tests a driver of `RunMachine` on hosts that crash, sleep and lose their connection |
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `fake-claude` | the module `fake_claude` and the program `fake-claude` |
+//! | `model-servers` | the module `model_server` |
+//! | `programs` | the module `program` |
+//! | `simulation` | the module `simulation` |
 
 mod captured_logs;
 mod captured_spans;

@@ -45,6 +45,9 @@ mod guides {
 
     #[doc = include_str!("../guides/dashboard.md")]
     mod dashboard {}
+
+    #[doc = include_str!("../guides/telemetry.md")]
+    mod telemetry {}
 }
 
 #[cfg(test)]

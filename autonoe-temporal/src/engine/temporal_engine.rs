@@ -51,7 +51,7 @@ const LOOK: Duration = Duration::from_secs(5);
 /// use serde_json::json;
 ///
 /// # async fn submit() -> Result<(), Box<dyn std::error::Error>> {
-/// let engine = TemporalEngine::connect(TemporalSettings::at("http://127.0.0.1:7233")).await?;
+/// let engine = TemporalEngine::connect(TemporalSettings::new("http://127.0.0.1:7233")).await?;
 /// let run = RunSpec::new(RunId::new("greeting"), "echo", json!("hello"));
 ///
 /// engine.submit(run.clone(), Placement::anywhere()).await?;

@@ -22,6 +22,9 @@ mod configuration {}
 #[doc = include_str!("../../guides/embedding.md")]
 mod embedding {}
 
+#[doc = include_str!("../../guides/engines.md")]
+mod engines {}
+
 #[doc = include_str!("../../guides/flows.md")]
 mod flows {}
 

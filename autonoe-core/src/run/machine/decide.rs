@@ -54,7 +54,7 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(exit) = &situation.completion {
         return Decision::Exit(exit.clone());
     }
-    // An error that a retry cannot fix ends the run immediately, whatever else is due.
+    // 3. An error that a retry cannot fix ends the run immediately, whatever else is due.
     if let Some(error) = situation.last_error
         && error.retry == Retry::Permanent
     {
@@ -62,11 +62,11 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
             error: error.clone(),
         });
     }
-    // 3. Quota.
+    // 4. Quota.
     if situation.quota == Some(OnQuota::Stop) {
         return Decision::Exit(ExitReason::QuotaExceeded);
     }
-    // 4. Budget. It ends the run before a wait if no session could follow the wait.
+    // 5. Budget. It ends the run before a wait if no session could follow the wait.
     let out_of_time = situation
         .deadline
         .is_some_and(|deadline| situation.next_start >= deadline);
@@ -79,14 +79,14 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if let Some(budget) = spent {
         return Decision::Exit(ExitReason::BudgetExceeded { budget });
     }
-    // 5. Max iterations; likewise.
+    // 6. Max iterations; likewise.
     if situation
         .max_iterations
         .is_some_and(|max| situation.iterations >= max)
     {
         return Decision::Exit(ExitReason::MaxIterations);
     }
-    // 6. No progress; likewise.
+    // 7. No progress; likewise.
     let max_stalled = situation.max_stalled_sessions;
     if max_stalled > 0 && situation.stalled_sessions >= max_stalled {
         return Decision::Exit(ExitReason::Stalled {
@@ -97,7 +97,7 @@ pub(super) fn decide(situation: &Situation<'_>) -> Decision {
     if situation.quota == Some(OnQuota::Wait) {
         return Decision::WaitForQuota;
     }
-    // 7. Max retries.
+    // 8. Max retries.
     match situation.last_error {
         Some(error) if situation.consecutive_errors > situation.max_retries => {
             Decision::Exit(ExitReason::MaxRetriesExceeded {
