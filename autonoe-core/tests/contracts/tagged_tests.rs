@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::page::is_name;
+use super::page::is_name;
 
 const TAG: &str = "// Shows:";
 
