@@ -169,6 +169,8 @@ async fn a_member_that_asks_resumes_without_an_answer() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         folder.request_resume().expect("writable");
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        folder.request_stop("it still asks").expect("writable");
     };
 
     let (served, ()) = tokio::join!(serving(&folder).run(), person);
