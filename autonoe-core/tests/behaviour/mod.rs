@@ -26,6 +26,7 @@ mod specs;
 mod stalled_sessions;
 mod support;
 mod sync;
+mod tool_events;
 mod toolbox;
 mod tools;
 mod tracing_spans;

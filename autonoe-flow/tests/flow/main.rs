@@ -33,6 +33,7 @@ mod registries;
 mod schemas;
 mod support;
 mod tools;
+mod upstream;
 mod validation;
 #[cfg(feature = "webhook")]
 mod webhook;

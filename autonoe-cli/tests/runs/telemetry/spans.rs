@@ -1,6 +1,7 @@
 //! Decodes received spans.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -8,7 +9,9 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span as Received;
 use prost::Message;
 
+use super::EXPORT_LIMIT;
 use super::receiver::{Receiver, Request};
+use crate::runs::support::autonoe::CommandOutput;
 
 /// A received span.
 #[derive(Clone, Debug)]
@@ -48,7 +51,7 @@ pub(crate) fn spans(receiver: &Receiver) -> Vec<Span> {
 }
 
 /// Returns the names of the received spans, indented below their parents.
-pub(crate) fn tree(receiver: &Receiver) -> Vec<String> {
+fn tree(receiver: &Receiver) -> Vec<String> {
     fn depth(spans: &[Span], span: &Span) -> usize {
         let parent = spans.iter().find(|other| other.id == span.parent);
         parent.map_or(0, |parent| depth(spans, parent) + 1)
@@ -58,6 +61,19 @@ pub(crate) fn tree(receiver: &Receiver) -> Vec<String> {
         .iter()
         .map(|span| format!("{}{}", "  ".repeat(depth(&spans, span)), span.name));
     lines.collect()
+}
+
+/// Runs a command that succeeds and exports its spans, and returns their tree.
+pub(crate) fn exported_tree(mut command: Command) -> Vec<String> {
+    let receiver = Receiver::start();
+    command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url())
+        .envs([EXPORT_LIMIT]);
+
+    let ended = CommandOutput::run(command);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    tree(&receiver)
 }
 
 fn decoded(request: &Request) -> ExportTraceServiceRequest {
