@@ -138,7 +138,8 @@ fn name_one_match(args: &mut [Arg<'_>]) {
         let archive = &mut args[at];
         let wild = archive.text.find(['*', '?', '[']);
         let literal = wild.map_or("", |at| &archive.text[..at]);
-        let has_directory = literal.contains('/') && !literal.starts_with('-');
+        let has_directory =
+            literal.contains('/') && !literal.starts_with('-') && !literal.contains(':');
         if is_value && archive.is_static() && has_directory && !archive.tilde {
             *archive = Arg::plain("./archive", archive.span);
         }

@@ -5,6 +5,7 @@ mod awk;
 mod base;
 mod brackets;
 mod chmod;
+mod code_source;
 mod compression;
 mod copied_name;
 mod copy;

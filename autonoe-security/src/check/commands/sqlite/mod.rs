@@ -123,11 +123,21 @@ fn effect_of_input(call: &Call<'_, '_, '_>, input: &str) -> Result<Effect, Denia
     let (commands, lines): (Vec<&str>, Vec<&str>) =
         input.lines().partition(|line| line.starts_with('.'));
     let effect = sql::effect(&lines.join("\n"));
-    if effect == Effect::ReachesMore || !commands.into_iter().all(is_printing) {
+    let has_own_syntax = lines.into_iter().any(is_of_shell);
+    if effect == Effect::ReachesMore || has_own_syntax || !commands.into_iter().all(is_printing) {
         let reason = "the here-document may run programs or reach other files";
         return Err(call.deny(Rule::R99, reason).instead(INSTEAD));
     }
     Ok(effect)
+}
+
+/// Returns whether the SQLite shell, and not SQL, defines the meaning of a line: `go` and `/` end a
+/// statement, and `#` begins a comment.
+fn is_of_shell(line: &str) -> bool {
+    let line = line.trim_start();
+    let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next();
+    let is_end = word.is_some_and(|word| word.eq_ignore_ascii_case("go"));
+    is_end || line.starts_with('#') || (line.starts_with('/') && !line.starts_with("/*"))
 }
 
 /// Returns whether a command of the SQLite shell only prints. Its arguments are plain names.

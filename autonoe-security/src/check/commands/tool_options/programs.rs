@@ -7,6 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::builtins::is_identifier;
 use crate::check::call::Checked;
+use crate::check::commands::code_source::is_web_address;
 use crate::check::commands::network::is_local_host;
 use crate::check::write_target::escapes;
 use crate::policy::Mode;
@@ -191,7 +192,7 @@ fn sets_no_variable(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         else {
             continue;
         };
-        if name == "LOCATION" && is_address(&arg.text[name.len() + 1..]) {
+        if name == "LOCATION" && is_web_address(&arg.text[name.len() + 1..]) {
             return Err(from_network(tool, arg));
         }
         if !matches!(name, "TEST" | "SPEC") {
@@ -234,12 +235,18 @@ fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
         };
         let is_address_of_page = matches!(before, "--location" | "--reload");
         let is_program = tool.name == "deno" && !text.starts_with('-') && !is_address_of_page;
-        let is_template = tool.name == "rails" && matches!(name, "-m" | "--template");
+        let is_short = tool.name == "rails" && text.starts_with("-m");
+        let is_long = name.len() > 3 && "--template".starts_with(name);
+        let is_template = is_short || (tool.name == "rails" && (before == "-m" || is_long));
         let is_plugin = tool.name == "yarn" && before == "import";
         let is_profile = tool.name == "go" && tool.has("pprof") && !is_local_address(value);
         let is_loaded =
             is_program || is_template || is_plugin || is_profile || LOADING.contains(&name);
-        if is_loaded && value.split('=').any(is_address) {
+        let value = text
+            .strip_prefix("-m")
+            .filter(|_| is_short)
+            .unwrap_or(value);
+        if is_loaded && value.split('=').any(is_web_address) {
             return Err(from_network(tool, arg));
         }
         before = text;
@@ -265,10 +272,4 @@ fn is_local_address(text: &str) -> bool {
         .rsplit_once(':')
         .map_or(authority, |(host, _)| host);
     is_local_host(host)
-}
-
-fn is_address(text: &str) -> bool {
-    ["http://", "https://"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme))
 }

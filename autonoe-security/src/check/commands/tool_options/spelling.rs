@@ -72,7 +72,7 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 /// Returns whether `tool` accepts abbreviated options.
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     words!(
-        "codeception composer cucumber flake8 mypy nox npm pip pip3 pest php-cs-fixer phpstan",
+        "codeception composer cucumber flake8 mypy nox npm pip pip3 pipx pest php-cs-fixer phpstan",
         "phpunit pylint rspec rubocop tox unittest cProfile compileall http.server pdb profile",
         "tarfile trace zipapp zipfile"
     )

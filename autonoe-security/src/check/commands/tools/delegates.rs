@@ -1,15 +1,19 @@
 //! Tools that pass the rest of their arguments to themselves, or to a module.
 
+use super::own_options::own_options;
 use super::packages::{self, Package};
 use super::{CommandReading, runners};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::code_source::{is_address, is_repository};
 use crate::check::commands::tool_options;
 use crate::check::path;
 use crate::check::write_target::escapes;
 use crate::option_table::OptionTable;
 use crate::policy::Profile;
+
+const NO_OPTIONS: OptionTable = options!("");
 
 /// The options of `yarn workspaces foreach`.
 const FOREACH: OptionTable = options!(
@@ -99,10 +103,19 @@ fn module<'s>(call: &Call<'_, '_, 's>, name: &Arg<'s>, rest: &[Arg<'s>]) -> Chec
         return call.inner(&with_name(&command, call, rest));
     }
     tool_options::check_as(call, text, rest)?;
-    if matches!(text, "cProfile" | "profile" | "trace" | "pdb")
-        && let Some(at) = tool_options::own_args(text, rest)
-            .iter()
-            .position(|arg| arg.is("-m"))
+    if text == "runpy" {
+        return rest
+            .split_first()
+            .map_or(Ok(()), |(inner, rest)| module(call, inner, rest));
+    }
+    let names_module = |arg: &Arg<'_>| match text {
+        "cProfile" | "profile" | "pdb" => arg.is("-m"),
+        "trace" => arg.text.starts_with("--mo"),
+        _ => false,
+    };
+    if let Some(at) = tool_options::own_args(text, rest)
+        .iter()
+        .position(names_module)
         && let Some((inner, rest)) = rest[at + 1..].split_first()
     {
         return module(call, inner, rest);
@@ -134,7 +147,11 @@ pub(super) fn coverage(call: &Call<'_, '_, '_>) -> Checked {
         .flatten()
     {
         let (options, rest) = args.split_at(at);
-        let is_module = |arg: &Arg<'_>| arg.is("-m") || arg.is("--module");
+        let is_module = |arg: &Arg<'_>| {
+            let text = arg.text.as_ref();
+            let is_cluster = text.starts_with('-') && !text.starts_with("--");
+            text.starts_with("--mo") || (is_cluster && text.ends_with('m'))
+        };
         if let Some((name, rest)) = rest.split_first().filter(|_| options.iter().any(is_module)) {
             module(call, name, rest)?;
         }
@@ -145,10 +162,13 @@ pub(super) fn coverage(call: &Call<'_, '_, '_>) -> Checked {
 /// Judges `ruby -S COMMAND ..` by the command, and `ruby -run -e COMMAND ..`: a server of the
 /// project's files is allowed, and commands that change files are not.
 pub(super) fn ruby(call: &Call<'_, '_, '_>) -> Checked {
-    if let Some(([option], command)) = call.args.split_at_checked(1)
-        && option.is("-S")
-        && !command.is_empty()
-    {
+    let own = tool_options::own_args("ruby", call.args).len();
+    let is_search = |arg: &Arg<'_>| {
+        let letters = arg.text.strip_prefix('-');
+        letters.is_some_and(|letters| letters.ends_with('S') && !letters.starts_with('-'))
+    };
+    let (options, command) = call.args.split_at(own);
+    if options.last().is_some_and(is_search) && !command.is_empty() {
         return call.inner(command);
     }
     let is_library = |arg: &Arg<'_>| arg.is("-run") || arg.is("-run.rb");
@@ -279,6 +299,13 @@ pub(super) fn started<'s>(call: &Call<'_, '_, 's>, words: &CommandReading<'_, 's
             }
         }
         ("npm" | "pnpm" | "yarn" | "bun", Some("create" | "init" | "innit")) => {
+            let options = own_options(call.name).unwrap_or(&NO_OPTIONS);
+            for at in options.first_operands(call, rest, 0)?.into_iter().flatten() {
+                let template = &rest[at];
+                if is_address(&template.text) || is_repository(&template.text) {
+                    return Err(runners::from_network(template));
+                }
+            }
             packages::reaches_no_other_place(call, rest)
         }
         _ => Ok(()),

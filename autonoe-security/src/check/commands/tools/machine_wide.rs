@@ -3,7 +3,9 @@
 use super::CommandReading;
 use super::abbreviations::meanings;
 use crate::Rule;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::spelling::matches_option;
 
 pub(super) fn check(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> Checked {
     let Some(word) = words.first() else {
@@ -28,7 +30,10 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
         ("pipx", "ensurepath") | ("pnpm", "setup" | "self-update") => true,
         ("bun" | "deno", "upgrade") => true,
         ("uv", "tool") => sets(&["update-shell"]),
-        ("uv", "pip") => call.has("--system") || call.has("--break-system-packages"),
+        ("uv", "pip") => {
+            sets(&["install", "sync", "uninstall"])
+                && (call.has("--system") || call.has("--break-system-packages"))
+        }
         ("poetry" | "pdm" | "hatch", "self") => !sets(&["update"]),
         ("go", "telemetry") => !words.rest().is_empty(),
         ("go", "clean") => call.args.iter().any(|arg| {
@@ -48,7 +53,11 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
         ("gem", "update") => call.args.iter().any(|arg| arg.text.starts_with("--sys")),
         ("npm", "config") => sets(&["set", "s", "delete", "del", "rm", "edit"]),
         ("yarn" | "pnpm", "config" | "c") => sets(&["set", "delete", "del", "rm", "unset", "edit"]),
-        ("pip" | "pip3", "install" | "uninstall") => call.has("--break-system-packages"),
+        ("pip" | "pip3", "install" | "uninstall") => {
+            let breaks =
+                |arg: &Arg<'_>| matches_option(call.name, &arg.text, "--break-system-packages");
+            call.args.iter().any(breaks)
+        }
         // It registers the project for all others.
         ("npm", "link" | "ln") | ("yarn" | "bun", "link") => true,
         ("pip" | "pip3", "config") => sets(&["set", "unset", "edit"]),

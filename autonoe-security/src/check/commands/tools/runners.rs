@@ -6,6 +6,8 @@ use super::packages::{self, Package};
 use super::{CommandReading, denied_programs};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Owner};
+use crate::check::commands::code_source::{is_address, is_repository};
+use crate::check::commands::tool_options::Tool;
 use crate::check::path;
 use crate::option_table::OptionTable;
 use crate::policy::Mode;
@@ -107,7 +109,7 @@ pub(in crate::check::commands) fn started_commands<'c, 's>(
         for option in options {
             refuse(call, option)?;
         }
-        comes_from_registry(call, words, options, args.first())?;
+        check_source(call, words, options, args.first())?;
         if let Some(first) = args.first() {
             all.push(StartedCommand {
                 options,
@@ -119,57 +121,64 @@ pub(in crate::check::commands) fn started_commands<'c, 's>(
     Ok(Some(all))
 }
 
-/// Options of runners whose value names the package of the program.
-const PACKAGE_OPTIONS: &[&str] = words!("-p --package --from --spec --with");
+/// Options of runners whose value names the package of the program, or one that it loads.
+const PACKAGE_OPTIONS: &[&str] =
+    words!("-p --package --from --spec -w --with --with-editable --with-requirements");
 
 /// Checks that the package of the program is no address, whose code would run at once.
-fn comes_from_registry<'s>(
-    call: &Call<'_, '_, '_>,
-    words: &CommandReading<'_, '_>,
+fn check_source<'s>(
+    call: &Call<'_, '_, 's>,
+    words: &CommandReading<'_, 's>,
     options: &[Arg<'s>],
     first: Option<&Arg<'s>>,
 ) -> Checked {
-    let of_npm = match call.name {
+    let mut args = match words.at() {
+        Some(_) => words.before().to_vec(),
+        // All arguments: those of the program are not options of the runner.
+        None => Vec::new(),
+    };
+    if call.name == "npm" {
+        // It reads its options anywhere before `--`.
+        let own = words.rest().iter().take_while(|arg| !arg.is("--"));
+        args.extend(own.cloned());
+    } else {
+        args.extend_from_slice(options);
+    }
+    let tool = Tool {
+        call,
+        // Both read options alike.
+        name: if call.name == "npx" { "npm" } else { call.name },
+        args: &args,
+        at: None,
+    };
+    let packages = tool.values_of(PACKAGE_OPTIONS).into_iter().flatten();
+    let downloads = match call.name {
         "npx" | "bunx" => true,
-        "npm" | "pnpm" | "yarn" | "bun" => matches!(words.first(), Some("exec" | "x" | "dlx")),
+        "npm" | "bun" => starts_package(call, words),
+        "pnpm" | "yarn" => words.first() == Some("dlx"),
         _ => false,
     };
-    let mut before = "";
-    let packages = options.iter().filter_map(|arg| {
-        let text = arg.text.as_ref();
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) if text.starts_with('-') => (name, value),
-            _ => (before, text),
-        };
-        before = text;
-        PACKAGE_OPTIONS.contains(&name).then_some((arg, value))
-    });
-    let program = first.map(|arg| (arg, arg.text.as_ref()));
-    let mut all = packages.chain(program);
-    match all.find(|(_, package)| is_address(package) || (of_npm && is_repository(package))) {
-        Some((arg, package)) => {
-            let reason = format!("'{package}' is code from the network");
-            Err(Denial::by(Rule::R92, arg.span, reason)
-                .instead("use a package of the registry, or a dependency of the project"))
-        }
+    let mut all = packages.chain(first.cloned());
+    match all.find(|it| is_address(&it.text) || (downloads && is_repository(&it.text))) {
+        Some(package) => Err(from_network(&package)),
         None => Ok(()),
     }
 }
 
-/// Returns whether a package is an address: `git+https://host/x`, `github:owner/x`, `x@https://..`.
-fn is_address(package: &str) -> bool {
-    let hosts = ["github:", "gitlab:", "bitbucket:", "gist:", "git@"];
-    let source = package
-        .split_once('@')
-        .map_or(package, |(_, source)| source);
-    let is_hosted = |text: &str| hosts.iter().any(|host| text.starts_with(host));
-    package.contains("://") || is_hosted(package) || is_hosted(source)
+/// Returns the denial of a package that is an address.
+pub(super) fn from_network(package: &Arg<'_>) -> Denial {
+    let reason = format!("'{}' is code from the network", package.text);
+    Denial::by(Rule::R92, package.span, reason)
+        .instead("use a package of the registry, or a dependency of the project")
 }
 
-/// Returns whether npm reads a package as a repository of GitHub: `owner/name`.
-fn is_repository(package: &str) -> bool {
-    let is_file = package.starts_with(['@', '.', '/', '~']) || package.starts_with("file:");
-    !is_file && package.split('/').count() == 2
+/// Returns whether the subcommand starts a program of a package, not a script of the project.
+fn starts_package(call: &Call<'_, '_, '_>, words: &CommandReading<'_, '_>) -> bool {
+    let Some(word) = words.first() else {
+        return false;
+    };
+    let starts = |word: &String| matches!(word.as_str(), "exec" | "x" | "dlx" | "tool");
+    meanings(call.name, word).iter().any(starts)
 }
 
 pub(super) fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
@@ -241,8 +250,8 @@ pub(super) fn check<'s>(
     words: &CommandReading<'_, 's>,
     started: &StartedCommand<'_, 's>,
 ) -> Checked {
-    let is_installed = matches!(call.name, "npx" | "bunx" | "uvx" | "pipx")
-        || matches!(words.first(), Some("exec" | "x" | "dlx" | "tool"));
+    let is_installed =
+        matches!(call.name, "npx" | "bunx" | "uvx" | "pipx") || starts_package(call, words);
     check_started(
         call,
         started,

@@ -3,6 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::code_source::is_address;
 use crate::check::commands::glob_targets;
 use crate::check::commands::tool_options::option_name;
 use crate::check::write_target::{escapes, protected};
@@ -37,7 +38,7 @@ pub(in crate::check::commands::tools) fn check(
             false => (before, arg.clone()),
         };
         before = "";
-        if LOADING.contains(&option) && value.text.contains("://") {
+        if LOADING.contains(&option) && is_address(&value.text) {
             return Err(call
                 .deny(
                     Rule::R92,

@@ -33,6 +33,15 @@ enum Effect {
     Attaches,
 }
 
+/// Packages that publish and have the option `--dry-run`.
+const DRY_RUN: &[&str] = words!(
+    "auto chromatic clean-publish jsr lerna multi-semantic-release nx python-semantic-release",
+    "release-it release-please release-plz semantic-release semantic-release-monorepo wrangler",
+);
+
+/// Names of packages that are also common names of scripts.
+const PLAIN_WORDS: &[&str] = words!("auto lt now render");
+
 /// Words that print, and change nothing.
 const PRINTING: &[&str] = words!("--dry-run --help --version -h -v -V help version");
 
@@ -168,13 +177,17 @@ const USES: &[Uses] = &[
 pub(super) fn check(package: &Package<'_, '_>) -> Checked {
     let own = package.args.iter().take_while(|arg| !arg.is("--"));
     let own: Vec<&Arg<'_>> = own.collect();
-    let is_printing = |arg: &&Arg<'_>| matches!(arg.known(), Some("--dry-run" | "--help"));
-    if own.iter().any(is_printing) {
+    let is = |text: &'static str| move |arg: &&Arg<'_>| arg.is(text);
+    let only_tries = DRY_RUN.contains(&package.name) && own.iter().any(is("--dry-run"));
+    let prints_help = own.first().is_some_and(is("--help")) || own.last().is_some_and(is("--help"));
+    if only_tries || prints_help {
         return Ok(());
     }
     let mut is_known_publisher = package.is_installed;
     for uses in USES {
-        if !uses.names.contains(&package.name) {
+        // Scripts of projects often have these names.
+        let is_script = !package.is_installed && PLAIN_WORDS.contains(&package.name);
+        if is_script || !uses.names.contains(&package.name) {
             continue;
         }
         is_known_publisher |= matches!(uses.effect, Effect::Publishes);
