@@ -4,7 +4,7 @@
 //! `cargo bench -p autonoe-benches --bench backends [-- ROUNDS]`
 //!
 //! `cargo xtask clis` installs the programs. Our backend, the bare program and the program in a
-//! sandbox like ours take turns against the same scripted model, which is a separate process so that
+//! sandbox take turns against the same scripted model, which is a separate process so that
 //! its memory does not count as ours.
 
 #![allow(clippy::print_stdout)] // A benchmark prints its tables.

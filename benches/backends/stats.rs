@@ -19,7 +19,7 @@ pub(crate) struct Rounds {
     pub(crate) ours: Vec<Session>,
     /// The same rounds with the bare program; empty if there is none.
     pub(crate) bare: Vec<Session>,
-    /// The same rounds with the bare program in a sandbox like ours; empty if there is none.
+    /// The same rounds with the program in a sandbox; empty if there is no program.
     pub(crate) sandboxed: Vec<Session>,
     /// The resident memory that a session adds to our process.
     pub(crate) growth_kib: u64,
