@@ -55,6 +55,17 @@ async fn a_failed_call_names_its_picture(build: Build) {
     assert!(text.contains("photo.png"), "{text}");
 }
 
+// Shows: framework/tools/llm-assist-required-with-prompt
+async fn a_request_for_a_model_reaches_the_agent_with_its_prompt(build: Build) {
+    let (result, _) = photo(build, &Camera::new(), json!({"needs_model": true})).await;
+
+    let text = &result.text;
+    assert!(result.is_error, "{text}");
+    for part in ["LLM_ASSIST_REQUIRED", "Describe the photo."] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
 // Shows: framework/tools/context-session-id-message-id
 async fn a_tool_gets_the_ids_of_its_call_and_turn(build: Build) {
     let camera = Camera::new();
@@ -117,6 +128,7 @@ async fn a_tool_knows_the_sub_agent_that_calls_it(build: Build) {
 on_both_builds!(
     a_picture_of_a_tool_reaches_the_model,
     a_failed_call_names_its_picture,
+    a_request_for_a_model_reaches_the_agent_with_its_prompt,
     a_tool_gets_the_ids_of_its_call_and_turn,
     a_tool_knows_the_sub_agent_that_calls_it,
 );

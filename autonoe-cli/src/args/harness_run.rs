@@ -36,7 +36,7 @@ pub(crate) struct HarnessRunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// How members work together: `graph` (each task after its dependencies), `parallel`,
-    /// `pipeline`, `race` (the first success wins) or `voting[:RANKING]` (the best result wins)
+    /// `pipeline`, `race` (the first success wins) or `voting[:RANKING]` (the best success wins)
     #[arg(long, value_name = "STRATEGY", default_value = "graph")]
     pub(crate) strategy: FleetStrategy,
     #[command(flatten)]

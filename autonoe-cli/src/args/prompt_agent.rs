@@ -33,13 +33,13 @@ pub(crate) struct PromptAgentArgs {
     #[arg(long, value_name = "USD", value_parser = cost, help_heading = "Limits")]
     max_cost: Option<CostUsd>,
     /// Maximum run time, for example 90m, 2h30m or 45s. The time until the flow is resumed does not
-    /// count, except after a crash
+    /// count, except if the flow was killed
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Limits")]
     max_time: Option<Duration>,
     /// Turn off the sandbox of the agent and of checks, like AUTONOE_NO_SANDBOX=1
     #[arg(long, help_heading = "Safety")]
     no_sandbox: bool,
-    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm`, `mv` and `git` commands that discard work, such as `push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     allow_destructive: bool,
 }

@@ -54,7 +54,7 @@ impl ModelCalls {
             }
             Notification::Error(failed) => {
                 if let Some(call) = self.open.take() {
-                    let error = Failure::retryable("model_failed", &failed.error.message);
+                    let error = Failure::permanent("model_failed", &failed.error.message);
                     call.failed(&error, TokenUsage::default());
                 }
                 self.reset();

@@ -64,6 +64,19 @@ async fn a_picture_of_a_failed_call_reaches_the_model() {
     assert_eq!(status, ToolStatus::Error, "{output}");
 }
 
+// Shows: framework/tools/llm-assist-required-with-prompt
+#[tokio::test]
+async fn a_request_for_a_model_reaches_the_agent_with_its_prompt() {
+    let (content, output, status) = photo(json!({"needs_model": true})).await;
+
+    let text = content[0]["text"].as_str().or(content.as_str());
+    let text = text.unwrap_or_default();
+    for part in ["LLM_ASSIST_REQUIRED", "Describe the photo."] {
+        assert!(text.contains(part), "{content}");
+    }
+    assert_eq!(status, ToolStatus::Error, "{output}");
+}
+
 // Shows: framework/tools/context-session-id-message-id, framework/tools/agent-name
 // Shows: framework/tools/message-id
 #[tokio::test]
@@ -111,5 +124,7 @@ async fn a_tool_gets_the_ids_of_its_call_and_turn() {
     assert_eq!(turns[0], turns[1]);
     assert_ne!(turns[1], turns[2]);
     assert!(contexts.iter().all(|context| context.session == session));
+    // Codex has no sub-agents in a session.
+    assert!(contexts.iter().all(|context| context.agent.is_none()));
     setting.assert_nothing_is_left();
 }

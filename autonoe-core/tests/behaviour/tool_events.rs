@@ -329,3 +329,33 @@ async fn a_call_without_an_id_ends_with_its_title_and_code() {
     ids.sort();
     assert_eq!(ids, ["\"a\"", "\"b\""]);
 }
+
+// Shows: framework/tools/call-ids-of-other-acp-agents
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_announced_by_another_name_ends_as_other_without_title_and_code() {
+    let backend = OwnBackend::new(move |spec| {
+        let called = stream::once(async move {
+            calls_without_id(spec, 100).await;
+            Ok(StreamEvent::text("working"))
+        });
+        let input = json!({"count": 100});
+        stream::iter([Ok(StreamEvent::tool_invocation("a", "other", input))])
+            .chain(called)
+            .chain(stream::iter([
+                Ok(StreamEvent::tool_response("a", "..", ToolStatus::Ok)),
+                done(),
+            ]))
+            .boxed()
+    });
+    let bench = Bench::with(ScriptedBackend::new([]));
+
+    let runner = bench.runner().agents(Arc::new(backend));
+    let runner = runner.tool(Printer.into_tool()).max_iterations(1);
+    bench.run(runner).await;
+
+    let ended = &events_named(&bench, &["tool_ended"])[0];
+    let details = ["callId", "tool", "title", "error"].map(|key| &ended[key]);
+    assert_eq!(json!(details), json!(["a", "other", null, null]));
+    let progress = events_named(&bench, &["tool_progress"]);
+    assert_eq!(progress[0]["callId"], Value::Null);
+}

@@ -287,8 +287,12 @@ fn nested(
     let name = condition.take_text("type").unwrap_or_default();
     let mut config = condition.take_object("config");
     let most = take_count(&mut config, "maxIterations");
-    condition.drop_rest(&[]);
     let (kind, config) = completion(&name, config, most, has_end);
+    if most.is_some() && kind != CompletionType::IterationBudget {
+        let message = "only a budget of iterations has a number of iterations";
+        condition.dropped_item("config", "maxIterations", message);
+    }
+    condition.drop_rest(&[]);
     let count = counts.entry(kind.name()).or_default();
     *count += 1;
     match count {

@@ -95,6 +95,12 @@ pub fn import(dir: &Path) -> Result<ImportedFlow, LoadError> {
         );
         LoadError::new(finding)
     })?;
+    if name.as_str() != agent.name {
+        let message =
+            format!("changed to `{name}`: names have lower-case letters, digits, - and _");
+        let file = Path::new(AGENT_FILE);
+        notes.add(ImportNoteKind::Changed, file, "/name".to_owned(), message);
+    }
     let imported = ImportedFlow {
         name: name.clone(),
         files,

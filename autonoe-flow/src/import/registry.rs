@@ -39,6 +39,7 @@ const VALIDATION_REASONS: &[(&str, &str)] = &[
     ("c2", "a retry sends the same prompt"),
     ("c3", "a retry sends the same prompt"),
     ("address", "a retry sends the same prompt"),
+    ("name", "checks have no names"),
     ("description", "checks have no names"),
     ("outputSchemaRef", "outputs of steps have no schemas"),
 ];
@@ -389,9 +390,7 @@ fn checks(
             actions.extend(command.clone());
         }
         let retry = retry(step.take_object("onFailure"));
-        for key in ["stepId", "name"] {
-            step.take(key);
-        }
+        step.take("stepId");
         step.drop_rest(VALIDATION_REASONS);
         let mut fields = Map::new();
         if !actions.is_empty() {
@@ -484,7 +483,11 @@ fn command(mut validator: Source<'_>) -> Option<Value> {
 /// Translates the reaction to a failed validation into a retry policy.
 fn retry(mut from: Source<'_>) -> Value {
     let most = take_count(&mut from, "maxAttempts");
-    let policy = match from.take_text("action").as_deref() {
+    let action = from.take_text("action");
+    if most.is_some() && matches!(action.as_deref(), Some("abort" | "skip")) {
+        from.dropped("maxAttempts", "this action does not retry");
+    }
+    let policy = match action.as_deref() {
         Some("abort") => json!({"maxRetries": 0, "onExhausted": "error"}),
         Some("skip") => json!({"maxRetries": 0, "onExhausted": "skip"}),
         action => {

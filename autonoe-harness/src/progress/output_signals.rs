@@ -101,12 +101,25 @@ mod tests {
     // Shows: fleets/progress/output-diff
     #[test]
     fn large_outputs_are_compared_at_their_end() {
-        let before = "ä word ".repeat(200_000);
+        let end = "ä word ".repeat(COMPARED);
+        let (before, now) = (format!("old {end}"), format!("new {end}"));
+        assert_eq!(difference_until(&before, &now, None), 0.0);
+
         let now = format!("{before} and more");
-
         let found = difference_until(&before, &now, None);
+        assert!(0.0 < found && found < 0.2, "{found}");
+    }
 
-        assert!(found < 0.2, "{found}");
+    // Shows: fleets/progress/output-diff
+    #[test]
+    fn a_comparison_ends_at_its_deadline() {
+        let words = |from: usize| Vec::from_iter((from..from + 8_000).map(|n| n.to_string()));
+        let (before, now) = (words(0).join(" "), words(4_000).join(" "));
+        let complete = difference_until(&before, &now, None);
+
+        let found = difference_until(&before, &now, Some(Instant::now()));
+
+        assert!(found > complete, "{found} {complete}");
     }
 
     // Shows: fleets/progress/markers

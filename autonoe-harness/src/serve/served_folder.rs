@@ -41,6 +41,8 @@ pub(super) struct ServedFolder {
     named: BTreeSet<String>,
     texts: TextFiles,
     is_paused: bool,
+    /// Whether the run has reported its progress to this process.
+    has_reported: bool,
     stop: Option<String>,
 }
 
@@ -76,6 +78,7 @@ impl ServedFolder {
             named: BTreeSet::new(),
             texts: TextFiles::default(),
             is_paused: false,
+            has_reported: false,
             stop: None,
         })
     }
@@ -158,7 +161,8 @@ impl ServedFolder {
 
     fn read_pause_request(&mut self) -> Result<(), FolderError> {
         let wanted = self.folder.is_pause_requested()?;
-        let resumes = self.folder.take_resume_request()?;
+        // Before that, the question is the one of an earlier process, and nobody waits yet.
+        let resumes = self.has_reported && self.folder.take_resume_request()?;
         if wanted == self.is_paused {
             let asks = self.state.progress.question.is_some();
             if resumes && asks && !self.is_paused {

@@ -131,8 +131,9 @@ async fn an_instruction_is_shared_after_its_delivery() {
     assert_eq!(events[1].1, about);
 }
 
+// Shows: fleets/state/projection
 #[tokio::test]
-async fn a_state_behind_the_journal_catches_up_without_duplicate_events() {
+async fn a_changed_state_is_rebuilt_from_the_journal_without_duplicate_events() {
     let project = Project::new();
     let agents = project.agents(PACE);
     let mut order = order(&[("a", &[])], Graph::default());
@@ -147,9 +148,11 @@ async fn a_state_behind_the_journal_catches_up_without_duplicate_events() {
     run.run(&RunControl::new()).await.expect("it ends");
     let home = project.home();
     let folder = home.member_folder("f", &MemberId::new("a")).expect("an id");
-    for name in ["state.db", "state.db-wal", "state.db-shm"] {
-        let _ = std::fs::remove_file(folder.path().join(name));
-    }
+    let database = rusqlite::Connection::open(folder.path().join("state.db"));
+    let database = database.expect("it opens");
+    let changed = database.execute("UPDATE tasks SET status = 'pending'", []);
+    assert_eq!(changed.expect("writable"), 2);
+    drop(database);
 
     let context = JobContext::new(RunControl::new(), |_| {});
     let order = folder.order().expect("an order");

@@ -264,6 +264,7 @@ mod tests {
         }
     }
 
+    // Shows: framework/models/context-length
     #[test]
     fn a_conversation_that_stays_too_long_is_not_shortened_for_ever() {
         let overflow = ModelError::new(ModelErrorCode::ContextLengthExceeded, "too long");
@@ -278,6 +279,7 @@ mod tests {
         assert_eq!(rounds.before_call(false, true), LoopStep::Compact);
     }
 
+    // Shows: framework/models/long-delays
     #[test]
     fn other_failures_are_final() {
         for code in ModelErrorCode::ALL {

@@ -128,6 +128,7 @@ mod tests {
         assert_eq!(kind(&refused().with_status(401)), "authentication");
     }
 
+    // Shows: framework/models/long-delays
     #[test]
     fn a_long_wait_is_a_quota_and_a_short_one_is_not() {
         let limited = |seconds| {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use autonoe_core::tool::{Attachment, ToolDefinition};
+use autonoe_core::tool::{Attachment, ToolDefinition, ToolErrorCode};
 use autonoe_core::{Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00
 /// The tool `photo`: returns a picture, and records the context of each call.
 ///
 /// With `{"fails": true}` it fails with the code `FILM_FULL` and returns the picture too.
+/// With `{"needs_model": true}` it requests a model.
 #[derive(Debug)]
 pub struct Camera {
     definition: ToolDefinition,
@@ -26,7 +27,9 @@ impl Camera {
 
     /// Creates the tool.
     pub fn new() -> Arc<Self> {
-        let schema = json!({"type": "object", "properties": {"fails": {"type": "boolean"}}});
+        let schema = json!({"type": "object", "properties": {
+            "fails": {"type": "boolean"}, "needs_model": {"type": "boolean"},
+        }});
         Arc::new(Self {
             definition: ToolDefinition::new("photo", "Takes a photo.", schema).read_only(),
             contexts: Mutex::default(),
@@ -50,6 +53,13 @@ impl Tool for Camera {
         let contexts = self.contexts.lock();
         let mut contexts = contexts.unwrap_or_else(PoisonError::into_inner);
         contexts.push(context.clone());
+        if input["needs_model"] == true {
+            let code = ToolErrorCode::LLM_ASSIST_REQUIRED.as_str();
+            let request = json!({
+                "action": code, "prompt": "Describe the photo.", "message": "it is dark",
+            });
+            return Ok(ToolOutput::json(&request).with_metadata(ToolOutput::ERROR, code));
+        }
         let picture = Attachment {
             media_type: "image/png".to_owned(),
             name: Some("photo.png".to_owned()),

@@ -133,6 +133,9 @@ async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_su
         (&calls[1]["tool"], &calls[1]["outcome"]),
         (&json!("Bash"), &json!("failed"))
     );
+    assert_eq!(calls[1]["input"], r#"{"command":"npm test"}"#);
+    let output = calls[1]["output"].as_str().unwrap_or_default();
+    assert!(output.contains("denied by grants"), "{output}");
     assert_eq!(calls.as_array().map(Vec::len), Some(2));
 }
 

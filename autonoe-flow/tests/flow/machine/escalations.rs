@@ -53,7 +53,8 @@ fn an_escalation_to_a_step_runs_it_and_then_resumes_restarts_or_aborts() {
 #[test]
 fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
-    let mut script = Script::with_steps(json!({"a": a, "lead": step("a")})).checks([false]);
+    let steps = json!({"a": a, "lead": step("b"), "b": step("end")});
+    let mut script = Script::with_steps(steps).checks([false]);
     let mut action = script.begin();
     let mut seen = Vec::new();
     while !matches!(action, FlowAction::Finish(_)) {
@@ -79,9 +80,10 @@ fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed(
 #[test]
 fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
-    // A step that runs for an escalation does not use its fallback.
+    // A step that runs for an escalation uses neither its fallback nor its escalation.
     let retry = json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b"});
-    let lead = checked("end", json!({"retry": retry}));
+    let escalation = json!({"escalateTo": "b"});
+    let lead = checked("end", json!({"retry": retry, "escalation": escalation}));
 
     let script = Script::with_steps(json!({"a": a, "lead": lead, "b": step("end")}))
         .checks([false, false])

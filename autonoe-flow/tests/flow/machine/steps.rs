@@ -282,8 +282,9 @@ fn the_completion_waits_for_a_verdict_while_the_flow_has_another_path() {
 #[test]
 fn a_failed_completion_check_is_retried_as_often_as_the_step() {
     let mut a = step("end");
-    a["retry"] = json!({"maxRetries": 1});
-    let mut script = Script::with_steps(json!({"a": a}));
+    // A completion check does not use the fallback of the step.
+    a["retry"] = json!({"maxRetries": 1, "onExhausted": "fallback", "fallbackStep": "b"});
+    let mut script = Script::with_steps(json!({"a": a, "b": step("end")}));
     script.completions = [Err(FlowErrorKind::CompletionCheck); 2].into();
 
     let expected = [

@@ -140,8 +140,8 @@ pub(super) fn candidate_warnings(strategy: &dyn Strategy, roadmap: &Roadmap) -> 
         .filter(|task| task.cli.is_some() || task.model.is_some())
         .map(|task| {
             format!(
-                "the backend and the model of the task {:?} are ignored: each candidate does all \
-                 tasks on its own",
+                "the task {:?} names a backend or a model, which has no effect in a race or a vote: \
+                 each candidate does all tasks on its own backend and model",
                 task.id.as_str()
             )
         })
