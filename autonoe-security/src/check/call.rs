@@ -6,7 +6,7 @@ use super::directories::Directories;
 use super::write_target::{self, Root};
 use super::{option_safe, path};
 use crate::policy::{Mode, Policy, Profile};
-use crate::syntax::{Assignment, Span};
+use crate::syntax::{Assignment, Span, Word};
 use crate::{Denial, Rule};
 
 /// The result of a check: nothing, or a denial.
@@ -73,6 +73,8 @@ pub(crate) struct Call<'c, 'w, 's> {
     pub(crate) wrapper_variables: &'c [String],
     /// The input, if it is a literal here-document.
     pub(crate) input: Option<&'s str>,
+    /// The file that the input is redirected from, if there is no other input.
+    pub(crate) input_file: Option<&'s Word<'s>>,
     /// The number of enclosing wrappers.
     pub(crate) depth: usize,
 }

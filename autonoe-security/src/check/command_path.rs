@@ -1,7 +1,7 @@
 //! Commands that are called by a path.
 
 use super::call::Call;
-use super::commands::scripts;
+use super::commands::{built_programs, scripts};
 use super::{extensions, path, remedy};
 use crate::policy::Profile;
 use crate::{Denial, Rule};
@@ -48,6 +48,9 @@ pub(crate) fn resolve_name<'c>(
     }
     if !name.is_empty() && call.is_in_project(written) {
         scripts::check(call, written, call.span)?;
+        return Ok(CommandName::Script);
+    }
+    if built_programs::is_built(call, written) {
         return Ok(CommandName::Script);
     }
     let reason = format!("Command '{written}' is not in the allowlist");

@@ -23,6 +23,8 @@ pub(crate) struct Directories<'p> {
     possible: SmallVec<Cow<'p, str>>,
     /// Whether any directory below the possible ones is possible as well, because a loop descended.
     and_below: bool,
+    /// The directories before the last `cd`, if the text proves that it succeeded.
+    previous: Option<SmallVec<Cow<'p, str>>>,
 }
 
 /// Resolves symlinks in front of `..`, if there is a resolver.
@@ -74,6 +76,7 @@ impl<'p> Directories<'p> {
             symlinks: Symlinks::default(),
             possible: SmallVec::from(Cow::Borrowed(project)),
             and_below: false,
+            previous: None,
         }
     }
 
@@ -147,7 +150,9 @@ impl<'p> Directories<'p> {
     /// Returns the directories after `cd path`.
     pub(crate) fn enter(&self, path: &str) -> Option<Self> {
         if self.and_below && path::stays_below(path) {
-            return Some(self.clone());
+            let mut entered = self.clone();
+            entered.previous = None;
+            return Some(entered);
         }
         let mut entered = Self {
             project: self.project,
@@ -155,10 +160,20 @@ impl<'p> Directories<'p> {
             symlinks: self.symlinks,
             possible: SmallVec::default(),
             and_below: self.and_below && !path.starts_with('/'),
+            previous: (!self.and_below).then(|| self.possible.clone()),
         };
         for place in self.resolve(path)? {
             entered.add(Cow::Owned(place));
         }
+        Some(entered)
+    }
+
+    /// Returns the directories after `cd -`; `None` if an earlier `cd` may have failed, because then
+    /// the previous directory is that of the process that started the shell.
+    pub(crate) fn enter_previous(&self) -> Option<Self> {
+        let mut entered = self.clone();
+        entered.possible = self.previous.clone()?;
+        entered.previous = Some(self.possible.clone());
         Some(entered)
     }
 
@@ -174,7 +189,7 @@ impl<'p> Directories<'p> {
     /// Returns the directories below `folder`, if the text does not determine which one it is.
     pub(crate) fn enter_below(&self, folder: &str) -> Option<Self> {
         let mut entered = self.enter(folder)?;
-        entered.and_below = true;
+        entered.include_below();
         Some(entered)
     }
 
@@ -216,6 +231,9 @@ impl<'p> Directories<'p> {
     /// Adds the directories of `other`.
     pub(crate) fn include(&mut self, other: &Self) {
         self.and_below |= other.and_below;
+        if self.previous != other.previous {
+            self.previous = None;
+        }
         for directory in &other.possible {
             self.add(directory.clone());
         }
@@ -224,6 +242,7 @@ impl<'p> Directories<'p> {
     /// Adds everything below.
     pub(crate) fn include_below(&mut self) {
         self.and_below = true;
+        self.previous = None;
     }
 
     fn add(&mut self, directory: Cow<'p, str>) {
@@ -240,6 +259,7 @@ impl<'p> Directories<'p> {
 
     /// Stops distinguishing the directories.
     fn widen(&mut self) {
+        self.previous = None;
         let all = std::mem::take(&mut self.possible);
         self.and_below = true;
         for directory in all {
@@ -274,6 +294,20 @@ mod tests {
 
         assert_eq!(places(&directories, "../a"), ["/a", "/p/a"]);
         assert_eq!(directories.only(), None);
+    }
+
+    #[test]
+    fn the_previous_directory_is_known_only_after_a_successful_cd() {
+        let directories = Directories::at("/p");
+        assert!(directories.enter_previous().is_none());
+        let mut entered = directories.enter("src").expect("known");
+        let back = entered.enter_previous().expect("known");
+        assert_eq!(back.only(), Some("/p"));
+        assert_eq!(back.enter_previous().expect("known").only(), Some("/p/src"));
+
+        entered.include(&directories);
+
+        assert!(entered.enter_previous().is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
     remedy, spelled_options,
 };
 use crate::policy::{Mode, Profile};
-use crate::syntax::Assignment;
+use crate::syntax::{Assignment, Word};
 use crate::{Denial, Rule};
 
 /// Maximum number of wrappers around a command: `timeout 5 command env ..`.
@@ -27,6 +27,8 @@ pub(crate) struct Argv<'c, 'w, 's> {
     pub(crate) wrapper_variables: &'c [String],
     /// Its input, if that is a literal here-document.
     pub(crate) input: Option<&'s str>,
+    /// The file that its input is redirected from, if there is no other input.
+    pub(crate) input_file: Option<&'s Word<'s>>,
     pub(crate) depth: usize,
 }
 
@@ -63,6 +65,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             arrays: self.arrays,
             wrapper_variables: self.wrapper_variables,
             input: self.input,
+            input_file: self.input_file,
             depth: self.depth,
         };
         if written.is_empty() {
@@ -154,6 +157,7 @@ impl<'w, 's> Call<'_, 'w, 's> {
             arrays: &[],
             wrapper_variables: handed,
             input: None,
+            input_file: None,
             depth: self.depth + 1,
         };
         argv.judge().map(|_moved| ())
@@ -246,8 +250,8 @@ fn check_tool(
 
 /// Tools that install, build or empty folders, and so have options with broad effects.
 const BUILDERS: &[&str] = words!(
-    "bun bundle bundler cargo composer conda deno gem go hatch nox npm pdm pip pip3 pipx pnpm",
-    "poetry pytest rustc rustup tox tsc uv vite webpack yarn",
+    "bun bundle bundler cargo composer conda deno gem go hatch nox npm pdm pip pip3 pipenv pipx",
+    "pnpm poetry pytest rustc rustup tox tsc uv vite webpack yarn",
 );
 
 /// Judges a command as written, and with each value that the script assigns to its variables.
@@ -259,7 +263,7 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
     };
     // The command that it starts is judged by itself.
     let own = match call.name {
-        "bundle" | "bundler" | "pdm" | "poetry" | "uv" => own_args(call.name, call.args),
+        "bundle" | "bundler" | "pdm" | "pipenv" | "poetry" | "uv" => own_args(call.name, call.args),
         _ => call.args,
     };
     let mut args = own.iter().take_while(|arg| !arg.is("--"));

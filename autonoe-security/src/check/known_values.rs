@@ -124,32 +124,6 @@ fn text_of(parts: &[Part<'_>]) -> Option<String> {
     Some(text)
 }
 
-/// Returns the paths that `arg` becomes in a `for` loop over literal numbers; `None` if anything
-/// else in it is unknown.
-pub(super) fn loop_values(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<Vec<String>> {
-    let part = arg.unknown?.part?;
-    let is_text = |part: &Part<'_>| matches!(part, Part::Literal(_) | Part::Quoted(_));
-    let parts = arg.parts.iter().flat_map(|part| match part {
-        Part::DoubleQuoted(inner) => &inner[..],
-        part => std::slice::from_ref(part),
-    });
-    if parts.filter(|part| !is_text(part)).count() != 1 {
-        return None;
-    }
-    let mut values = Vec::new();
-    for word in scope.loop_words(part, arg.span.start())? {
-        for parts in braces::expand(&word.parts)? {
-            let text = static_text(&parts)?;
-            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            if values.len() == MOST_VALUES || !is_number {
-                return None;
-            }
-            values.push(format!("{}{text}{}", arg.text, text_after(arg, part)));
-        }
-    }
-    Some(values)
-}
-
 /// Returns the text after `part` in an argument, up to the next expansion.
 fn text_after(arg: &Arg<'_>, part: &Part<'_>) -> String {
     let parts = arg.parts.iter().flat_map(|part| match part {

@@ -15,7 +15,7 @@ const INTERPRETERS: &[&str] =
 /// Programs that start another one, whose name is among their words.
 const STARTERS: &[&str] = words!(
     "sudo timeout command env nohup nice stdbuf setsid time xargs find npx bunx npm pnpm yarn uv",
-    "poetry pdm hatch pipx conda bundle bundler rustup composer",
+    "poetry pdm pipenv hatch pipx conda bundle bundler rustup composer",
 );
 
 /// Checks that no download is piped into an interpreter.

@@ -204,7 +204,11 @@ fn is_several(part: &Part<'_>) -> bool {
 
 /// Returns the value of the variable `name` if it is set once, to plain text, before `before`; and
 /// whether the assignment is certainly executed.
-fn static_value<'s>(scope: &Scope<'s>, name: &str, before: usize) -> Option<(Cow<'s, str>, bool)> {
+pub(crate) fn static_value<'s>(
+    scope: &Scope<'s>,
+    name: &str,
+    before: usize,
+) -> Option<(Cow<'s, str>, bool)> {
     let variable = scope.survey().variable(name)?;
     let [given] = &variable.values[..] else {
         return None;

@@ -17,6 +17,33 @@ pub(crate) fn is_mktemp_output(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
     }
 }
 
+/// Returns the path after the output of `mktemp` in `arg`, with its patterns: `/*.tgz` in
+/// `"$dir"/*.tgz`. It starts with a slash, so `arg` is an absolute path, or several.
+pub(crate) fn path_below(scope: &Scope<'_>, arg: &Arg<'_>) -> Option<String> {
+    let parts = arg.parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    });
+    let [Part::DoubleQuoted(first), ..] = &arg.parts[..] else {
+        return None;
+    };
+    let is_made = first
+        .first()
+        .is_some_and(|part| is_temporary(scope, part, arg.span.start()));
+    if !is_made {
+        return None;
+    }
+    let mut below = String::new();
+    for part in parts.skip(1) {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) => below.push_str(text),
+            Part::Glob(glob) => below.push(*glob),
+            _ => return None,
+        }
+    }
+    below.starts_with('/').then_some(below)
+}
+
 /// Returns whether the expansion `part`, used at `at`, is the output of `mktemp`.
 pub(crate) fn is_temporary(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
     // With another temporary folder, the value is not known to be absolute.
@@ -71,11 +98,24 @@ fn is_mktemp(part: &Part<'_>) -> bool {
         return false;
     };
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    names_temporary_file(&words)
+}
+
+/// Returns whether the words are `mktemp ..` in the usual temporary folder, so that it prints an
+/// absolute path or nothing.
+pub(crate) fn prints_absolute_path(scope: &Scope<'_>, words: &[&str]) -> bool {
+    names_temporary_file(words)
+        && scope.survey().variable("TMPDIR").is_none()
+        && !scope.inherits("TMPDIR")
+}
+
+/// Returns whether the words are `mktemp ..` with a name in the temporary folder.
+fn names_temporary_file(words: &[&str]) -> bool {
     let is_template = |name: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_plain)
     };
-    match &words[..] {
+    match words {
         ["mktemp"] | ["mktemp", "-d"] => true,
         ["mktemp", "-t", name] | ["mktemp", "-d", "-t", name] | ["mktemp", "-dt", name] => {
             is_template(name)

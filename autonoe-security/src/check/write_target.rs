@@ -4,7 +4,7 @@ use super::arg::Arg;
 use super::call::{Call, Checked};
 use super::context::Context;
 use super::directories::Directories;
-use super::{known_values, path, protected_state, symlinks, temporary};
+use super::{path, protected_state, sample_values, symlinks, temporary};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
 
@@ -51,7 +51,7 @@ fn check_in(
         if temporary::is_mktemp_output(context.scope, target) {
             return Ok(());
         }
-        if let Some(paths) = known_values::loop_values(context.scope, target) {
+        if let Some(paths) = sample_values::texts(context.scope, target) {
             let mut paths = paths.into_iter().map(|path| Arg::plain(path, target.span));
             return paths.try_for_each(|path| check_in(mode, context, directories, &path, root));
         }

@@ -63,7 +63,7 @@ impl Profile {
                 "pytest tox nox mypy pyright ruff flake8 pylint black django-admin flask uvicorn",
                 "gunicorn alembic autopep8 bandit basedpyright celery coverage daphne hypercorn",
                 "isort pre-commit pycodestyle pydocstyle pyflakes uvx yapf jupyter maturin mkdocs",
-                "pip-audit pip-compile pip-sync sphinx-build streamlit twine",
+                "pip-audit pip-compile pip-sync pipenv radon sphinx-build streamlit twine vulture",
             ),
             Self::Ruby => words!(
                 "ruby irb gem bundle bundler rake thor rspec minitest cucumber rubocop standard",

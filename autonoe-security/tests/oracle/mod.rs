@@ -116,7 +116,9 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
         let listed = name.rsplit('/').next().unwrap_or(name);
         // A script of the project is allowed by its path, from any directory of the shell.
         let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
-        let is_script = name.contains('/') && !is_elsewhere;
+        // In `/tmp`, so is a program that the text has just built.
+        let is_built = name.starts_with("/tmp/") && explained.verdict.is_allowed();
+        let is_script = name.contains('/') && (!is_elsewhere || is_built);
         seen.iter().any(|it| it == name) && (is_script || is_listed(validator, listed))
     };
     names.iter().find(|name| !runs(name)).cloned()

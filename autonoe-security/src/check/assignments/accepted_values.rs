@@ -19,6 +19,8 @@ pub(super) enum AcceptedValues {
     Word,
     /// A word that may contain dots: a version, a module, a host. Never `..`.
     Name,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// Options, separated by blanks, each described by one of these: `-x` is itself, `-x*` a
     /// prefix, `-x~y*` an option and its value, which is neither an option nor `@file`.
     Options(&'static [&'static str]),
@@ -52,6 +54,7 @@ impl AcceptedValues {
             Self::Output => "use a literal path inside the project or /tmp",
             Self::BuildFolder => "use a literal path below target, build or /tmp",
             Self::Anything | Self::AnythingKnown => "write the value literally",
+            Self::OneOf(_) => "use a value that switches it off, or leave it out",
             Self::Word | Self::Name => "set it to a plain literal word",
             Self::Locale => "use C or a UTF-8 locale",
             Self::TimeZone => "use a literal name such as UTC or Europe/Berlin",
@@ -94,6 +97,7 @@ impl AcceptedValues {
             Self::Name => {
                 text.bytes().all(|byte| is_word_byte(byte) || byte == b'.') && !text.contains("..")
             }
+            Self::OneOf(words) => words.contains(&text.as_ref()),
             Self::Options(harmless) => are_options(harmless, &text),
             Self::ProjectPath => {
                 directories.all_locations(&text, is_in_project) && !text.contains(path::NOTE)

@@ -24,12 +24,7 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
                 args = rest;
                 break;
             }
-            Some("-") => {
-                let reason = "the previous directory is unknown".to_owned();
-                return Err(deny(first, reason).instead(
-                    "use ( cd DIRECTORY && COMMAND ), which returns to the previous directory, or name the directory",
-                ));
-            }
+            Some("-") => return enter_previous(call, first),
             Some(option) if option.starts_with('-') => {
                 return Err(call.deny_flag(Rule::R25, option, first.span));
             }
@@ -57,6 +52,32 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
         }
     }
     all.ok_or_else(|| not_known(target))
+}
+
+/// Returns the directories after `cd -`.
+///
+/// If nothing follows an earlier `cd`, it only prints the name of a directory.
+fn enter_previous<'w>(
+    call: &Call<'_, 'w, '_>,
+    target: &Arg<'_>,
+) -> Result<Directories<'w>, Denial> {
+    let scope = call.context.scope;
+    let is_set = scope.survey().variable("OLDPWD").is_some();
+    if let Some(back) = call.directories.enter_previous().filter(|_| !is_set) {
+        return Ok(back);
+    }
+    let may_have_moved = call.directories.only() != Some(call.policy().project_dir());
+    let rest = scope.text().get(target.span.end()..).unwrap_or_default();
+    let rest = rest.trim_matches([' ', '\t', '\n', ';']);
+    let is_last = matches!(rest, "" | ">/dev/null" | "> /dev/null") && call.depth == 0;
+    if is_last && may_have_moved && !has_trap(scope.script()) {
+        return Ok(call.directories.clone());
+    }
+    let reason = "the previous directory is unknown, if an earlier cd fails".to_owned();
+    Err(deny(target, reason).instead(
+        "use (cd DIRECTORY && COMMAND), which returns to the previous directory, or cd DIRECTORY \
+         && COMMAND && cd -",
+    ))
 }
 
 /// Returns the directories of `target`, if commands may run there.
@@ -103,7 +124,10 @@ fn deny(target: &Arg<'_>, reason: String) -> Denial {
 }
 
 fn not_known(target: &Arg<'_>) -> Denial {
-    deny(target, "the directory is unknown until it runs".to_owned())
+    deny(target, "the directory is unknown until it runs".to_owned()).instead(
+        "name a directory of the project; for several, use \
+         for d in DIR/*/; do (cd \"$d\" && COMMAND); done",
+    )
 }
 
 fn escapes(target: &Arg<'_>, folder: &str) -> Denial {

@@ -59,7 +59,10 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("--") => true,
             Some(text) => is_job(text),
-            None => processes::are_own(call.context.scope, &arg.parts),
+            None => {
+                processes::are_own(call.context.scope, &arg.parts)
+                    || processes::may_be_own(call, &arg.parts)
+            }
         };
         if !is_fine {
             let reason = "kill may end a process that the agent did not start";

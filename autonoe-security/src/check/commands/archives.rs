@@ -7,6 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, ParsedArg};
 use crate::check::write_target::{Root, escapes};
+use crate::check::{sample_values, temporary};
 use crate::option_table::OptionArity;
 use crate::{Denial, Rule};
 
@@ -43,7 +44,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         return deny_tar(call, "tar has no action");
     };
     let mut args = with_dashes(first, call.args).unwrap_or_else(|| call.args.to_vec());
-    name_one_match(&mut args);
+    name_one_match(call, &mut args);
     let dashed = Call {
         args: &args,
         ..*call
@@ -74,7 +75,11 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         return deny_tar(call, "tar needs one action and one archive");
     };
     // A colon may name a host, to which tar connects by running a program.
-    let is_local = archive.known().is_some_and(|path| !path.contains(':'));
+    let samples = || sample_values::texts(call.context.scope, archive);
+    let is_local = match archive.known() {
+        Some(path) => !path.contains(':'),
+        None => samples().is_some_and(|paths| paths.iter().all(|path| !path.contains(':'))),
+    };
     if !is_local {
         let reason = "the archive is not known to be a file of this machine";
         return Err(Denial::by(Rule::R97, archive.span, reason)
@@ -123,12 +128,18 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
 /// Replaces a pattern for the archive to read, such as `dist/*.tgz`, by one of its matches.
 ///
 /// Each match starts with a literal directory, so it is neither an option nor a host. Further
-/// matches are names of members.
-fn name_one_match(args: &mut [Arg<'_>]) {
+/// matches are names of members. The same holds below the output of `mktemp`.
+fn name_one_match(call: &Call<'_, '_, '_>, args: &mut [Arg<'_>]) {
     let is_short = |arg: &Arg<'_>| arg.text.starts_with('-') && !arg.text.starts_with("--");
+    let is_below_temporary = |arg: &Arg<'_>| {
+        let below = temporary::path_below(call.context.scope, arg);
+        below.is_some_and(|below| !below.contains(':'))
+    };
     let writes = |arg: &Arg<'_>| {
         let text = arg.text.as_ref();
-        arg.unknown.is_some() || text.starts_with("--") || (is_short(arg) && text.contains('c'))
+        (arg.unknown.is_some() && !is_below_temporary(arg))
+            || text.starts_with("--")
+            || (is_short(arg) && text.contains('c'))
     };
     if args.iter().any(writes) {
         return;
@@ -140,7 +151,8 @@ fn name_one_match(args: &mut [Arg<'_>]) {
         let literal = wild.map_or("", |at| &archive.text[..at]);
         let has_directory =
             literal.contains('/') && !literal.starts_with('-') && !literal.contains(':');
-        if is_value && archive.is_static() && has_directory && !archive.tilde {
+        let is_pattern = archive.is_static() && has_directory && !archive.tilde;
+        if is_value && (is_pattern || is_below_temporary(archive)) {
             *archive = Arg::plain("./archive", archive.span);
         }
     }

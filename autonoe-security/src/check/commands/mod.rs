@@ -4,6 +4,7 @@ mod archives;
 mod awk;
 mod base;
 mod brackets;
+pub(super) mod built_programs;
 mod chmod;
 mod code_source;
 mod compression;

@@ -3,14 +3,15 @@
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::credentials;
-use crate::check::numeric;
+use crate::check::{numeric, sample_values};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
 /// Returns the possible texts of a program, if all of it is known.
 ///
-/// An expansion that is certainly a number counts as a digit: `sed -n "${n}p"`. A variable whose
-/// assignment may have been skipped adds a second text, without its value.
+/// An expansion that is certainly a number counts as a digit: `sed -n "${n}p"`. A hash of a commit
+/// and a date count as each of their samples. A variable whose assignment may have been skipped adds
+/// a second text, without its value.
 pub(super) fn program_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Vec<String>> {
     if let Some(text) = arg.known() {
         let texts = [Some(text), arg.without_variables.as_deref()];
@@ -22,9 +23,12 @@ pub(super) fn program_texts(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Ve
     }
     let mut written = Written::default();
     let is_known = written.add(call, &arg.parts);
+    if !is_known {
+        return sample_values::texts(call.context.scope, arg);
+    }
     // The value of an option in the same argument has the parts of the whole argument.
     let is_whole = written.text.get(..written.first_number?) == Some(arg.text.as_ref());
-    (is_known && is_whole).then(|| vec![written.text])
+    is_whole.then(|| vec![written.text])
 }
 
 /// Text with a digit for every number.

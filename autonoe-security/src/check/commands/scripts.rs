@@ -1,5 +1,6 @@
 //! Scripts and programs of the project, started by path.
 
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Owner};
 use crate::check::options::ParsedArg;
 use crate::check::{path, symlinks};
@@ -134,10 +135,22 @@ const SHELLCHECK: OptionAllowList = OptionAllowList {
 
 /// Checks `shellcheck`. A `.shellcheckrc` of the project can make it read the files that a script
 /// sources, so it needs a profile that can run code.
+///
+/// Arguments that `xargs` appends may be any option: no option of shellcheck writes a file or runs a
+/// program, and the files that it may read are files that `xargs cat` may print.
 pub(super) fn shellcheck(call: &Call<'_, '_, '_>) -> Checked {
     runs_code_of_project(call, "scripts of the project")?;
     call.check_patterns()?;
-    SHELLCHECK.read(call).map(|_seen| ())
+    let is_appended = |arg: &Arg<'_>| {
+        let is_input = arg.unknown.is_some_and(|unknown| unknown.part.is_none());
+        is_input && arg.text.is_empty() && arg.parts.is_empty()
+    };
+    let written = call.args.iter().rposition(|arg| !is_appended(arg));
+    let written = Call {
+        args: &call.args[..written.map_or(0, |last| last + 1)],
+        ..*call
+    };
+    SHELLCHECK.read(&written).map(|_seen| ())
 }
 
 /// Returns whether a path goes up after a name, which may be a symlink, or leaves the project in

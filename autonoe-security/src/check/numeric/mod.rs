@@ -5,8 +5,10 @@
 //! known to be a number.
 
 mod counts;
+mod sequences;
 
 use self::counts::prints_a_number;
+pub(crate) use self::sequences::prints_numbers;
 use super::scope::Scope;
 use super::survey::{AssignmentRecord, Value};
 use crate::syntax::{
@@ -184,11 +186,19 @@ fn is_number(scope: &Scope<'_>, given: &AssignmentRecord<'_>, depth: usize) -> b
         Value::String { head, rest: [] } => is_integer(head),
         Value::OneOf(words) => words
             .iter()
-            .all(|word| is_numeric(scope, &word.parts, depth)),
+            .all(|word| is_numeric(scope, &word.parts, depth) || is_sequence(scope, word)),
         Value::Array(elements) => elements
             .iter()
             .all(|element| is_numeric(scope, &element.value.parts, depth)),
         Value::String { .. } | Value::Unknown => false,
+    }
+}
+
+/// Returns whether a word after `in` is `$(seq ..)`.
+fn is_sequence(scope: &Scope<'_>, word: &Word<'_>) -> bool {
+    match &word.parts[..] {
+        [Part::CommandSubstitution(inner)] => prints_numbers(scope, &inner.script),
+        _ => false,
     }
 }
 

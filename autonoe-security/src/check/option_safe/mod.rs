@@ -4,6 +4,7 @@ mod printers;
 
 use self::printers::{always_prints, prints_no_option, prints_one_word};
 use super::arg::Arg;
+use super::git_hashes;
 use super::numeric;
 use super::scope::Scope;
 use super::survey::Value;
@@ -252,6 +253,14 @@ fn parameter_is_no_option(
             && (splits == Splits::No || !scope.survey().enters_split_directory);
         return is_place || matches!(name, "?" | "#" | "$" | "!" | "HOME");
     };
+    if let [given] = &variable.values[..]
+        && matches!(given.value, Value::Unknown)
+        && !variable.is_array
+        && !variable.is_declared
+    {
+        let whole = splits == Splits::Yes;
+        return git_hashes::are_read_into(scope, given.at, parameter.span, whole);
+    }
     let memo = match splits {
         Splits::No => &variable.is_no_option_quoted,
         Splits::Yes => &variable.is_no_option_split,

@@ -1,7 +1,9 @@
 //! Commands whose output never looks like an option.
 
 use super::{Splits, is_list_part, is_word_option_safe};
+use crate::check::git_hashes::{self, HashLines};
 use crate::check::scope::Scope;
+use crate::check::temporary;
 use crate::syntax::{
     ArgWord, CommandKind, Part, Redirect, RedirectOperator, RedirectTarget, Script, SimpleCommand,
     Text,
@@ -22,6 +24,11 @@ pub(super) fn prints_one_word(script: &Script<'_>) -> bool {
                     .windows(2)
                     .any(|pair| matches!(pair, ["-n" | "--max-count", "1"]))
         }
+        ["git", "log", ref args @ ..] => args.contains(&"-1") || args.contains(&"--max-count=1"),
+        ["go", "list", "-m", "-f", _, name] | ["go", "list", "-f", _, name] => {
+            !name.contains("...") && name != "all"
+        }
+        ["go", "list", ..] => false,
         ["git", "merge-base", ref args @ ..] => !args.contains(&"--all") && !args.contains(&"-a"),
         ["git", "hash-object", ref args @ ..] => args.len() <= 2,
         _ => true,
@@ -100,6 +107,24 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
                 .iter()
                 .any(|option| arg.starts_with(option))
         }),
+        ["git", "log", ..] => match git_hashes::printed_lines(&words) {
+            Some(HashLines::Only) => true,
+            Some(HashLines::First) => splits == Splits::No,
+            None => false,
+        },
+        ["mktemp", ..] => temporary::prints_absolute_path(scope, &words),
+        ["go", "list", "-m", "-f", "{{.Dir}}", ref names @ ..]
+        | ["go", "list", "-f", "{{.Dir}}", ref names @ ..] => {
+            !names.iter().any(|name| name.starts_with('-')) && stays_one_word(scope, splits)
+        }
+        ["go", "env", "GOROOT" | "GOPATH" | "GOMODCACHE"]
+        | ["npm", "root" | "prefix"]
+        | ["bundle", "info", "--path", _]
+        | ["bundle", "info", _, "--path"] => stays_one_word(scope, splits),
+        ["bundle", "show", name] => !name.starts_with('-') && stays_one_word(scope, splits),
+        ["python" | "python3", "-c", program] => {
+            splits == Splits::No && prints_path_of_module(program)
+        }
         ["git", "describe", ..] => splits == Splits::No || marks_are_plain(simple),
         [
             "git",
@@ -108,6 +133,31 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
         ] => true,
         _ => false,
     }
+}
+
+/// Returns whether a program of Python only prints where a module is, which is an absolute path:
+/// `import x; print(x.__file__)`. Code of the module that prints something else could also act.
+fn prints_path_of_module(program: &str) -> bool {
+    let is_name = |text: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.".contains(&byte);
+        !text.is_empty() && text.bytes().all(is_part)
+    };
+    let Some((imports, printed)) = program.split_once(';') else {
+        return false;
+    };
+    let Some(names) = imports.trim().strip_prefix("import ") else {
+        return false;
+    };
+    let printed = printed.trim().strip_prefix("print(");
+    let Some(printed) = printed.and_then(|it| it.strip_suffix(')')) else {
+        return false;
+    };
+    let folder = printed.strip_prefix("os.path.dirname(");
+    let file = folder
+        .and_then(|it| it.strip_suffix(')'))
+        .unwrap_or(printed);
+    names.split(',').all(|name| is_name(name.trim()))
+        && file.strip_suffix(".__file__").is_some_and(is_name)
 }
 
 /// Returns whether the suffixes that `git describe` adds to a name contain no blanks.

@@ -1,13 +1,16 @@
 //! Traverses a script and judges every command in it.
 
 mod expansions;
+mod looped_names;
 mod simple;
 
 use super::context::Context;
 use super::directories::Directories;
 use super::{assignments, conditions, credentials, pipes, processes};
 use crate::Denial;
-use crate::syntax::{Command, CommandKind, Connector, Item, Pipeline, Runs, Script};
+use crate::syntax::{
+    Arithmetic, ArithmeticToken, Command, CommandKind, Connector, Item, Pipeline, Runs, Script,
+};
 
 type Checked = Result<(), Denial>;
 
@@ -157,7 +160,12 @@ impl<'w, 's> Context<'w, 's> {
                 for clause in &each.clauses {
                     self.arithmetic(clause, here)?;
                 }
-                self.repeated(here, &mut after, |now| self.script(&each.body, now))?;
+                let mut judge =
+                    || self.repeated(here, &mut after, |now| self.script(&each.body, now));
+                match first_assigned(&each.clauses[0]) {
+                    Some(variable) => self.scope.in_loop(variable, judge)?,
+                    None => judge()?,
+                }
             }
             CommandKind::Case(case) => {
                 self.word(&case.subject, here)?;
@@ -196,5 +204,18 @@ impl<'w, 's> Context<'w, 's> {
         }
         after.include(&now);
         Ok(())
+    }
+}
+
+/// Returns the variable that an expression sets first: `i` of `i = 0`.
+fn first_assigned<'t>(arithmetic: &'t Arithmetic<'_>) -> Option<&'t str> {
+    match &arithmetic.tokens[..] {
+        [
+            ArithmeticToken::Name { name, .. },
+            ArithmeticToken::Operator(operator),
+            ArithmeticToken::Number(_),
+            ..,
+        ] if operator == "=" => Some(name),
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Judges a simple command.
 
-use super::Checked;
+use super::{Checked, looped_names};
 use crate::check::arg::{Arg, mention};
 use crate::check::assignments::{self, Setting};
 use crate::check::context::Context;
@@ -9,7 +9,7 @@ use crate::check::resolve::arguments;
 use crate::check::{credentials, judge, process_memory, protected_state, redirects};
 use crate::syntax::{
     ArgWord, AssignedValue, Assignment, Command, Part, Redirect, RedirectOperator, RedirectTarget,
-    SimpleCommand,
+    SimpleCommand, Word,
 };
 use crate::{Denial, Rule};
 
@@ -22,6 +22,9 @@ impl<'w, 's> Context<'w, 's> {
     ) -> Result<Option<Directories<'w>>, Denial> {
         for assignment in &simple.assignments {
             self.assigned(assignment, here)?;
+        }
+        if let Some(names) = looped_names::of(self, simple) {
+            return self.named_by_loop(&names, simple, command, here);
         }
         self.name_is_written_out(simple)?;
         let mut args: Vec<Arg<'s>> = Vec::with_capacity(simple.words.len());
@@ -56,11 +59,49 @@ impl<'w, 's> Context<'w, 's> {
             arrays: &arrays,
             wrapper_variables: &[],
             input: literal_input(&command.redirects),
+            input_file: input_file(&command.redirects),
             depth: self.depth,
         }
         .judge()?;
         self.inputs(judged.name, &args, &command.redirects, here)?;
         Ok(judged.new_directories)
+    }
+
+    /// Judges a command once for each of its possible names.
+    fn named_by_loop(
+        &self,
+        names: &[String],
+        simple: &'s SimpleCommand<'s>,
+        command: &'s Command<'s>,
+        here: &Directories<'w>,
+    ) -> Result<Option<Directories<'w>>, Denial> {
+        for redirect in &command.redirects {
+            self.redirect(redirect, here)?;
+        }
+        let mut args: Vec<Arg<'s>> = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            args.push(Arg::plain(
+                word.static_text().unwrap_or_default(),
+                word.span(),
+            ));
+        }
+        for name in names {
+            args[0] = Arg::plain(name.clone(), args[0].span);
+            let judged = judge::Argv {
+                context: self,
+                directories: here,
+                args: &args,
+                arrays: &[],
+                wrapper_variables: &[],
+                input: None,
+                input_file: None,
+                depth: self.depth,
+            }
+            .judge()?;
+            self.inputs(judged.name, &args, &command.redirects, here)?;
+            self.report.inner(name, simple.span);
+        }
+        Ok(None)
     }
 
     /// Checks that the first word is not an expansion: if it were empty, the next word would be the
@@ -197,6 +238,25 @@ fn literal_input<'s>(redirects: &'s [Redirect<'s>]) -> Option<&'s str> {
             },
         ] => match &document.body[..] {
             [Part::Quoted(text)] => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the file of the only redirection of the input.
+fn input_file<'s>(redirects: &'s [Redirect<'s>]) -> Option<&'s Word<'s>> {
+    let mut inputs = redirects.iter().filter(|redirect| {
+        use RedirectOperator::{DuplicateInput, HereDocument, HereString, Read, ReadWrite};
+        let reads = matches!(
+            redirect.operator,
+            Read | ReadWrite | DuplicateInput | HereDocument | HereString
+        );
+        reads || redirect.descriptor == Some(0)
+    });
+    match (inputs.next(), inputs.next()) {
+        (Some(only), None) if only.operator == RedirectOperator::Read => match &only.target {
+            RedirectTarget::Word(word) if matches!(only.descriptor, None | Some(0)) => Some(word),
             _ => None,
         },
         _ => None,

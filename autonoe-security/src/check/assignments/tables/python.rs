@@ -3,7 +3,7 @@
 use super::{Group, Reach};
 use crate::Rule;
 use crate::check::assignments::accepted_values::AcceptedValues::{
-    AnythingKnown, BuildFolder, Name, Options, Output, ProjectPath, SearchPath, Word,
+    AnythingKnown, BuildFolder, Name, OneOf, Options, Output, ProjectPath, SearchPath, Word,
 };
 
 /// Options of pytest that load, run and write nothing.
@@ -66,6 +66,10 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
                  UV_HTTP_TIMEOUT UV_STACK_SIZE",
                 Word,
             ),
+            ("UV_PYTHON_DOWNLOADS", OneOf(words!("never manual"))),
+            ("UV_PYTHON_PREFERENCE", Word),
+            // Without a slash, it is a version or an installed interpreter.
+            ("UV_PYTHON", Name),
             ("UV_CACHE_DIR PIP_CACHE_DIR", BuildFolder),
             ("UV_PROJECT_ENVIRONMENT", Output),
         ],

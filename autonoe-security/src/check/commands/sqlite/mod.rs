@@ -6,11 +6,13 @@
 mod sql;
 
 use self::sql::Effect;
-use super::scripts::runs_code_of_project;
+use super::scripts::{self, runs_code_of_project};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::resolve;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
+use crate::syntax::Word;
 use crate::{Denial, Rule};
 
 /// Options that choose the output or restrict the program, without their dashes.
@@ -65,20 +67,21 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     {
         return Ok(());
     }
-    let Some((file, texts)) = operands
-        .split_first()
-        .filter(|(_, texts)| !texts.is_empty() || call.input.is_some())
-    else {
+    let Some((file, texts)) = operands.split_first().filter(|(_, texts)| {
+        !texts.is_empty() || call.input.is_some() || call.input_file.is_some()
+    }) else {
         return Err(call
             .deny(Rule::R99, "sqlite3 would read commands from its input")
             .instead(INSTEAD));
     };
     let mut effect = Effect::Reads;
     for text in texts {
-        effect = effect.max(effect_of(text)?);
+        effect = effect.max(effect_of(call, text)?);
     }
     if let Some(input) = call.input.filter(|_| texts.is_empty()) {
         effect = effect_of_input(call, input)?;
+    } else if let Some(input) = call.input_file.filter(|_| texts.is_empty()) {
+        effect = effect_of_file(call, input)?;
     }
     check_file(call, file)?;
     let only_reads = is_safe && is_read_only && effect == Effect::Reads;
@@ -99,14 +102,16 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Returns the effect of one text, and denies texts that reach more than the database.
-fn effect_of(text: &Arg<'_>) -> Result<Effect, Denial> {
+fn effect_of(call: &Call<'_, '_, '_>, text: &Arg<'_>) -> Result<Effect, Denial> {
     let deny =
         |reason: &str| Err(Denial::by(Rule::R99, text.span, reason.to_owned()).instead(INSTEAD));
     let Some(sql) = text.known() else {
         return deny("the SQL is unknown until it runs");
     };
     if sql.starts_with('.') {
-        return if is_printing(sql) {
+        return if let Some(file) = file_to_read(sql) {
+            scripts::check(call, file, text.span).map(|()| Effect::Changes)
+        } else if is_printing(sql) {
             Ok(Effect::Reads)
         } else {
             deny("this command of sqlite3 may run programs or reach other files")
@@ -124,11 +129,46 @@ fn effect_of_input(call: &Call<'_, '_, '_>, input: &str) -> Result<Effect, Denia
         input.lines().partition(|line| line.starts_with('.'));
     let effect = sql::effect(&lines.join("\n"));
     let has_own_syntax = lines.into_iter().any(is_of_shell);
-    if effect == Effect::ReachesMore || has_own_syntax || !commands.into_iter().all(is_printing) {
+    let (files, others): (Vec<&str>, Vec<&str>) = commands
+        .into_iter()
+        .partition(|command| file_to_read(command).is_some());
+    if effect == Effect::ReachesMore || has_own_syntax || !others.into_iter().all(is_printing) {
         let reason = "the here-document may run programs or reach other files";
         return Err(call.deny(Rule::R99, reason).instead(INSTEAD));
     }
+    let mut effect = effect;
+    for file in files.into_iter().filter_map(file_to_read) {
+        scripts::check(call, file, call.span)?;
+        effect = Effect::Changes;
+    }
     Ok(effect)
+}
+
+/// Returns the effect of a file of the project with SQL, which counts as a script of the project.
+fn effect_of_file<'s>(call: &Call<'_, '_, 's>, word: &'s Word<'s>) -> Result<Effect, Denial> {
+    let mut files = Vec::new();
+    resolve::arguments(word, call.context.scope, &mut files)?;
+    match &files[..] {
+        [file] if file.known().is_some() => {
+            scripts::check(call, &file.text, file.span).map(|()| Effect::Changes)
+        }
+        _ => {
+            let reason = "the file of commands is unknown until it runs";
+            Err(Denial::by(Rule::R99, word.span, reason).instead(INSTEAD))
+        }
+    }
+}
+
+/// Returns the file whose commands `.read FILE` runs. With `|`, it would start a program.
+fn file_to_read(command: &str) -> Option<&str> {
+    let words: Vec<&str> = command.split_ascii_whitespace().collect();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte);
+    match words[..] {
+        [".read", file] if file.bytes().all(is_plain) && !file.starts_with('-') => {
+            Some(file).filter(|_| !command.contains('\n'))
+        }
+        _ => None,
+    }
 }
 
 /// Returns whether the SQLite shell, and not SQL, defines the meaning of a line: `go` and `/` end a

@@ -10,7 +10,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "pytest" | "tox" | "nox" | "mypy" | "pyright" | "flake8" | "pylint" => true,
         "ruff" => ruff(tool, first),
         "black" => black(tool),
-        "pycodestyle" | "pydocstyle" | "pyflakes" => true,
+        "pycodestyle" | "pydocstyle" | "pyflakes" | "vulture" => true,
         "bandit" => !tool.has_option_like(&["-o", "--output"]),
         "basedpyright" => !tool.has_option_like(&["--write", "--create"]),
         "isort" => tool.has("--check") || tool.has("--check-only") || tool.has("-c"),
@@ -25,6 +25,7 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
             first == Some("pip") && matches!(second, Some("list" | "show" | "check" | "freeze"))
         }
         "poetry" => matches!(first, Some("check" | "show")),
+        "pipenv" => matches!(first, Some("graph" | "verify")),
         _ => false,
     }
 }

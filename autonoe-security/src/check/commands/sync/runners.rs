@@ -17,6 +17,7 @@ fn harmless(tool: &str) -> Option<&'static OptionTable> {
         "uv" => &UV,
         "poetry" => &POETRY,
         "pdm" => &PDM,
+        "pipenv" => &PIPENV,
         "bundle" | "bundler" => &BUNDLE,
         // The others are not allowed.
         _ => return None,
@@ -40,6 +41,8 @@ const POETRY: OptionTable = options!(
 );
 
 const PDM: OptionTable = options!("qvp:", "project= quiet verbose");
+
+const PIPENV: OptionTable = options!("qv", "quiet verbose");
 
 const BUNDLE: OptionTable = options!("", "verbose");
 
@@ -121,7 +124,7 @@ fn inner<'s>(call: &Call<'_, '_, 's>, name: &str, args: &[Arg<'s>]) -> Checked {
         "npm" | "pnpm" | "yarn" | "bun" | "composer" | "npx" | "bunx"
     );
     let may_start = match call.name {
-        "uv" | "poetry" | "pdm" | "bundle" | "bundler" => owner.is_some(),
+        "uv" | "poetry" | "pdm" | "pipenv" | "bundle" | "bundler" => owner.is_some(),
         _ => true,
     };
     if !is_active || starts_others || !may_start {

@@ -20,6 +20,7 @@ fn values(tool: &str) -> &'static [&'static str] {
         "uv" | "uvx" => words!("--project --directory --python -p --config-file"),
         "poetry" => words!("-C --directory -P --project"),
         "pdm" => words!("-p --project -c --config"),
+        "pipenv" => words!("--python --pypi-mirror"),
         "npm" | "pnpm" => words!("-w --workspace -C --prefix --dir -F --filter"),
         "yarn" => words!("--cwd"),
         "composer" => words!("-d --working-dir"),
@@ -42,7 +43,7 @@ fn forwards_rest(tool: &str, word: &str) -> bool {
             "exec x dlx run run-script test t start create init explore node workspace workspaces"
         )
         .contains(&word),
-        "poetry" | "pdm" | "hatch" | "conda" | "pipx" => matches!(word, "run" | "env"),
+        "poetry" | "pdm" | "pipenv" | "hatch" | "conda" | "pipx" => matches!(word, "run" | "env"),
         "bundle" | "bundler" => word == "exec",
         "composer" => matches!(word, "exec" | "run" | "run-script"),
         "rustup" => word == "run",

@@ -38,6 +38,9 @@ fn refused(tool: &str) -> &'static [&'static str] {
         "tsup" => words!("--onSuccess"),
         "vitest" => words!("--typecheck.checker"),
         "gunicorn" => words!("--spew"),
+        // Arguments for pip, a manual, the deletion of an environment, a report with variables of
+        // the environment, and packages of the system.
+        "pipenv" => words!("--extra-pip-args --man --rm --support --system"),
         _ => &[],
     }
 }
@@ -133,7 +136,7 @@ fn debugs_locally(own: &Tool<'_, '_, '_, '_>) -> Checked {
 /// Options of Python's tools that name an interpreter.
 fn interpreters(tool: &str) -> &'static [&'static str] {
     match tool {
-        "pip" | "pip3" | "pipx" => words!("--python"),
+        "pip" | "pip3" | "pipenv" | "pipx" => words!("--python"),
         "uv" | "uvx" | "virtualenv" => words!("-p --python"),
         "mypy" => words!("--python-executable"),
         "nox" => words!("--extra-python --force-python"),

@@ -24,7 +24,7 @@ pub(in crate::check::commands) fn matches_option(tool: &str, written: &str, opti
         .strip_prefix(&full)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let least = match tool {
-        "cucumber" | "rspec" | "rubocop" => 2,
+        "cucumber" | "pipx" | "rspec" | "rubocop" => 2,
         _ => 3,
     };
     let is_beginning = given.len() >= least && full.starts_with(&given);

@@ -62,6 +62,8 @@ const INTERACTIVE: &[(&str, &str)] = &[
     ("npm", "edit"),
     ("poetry", "shell"),
     ("hatch", "shell"),
+    ("pipenv", "open"),
+    ("pipenv", "shell"),
 ];
 
 /// Checks that no editor and no interactive shell starts.

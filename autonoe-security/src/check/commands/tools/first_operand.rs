@@ -4,6 +4,7 @@ use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::check::commands::tools::one_word::is_one_word;
 use crate::option_table::{OptionArity, OptionTable};
+use crate::syntax::Part;
 use crate::{Denial, Rule};
 
 /// Flags that all tools share.
@@ -94,6 +95,7 @@ impl OptionTable {
         if let (OptionArity::Value, Some(value)) = (&takes, next)
             && !is_one_word(value)
             && !is_path_pattern(value)
+            && !is_loop_word(call, value)
         {
             return Err(call.deny_dynamic(value));
         }
@@ -105,6 +107,24 @@ impl OptionTable {
 fn is_path_pattern(value: &Arg<'_>) -> bool {
     let glob = value.globs.first().copied().unwrap_or(0);
     value.is_static() && value.text[..glob].contains('/')
+}
+
+/// Returns whether `value` is the variable of a `for` over plain words, so that it is one argument
+/// without quotes too.
+fn is_loop_word(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> bool {
+    let is_plain = |text: &str| {
+        !text.is_empty()
+            && !text.starts_with('-')
+            && !text.contains([' ', '\t', '\n', '*', '?', '['])
+    };
+    let [part @ Part::Parameter(_)] = &value.parts[..] else {
+        return false;
+    };
+    let words = call.context.scope.loop_words(part, value.span.start());
+    words.is_some_and(|words| {
+        let mut words = words.into_iter().map(|word| word.static_text());
+        words.all(|text| text.as_deref().is_some_and(is_plain))
+    })
 }
 
 enum Step {

@@ -37,9 +37,10 @@ pub(in crate::check::commands) use subcommand::CommandReading;
 pub(super) fn find(name: &str) -> Validator {
     match name {
         "npm" | "npx" | "yarn" | "pnpm" | "bun" | "bunx" | "deno" | "pip" | "pip3" | "pipx"
-        | "uv" | "uvx" | "conda" | "poetry" | "pdm" | "hatch" | "flit" | "gem" | "bundle"
-        | "bundler" | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer"
-        | "cargo" | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
+        | "uv" | "uvx" | "conda" | "poetry" | "pdm" | "pipenv" | "hatch" | "flit" | "gem"
+        | "bundle" | "bundler" | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt"
+        | "rust-analyzer" | "cargo" | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy"
+        | "composer" => check,
         "python" | "python3" => delegates::python,
         "coverage" => delegates::coverage,
         "ruby" => delegates::ruby,

@@ -13,6 +13,7 @@ pub(in crate::check::commands) fn own_options(tool: &str) -> Option<&'static Opt
         "uv" | "uvx" => &UV,
         "poetry" => &POETRY,
         "pdm" => &PDM,
+        "pipenv" => &PIPENV,
         "hatch" => &HATCH,
         "pipx" => &PIPX,
         "conda" => &CONDA,
@@ -95,6 +96,11 @@ const POETRY: OptionTable = options!("nC:P:", "directory= project= -vv -vvv ansi
 const PDM: OptionTable = options!(
     "nIc:p:",
     "config= project= venv= non-interactive ignore-python json",
+);
+
+const PIPENV: OptionTable = options!(
+    "qve:r:i:",
+    "python= pypi-mirror= index= requirements= editable= categories= quiet verbose bare clear dev",
 );
 
 const HATCH: OptionTable = options!(

@@ -52,7 +52,9 @@ fn runner<'c, 's>(
         "npm" if is(&["explore"]) => Some((&NO_OPTIONS, behind_next())),
         "bun" if is(&["x"]) => Some((own, rest)),
         "yarn" | "pnpm" if is(&["exec", "dlx"]) => Some((own, rest)),
-        "uv" | "poetry" | "pdm" | "hatch" | "pipx" | "conda" if is(&["run"]) => Some((own, rest)),
+        "uv" | "poetry" | "pdm" | "pipenv" | "hatch" | "pipx" | "conda" if is(&["run"]) => {
+            Some((own, rest))
+        }
         "uv" if is(&["tool"]) && rest.first().is_some_and(|arg| arg.is("run")) => {
             Some((own, behind_next()))
         }

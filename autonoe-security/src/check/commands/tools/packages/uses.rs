@@ -124,7 +124,8 @@ const USES: &[Uses] = &[
     },
     Uses {
         names: words!("ghooks git-hooks husky husky-init pre-push simple-git-hooks yorkie"),
-        allowed: PRINTING,
+        // They ignore `--dry-run`.
+        allowed: words!("--help --version -h -v -V help version"),
         denied: &[],
         effect: Effect::InstallsHooks,
     },

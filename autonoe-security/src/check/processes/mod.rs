@@ -1,11 +1,15 @@
 //! Processes that a script may kill: its own jobs, and those that listen on a port of the project.
 
+mod pid_files;
+
+pub(crate) use self::pid_files::may_be_own;
+
 use super::numeric;
 use super::scope::Scope;
 use super::survey::Value;
 use crate::syntax::{
-    ArgWord, Command, CommandKind, Connector, Item, Operation, Parameter, Part, Redirect,
-    RedirectOperator, RedirectTarget, Runs, Script, SimpleCommand, Text, Word, static_text,
+    ArgWord, Command, CommandKind, Connector, Operation, Parameter, Part, Redirect,
+    RedirectOperator, RedirectTarget, Script, SimpleCommand, Text, Word, static_text,
 };
 
 /// Maximum depth of variables that are assigned from one another.
@@ -50,7 +54,7 @@ fn is_own(scope: &Scope<'_>, parts: &[Part<'_>], source: Source, depth: usize) -
         }
         Part::CommandSubstitution(inner) => {
             source == Source::Listed
-                && (prints_own(scope, &inner.script) || prints_own_file(scope, &inner.script))
+                && (prints_own(scope, &inner.script) || pid_files::prints_own(scope, &inner.script))
         }
         _ => false,
     }
@@ -110,67 +114,6 @@ fn lists_own(scope: &Scope<'_>, commands: &[Command<'_>]) -> bool {
         words.is_some_and(|words| is_list_of_jobs(&words) || is_list_of_port(&words))
     });
     is_list && filters.iter().all(is_filter)
-}
-
-/// Returns whether a script is `cat FILE`, and the text has written `$!` to that file before.
-fn prints_own_file(scope: &Scope<'_>, script: &Script<'_>) -> bool {
-    let words = script.only_command().and_then(simple);
-    let Some(words) = words.and_then(SimpleCommand::static_words) else {
-        return false;
-    };
-    let [name, file] = &words[..] else {
-        return false;
-    };
-    // Nothing else in the text names the file.
-    let file_name = file.rsplit('/').next().unwrap_or(file);
-    if name != "cat" || file_name.len() < 5 || scope.text().matches(file_name).count() != 2 {
-        return false;
-    }
-    let items = &scope.script().items;
-    let mut before = items
-        .iter()
-        .take_while(|item| item.span.end() <= script.span.start());
-    before.any(|item| writes_job_to(item, file))
-}
-
-/// Returns whether an item certainly starts with a subshell that writes `$!` to `file`, or is such
-/// a command itself.
-fn writes_job_to(item: &Item<'_>, file: &str) -> bool {
-    let Some((_, pipeline)) = item.pipelines.first() else {
-        return false;
-    };
-    let [command] = &pipeline.commands[..] else {
-        return false;
-    };
-    match &command.kind {
-        CommandKind::Subshell(inner) => {
-            let mut items = inner.items.iter();
-            let next = items.find(|item| item.runs == Runs::InOrder);
-            next.is_some_and(|item| writes_job_to(item, file))
-        }
-        CommandKind::Simple(simple) => {
-            let [ArgWord::Word(name), ArgWord::Word(word)] = &simple.words[..] else {
-                return false;
-            };
-            let is_job = match &word.parts[..] {
-                [Part::DoubleQuoted(inner)] => matches!(&inner[..], [part] if is_last_job(part)),
-                [part] => is_last_job(part),
-                _ => false,
-            };
-            let [redirect] = &command.redirects[..] else {
-                return false;
-            };
-            let RedirectTarget::Word(target) = &redirect.target else {
-                return false;
-            };
-            is_job
-                && name.static_text().as_deref() == Some("echo")
-                && redirect.descriptor.is_none()
-                && redirect.operator == RedirectOperator::Write
-                && target.static_text().as_deref() == Some(file)
-        }
-        _ => false,
-    }
 }
 
 fn is_last_job(part: &Part<'_>) -> bool {

@@ -1,0 +1,260 @@
+//! Programs in `/tmp` that the same text has just built from sources of the project.
+//!
+//! `go build -o /tmp/app ./cmd/app && /tmp/app` runs what `go run ./cmd/app` runs. The build must
+//! certainly have succeeded and written the file, and nothing else in the text may write it.
+
+use super::tools::is_on_hard_list;
+use crate::check::call::{Call, Owner};
+use crate::check::path;
+use crate::policy::Mode;
+use crate::syntax::visit::{self, Visitor};
+use crate::syntax::{
+    ArgWord, Command, CommandKind, Connector, Item, Pipeline, Redirect, RedirectTarget,
+    SimpleCommand, Span,
+};
+
+/// Returns whether `written` is a program in `/tmp` that the text has just built.
+pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool {
+    if call.mode() != Mode::Run || !call.policy().runs_code() || !is_plain_place(call, written) {
+        return false;
+    }
+    let scope = call.context.scope;
+    if scope.survey().variable("GOFLAGS").is_some() || scope.inherits("GOFLAGS") {
+        return false;
+    }
+    let mut builds = Builds {
+        span: call.span,
+        program: written,
+        found: false,
+    };
+    builds.script(scope.script());
+    if !builds.found {
+        return false;
+    }
+    let mut writers = Writers {
+        call,
+        program: written,
+        found: false,
+    };
+    writers.script(scope.script());
+    !writers.found
+}
+
+/// Returns whether a path is a plain file in `/tmp` that has not the name of another program.
+fn is_plain_place(call: &Call<'_, '_, '_>, written: &str) -> bool {
+    let Some(below) = written.strip_prefix("/tmp/") else {
+        return false;
+    };
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_name_byte)
+    };
+    let name = path::file_name(written);
+    let program = call.policy().known(name).and_then(|known| known.program);
+    let is_listed = program.is_some_and(|program| program.owner != Owner::VersionOnly);
+    below.split('/').all(is_name)
+        && !path::is_protected(written)
+        && !is_listed
+        && !is_on_hard_list(name)
+}
+
+/// Finds a build that has succeeded before the command at `span`, because `&&` joins them.
+struct Builds<'p> {
+    span: Span,
+    program: &'p str,
+    found: bool,
+}
+
+impl<'t, 'a: 't> Visitor<'t, 'a> for Builds<'_> {
+    fn item(&mut self, item: &'t Item<'a>) {
+        let is_here = |pipeline: &Pipeline<'_>| {
+            pipeline.span.start() <= self.span.start() && self.span.end() <= pipeline.span.end()
+        };
+        let at = item.pipelines.iter().position(|(_, it)| is_here(it));
+        if let Some(at) = at {
+            let is_joined = |(connector, _): &(Connector, _)| *connector != Connector::Or;
+            let all_joined = item.pipelines[..=at].iter().all(is_joined);
+            let mut before = item.pipelines[..at].iter();
+            self.found |= all_joined && before.any(|(_, it)| builds(it, self.program));
+        }
+        visit::item(self, item);
+    }
+}
+
+/// Returns whether a pipeline builds `program`, and fails if it does not.
+fn builds(pipeline: &Pipeline<'_>, program: &str) -> bool {
+    let [command] = &pipeline.commands[..] else {
+        return false;
+    };
+    match &command.kind {
+        CommandKind::Simple(simple) if !pipeline.negated => is_build(simple, program),
+        _ => false,
+    }
+}
+
+fn is_build(simple: &SimpleCommand<'_>, program: &str) -> bool {
+    let is_plain = |name: &str| matches!(name, "CGO_ENABLED" | "GOOS" | "GOARCH");
+    if !simple.assignments.iter().all(|it| is_plain(&it.name)) {
+        return false;
+    }
+    let Some(words) = simple.static_words() else {
+        return false;
+    };
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match &words[..] {
+        ["go", "build", args @ ..] => builds_with(args, program, GO, &is_go_source),
+        ["rustc", args @ ..] => builds_with(args, program, RUSTC, &|file| file.ends_with(".rs")),
+        _ => false,
+    }
+}
+
+/// Options of a compiler under which it still writes its output, besides `-o`: flags, and options
+/// with a value.
+type BuildOptions = (&'static [&'static str], &'static [&'static str]);
+
+const GO: BuildOptions = (
+    words!("-a -cover -race -trimpath -v"),
+    words!("-buildvcs -gcflags -ldflags -mod -tags"),
+);
+
+const RUSTC: BuildOptions = (words!("-O -g --test"), words!("--edition"));
+
+/// Returns whether the arguments name `program` as the output and one source.
+fn builds_with(
+    args: &[&str],
+    program: &str,
+    (flags, values): BuildOptions,
+    is_source: &dyn Fn(&str) -> bool,
+) -> bool {
+    let (mut output, mut sources) = (None, 0);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let name = arg.split('=').next().unwrap_or(arg);
+        if *arg == "-o" {
+            if output.is_some() {
+                return false;
+            }
+            output = args.next().copied();
+        } else if flags.contains(arg) || (values.contains(&name) && arg.contains('=')) {
+        } else if values.contains(arg) {
+            args.next();
+        } else if !arg.starts_with('-') && is_source(arg) {
+            sources += 1;
+        } else {
+            return false;
+        }
+    }
+    output == Some(program) && sources <= 1
+}
+
+/// Returns whether an argument is one directory or file below the current directory. A pattern such
+/// as `./...` may match nothing, and then nothing is written.
+fn is_go_source(source: &str) -> bool {
+    let is_local = source == "." || source.starts_with("./") || source.ends_with(".go");
+    is_local && !source.contains("..") && !source.starts_with('/')
+}
+
+/// Finds a command that may write the program, other than its build.
+struct Writers<'c, 'p, 'w, 's> {
+    call: &'c Call<'p, 'w, 's>,
+    program: &'c str,
+    found: bool,
+}
+
+/// Commands that write no file but those that redirections and the listed options name.
+const HARMLESS: &[&str] = words!(
+    ": [ break cd continue curl exit export false jobs kill nc pkill seq set sleep test timeout true",
+    "wait xargs",
+);
+
+impl<'t, 'a: 't> Visitor<'t, 'a> for Writers<'_, '_, '_, '_> {
+    fn command(&mut self, command: &'t Command<'a>) {
+        if let CommandKind::Simple(simple) = &command.kind {
+            self.found |= !self.is_harmless(simple);
+        }
+        self.found |= command.redirects.iter().any(|it| self.may_write(it));
+        visit::command(self, command);
+    }
+}
+
+impl Writers<'_, '_, '_, '_> {
+    fn is_harmless(&self, simple: &SimpleCommand<'_>) -> bool {
+        let Some(name) = simple.words.first().map(ArgWord::static_text) else {
+            return true;
+        };
+        let Some(name) = name else {
+            return false;
+        };
+        if name == self.program || is_build(simple, self.program) {
+            return true;
+        }
+        let known = self.call.policy().known(&name);
+        let only_reads = known.is_some_and(|known| known.only_reads);
+        (only_reads || HARMLESS.contains(&name.as_ref())) && writes_nowhere(simple, self.program)
+    }
+
+    fn may_write(&self, redirect: &Redirect<'_>) -> bool {
+        let RedirectTarget::Word(word) = &redirect.target else {
+            return false;
+        };
+        match word.static_text() {
+            Some(target) => path::file_name(&target) == path::file_name(self.program),
+            None => true,
+        }
+    }
+}
+
+/// Commands that may write a file that an option or an operand names.
+const WRITERS: &[&str] = words!("cp fd fdfind find git ln mv rm sed shuf tee touch tree xxd");
+
+/// Returns whether a command writes no file, apart from `/dev/null`.
+fn writes_nowhere(simple: &SimpleCommand<'_>, program: &str) -> bool {
+    let texts: Vec<_> = simple.words.iter().map(ArgWord::static_text).collect();
+    let words: Vec<&str> = texts.iter().map(|it| it.as_deref().unwrap_or("")).collect();
+    let is_known = texts.iter().all(Option::is_some);
+    if words.iter().any(|word| WRITERS.contains(word)) {
+        return false;
+    }
+    let is_option = |word: &&str| word.starts_with('-');
+    match words[..] {
+        ["sort", ref args @ ..] => !args.iter().any(|arg| is_option(arg) && arg.contains('o')),
+        ["uniq", ref args @ ..] => args.iter().all(is_option),
+        ["timeout", _, name, ..] => name == program,
+        ["curl", ref args @ ..] | ["xargs", "curl", ref args @ ..] => {
+            is_known && prints_response(args)
+        }
+        ["xargs", ref args @ ..] => {
+            let at = args.iter().position(|arg| *arg == "curl");
+            is_known && at.is_some_and(|at| prints_response(&args[at + 1..]))
+        }
+        _ => true,
+    }
+}
+
+/// Returns whether the options of `curl` print the response, or discard it.
+fn prints_response(args: &[&str]) -> bool {
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let Some(option) = arg.strip_prefix('-') else {
+            continue;
+        };
+        let prints = match option.strip_prefix('-') {
+            Some("output") => args.next() == Some(&"/dev/null"),
+            Some(long) => words!("data fail header include json max-time request retry silent")
+                .contains(&long),
+            None => {
+                let flags = option.trim_start_matches(['f', 'i', 'I', 'k', 's', 'S', 'v']);
+                match flags {
+                    "" => true,
+                    "o" => args.next() == Some(&"/dev/null"),
+                    "d" | "H" | "m" | "w" | "X" => args.next().is_some(),
+                    _ => false,
+                }
+            }
+        };
+        if !prints {
+            return false;
+        }
+    }
+    true
+}
