@@ -181,7 +181,10 @@ fn variable(
     }
     let depth = depth.checked_sub(1)?;
     let variable = survey.variable(name)?;
-    let is_plain = !variable.is_array && !variable.is_declared && !scope.appends_to(name);
+    let is_plain = !variable.is_array
+        && !variable.is_declared
+        && variable.has_few_values()
+        && !scope.appends_to(name);
     if !is_plain || !scope.is_set(name, variable, at) {
         return None;
     }

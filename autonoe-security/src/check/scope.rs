@@ -26,6 +26,9 @@ pub(crate) struct Scope<'s> {
 /// Maximum number of arguments that values of variables may produce in one script.
 const MOST_ARGS: usize = 1 << 14;
 
+/// Maximum number of searches of the whole tree in one script.
+const MOST_SEARCHES: usize = 128;
+
 /// A fact about the whole text of a script.
 #[derive(Clone, Copy)]
 pub(crate) enum Fact {
@@ -70,6 +73,12 @@ impl<'s> Scope<'s> {
         let left = self.args_left.get().checked_sub(count);
         self.args_left.set(left.unwrap_or(0));
         left.is_some()
+    }
+
+    /// Reserves a search of the whole tree. Returns whether it was available, so that checking a text
+    /// takes linear time.
+    pub(crate) fn reserve_search(&self) -> bool {
+        self.reserve_args(MOST_ARGS / MOST_SEARCHES)
     }
 
     /// Returns a fact about the text, which is computed once.

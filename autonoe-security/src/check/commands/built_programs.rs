@@ -19,7 +19,10 @@ pub(in crate::check) fn is_built(call: &Call<'_, '_, '_>, written: &str) -> bool
         return false;
     }
     let scope = call.context.scope;
-    if scope.survey().variable("GOFLAGS").is_some() || scope.inherits("GOFLAGS") {
+    if !scope.reserve_search()
+        || scope.survey().variable("GOFLAGS").is_some()
+        || scope.inherits("GOFLAGS")
+    {
         return false;
     }
     let mut builds = Builds {

@@ -45,6 +45,9 @@ fn hides_errors(redirect: &Redirect<'_>) -> bool {
 
 /// Returns whether each line of the input of the command at `span` is a hash.
 pub(crate) fn are_input_of(scope: &Scope<'_>, span: Span) -> bool {
+    if !scope.text().contains("git ") || !scope.reserve_search() {
+        return false;
+    }
     let mut finder = InputFinder { span, lines: None };
     finder.script(scope.script());
     finder.lines == Some(HashLines::Only)
@@ -92,6 +95,9 @@ fn reads(redirect: &Redirect<'_>) -> bool {
 /// `git log --oneline | while read -r hash subject; do .. "$hash"; done`. `whole` requires that it
 /// holds nothing else.
 pub(crate) fn are_read_into(scope: &Scope<'_>, set_at: usize, used: Span, whole: bool) -> bool {
+    if !scope.text().contains("git ") || !scope.reserve_search() {
+        return false;
+    }
     let mut finder = LoopFinder {
         set_at,
         used,

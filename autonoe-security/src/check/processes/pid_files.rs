@@ -102,6 +102,9 @@ fn is_written_before(
     span: Span,
     holds: &dyn Fn(&[Item<'_>], &[Pipeline<'_>]) -> bool,
 ) -> bool {
+    if !scope.reserve_search() {
+        return false;
+    }
     let mut lists = Lists {
         span,
         holds,

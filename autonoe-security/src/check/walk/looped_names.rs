@@ -41,7 +41,8 @@ pub(super) fn of(context: &Context<'_, '_>, simple: &SimpleCommand<'_>) -> Optio
             names.push(name);
         }
     }
-    Some(names).filter(|names| !names.is_empty())
+    let is_available = context.scope.reserve_args(names.len());
+    Some(names).filter(|names| !names.is_empty() && is_available)
 }
 
 /// Returns whether the shell takes `name` for the name of one program in its search path.
