@@ -49,6 +49,26 @@ impl Cargo {
         command
     }
 
+    /// Prepares `cargo ARGS` with Clippy's driver as the compiler of the workspace: what is compiled
+    /// is also linted, and a warning is an error.
+    ///
+    /// Cargo keeps the crates of this compiler apart from those of the usual one, so every command
+    /// that is to reuse them is prepared here.
+    pub(crate) fn linting<I>(&self, args: I) -> Command
+    where
+        I: IntoIterator<Item: AsRef<std::ffi::OsStr>>,
+    {
+        let driver = self.bin_dir().unwrap_or_default().join("clippy-driver");
+        let mut command = self.command(args);
+        command.env("RUSTC_WORKSPACE_WRAPPER", driver);
+        // `cargo clippy -- -D warnings` passes its arguments in this form.
+        command.env(
+            "CLIPPY_ARGS",
+            "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+        );
+        command
+    }
+
     /// Runs `cargo ARGS` with its output on the terminal.
     pub(crate) fn run<I>(&self, args: I) -> Result<(), Failure>
     where
@@ -62,16 +82,7 @@ impl Cargo {
     where
         I: IntoIterator<Item: AsRef<std::ffi::OsStr>>,
     {
-        let mut command = self.command(args);
-        let output = command
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|source| cannot_start(&command, &source))?;
-        succeeded(&command, output.status)?;
-        String::from_utf8(output.stdout).map_err(|_| {
-            let line = format_command(&command);
-            Failure::new(format!("`{line}` printed something other than text"))
-        })
+        read(self.command(args))
     }
 
     /// Says whether `cargo NAME` is installed.
@@ -92,6 +103,19 @@ pub(crate) fn run(mut command: Command) -> Result<(), Failure> {
         .status()
         .map_err(|source| cannot_start(&command, &source))?;
     succeeded(&command, status)
+}
+
+/// Runs `command` and returns what it printed on standard output.
+pub(crate) fn read(mut command: Command) -> Result<String, Failure> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|source| cannot_start(&command, &source))?;
+    succeeded(&command, output.status)?;
+    String::from_utf8(output.stdout).map_err(|_| {
+        let line = format_command(&command);
+        Failure::new(format!("`{line}` printed something other than text"))
+    })
 }
 
 /// Prints the line someone would type to run `command` by hand.

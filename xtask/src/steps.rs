@@ -18,7 +18,6 @@ use crate::failure::Failure;
 use crate::language;
 use crate::pipeline::Step;
 use crate::release;
-use crate::tools;
 
 const FORMAT: Step = Step {
     name: "format",
@@ -30,14 +29,9 @@ const LANGUAGE: Step = Step {
     check: |cargo, _| language::check(cargo),
 };
 
-const CLIPPY_AND_TOOLS: Step = Step {
-    name: "clippy and tools",
-    check: |cargo, _| clippy_while_installing(cargo),
-};
-
-const COMPILE_TESTS: Step = Step {
-    name: "compile tests",
-    check: |cargo, _| tests::compile(cargo),
+const COMPILE: Step = Step {
+    name: "compile and lint",
+    check: |cargo, _| compile_while_installing(cargo),
 };
 
 const DOCTESTS: Step = Step {
@@ -45,22 +39,20 @@ const DOCTESTS: Step = Step {
     check: tests::doctests,
 };
 
-const FULL: [Step; 5] = [
+const FULL: [Step; 4] = [
     FORMAT,
     LANGUAGE,
-    CLIPPY_AND_TOOLS,
-    COMPILE_TESTS,
+    COMPILE,
     Step {
         name: "tests and builds",
         check: beside::tests_and_builds,
     },
 ];
 
-const QUICK: [Step; 6] = [
+const QUICK: [Step; 5] = [
     FORMAT,
     LANGUAGE,
-    CLIPPY_AND_TOOLS,
-    COMPILE_TESTS,
+    COMPILE,
     Step {
         name: "tests",
         check: tests::unit_and_integration,
@@ -105,17 +97,13 @@ const BUILDS: [Step; 9] = [
     },
 ];
 
-/// Lints the workspace while the programs that later steps run are installed.
-fn clippy_while_installing(cargo: &Cargo) -> Result<(), Failure> {
+/// Compiles and lints the workspace while the programs that later steps run are installed.
+fn compile_while_installing(cargo: &Cargo) -> Result<(), Failure> {
     thread::scope(|scope| {
-        let installed = scope.spawn(|| {
-            clis::install(cargo)?;
-            tools::cargo_deny(cargo).map(drop)
-        });
-        let clippy = ["clippy", "--workspace", "--all-targets", "--all-features"];
-        let linted = cargo.run(clippy.into_iter().chain(["--", "-D", "warnings"]));
+        let installed = scope.spawn(|| clis::install(cargo));
+        let compiled = tests::compile(cargo);
         let installed = installed.join();
-        linted?;
+        compiled?;
         installed.map_err(|_| Failure::new("the installation of programs panicked"))?
     })
 }

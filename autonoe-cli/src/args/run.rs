@@ -28,7 +28,7 @@ pub(crate) struct RunArgs {
     pub(crate) project: ProjectArgs,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// Allow `rm` and `mv` inside the project, `git clean` and `git push --force`
+    /// Allow `rm`, `mv` and `git` commands that discard work, such as `push --force`
     #[arg(long, short = 'D', help_heading = "Safety")]
     pub(crate) allow_destructive: bool,
     /// Show the settings, the instruction and the tools; start no agent

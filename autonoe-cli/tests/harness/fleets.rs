@@ -165,7 +165,7 @@ fn the_best_of_a_vote_is_merged() {
     let ended = setting.run(&options).end();
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let ignored = "the model of the task \"file\" are ignored";
+    let ignored = "the task \"file\" names a backend or a model, which has no effect in a race";
     assert!(ended.stderr.contains(ignored), "{ended:?}");
     let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(outcome["winner"], "early", "{outcome:#}");

@@ -105,9 +105,11 @@ impl ServedFolder {
 
     /// Records the progress of the run, if it has reported any.
     pub(super) fn record_progress(&mut self, at: Option<RunProgress>) {
-        if let Some(at) = at
-            && self.state.progress != at
-        {
+        let Some(at) = at else {
+            return;
+        };
+        self.has_reported = true;
+        if self.state.progress != at {
             self.state.progress = at;
             self.is_dirty = true;
         }
@@ -161,7 +163,8 @@ impl ServedFolder {
 
     fn read_pause_request(&mut self) -> Result<(), FolderError> {
         let wanted = self.folder.is_pause_requested()?;
-        // Before that, the question is the one of an earlier process, and nobody waits yet.
+        // Before the first report, the question is the one of an earlier process, and no run waits
+        // for an answer.
         let resumes = self.has_reported && self.folder.take_resume_request()?;
         if wanted == self.is_paused {
             let asks = self.state.progress.question.is_some();

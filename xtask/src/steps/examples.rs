@@ -29,15 +29,15 @@ struct Example {
 pub(super) fn check(cargo: &Cargo) -> Result<(), Failure> {
     cargo.run(QUICKSTART)?;
 
-    // The features of the test step, so that nothing is compiled a second time.
-    let built = cargo.read([
+    // As in the test step, so that nothing is compiled a second time.
+    let built = cargo::read(cargo.linting([
         "build",
         "--quiet",
         "--workspace",
         "--all-features",
         "--examples",
         "--message-format=json",
-    ])?;
+    ]))?;
     let examples = read_examples(&built);
     if examples.is_empty() {
         return Err(Failure::new("cargo has built no examples"));

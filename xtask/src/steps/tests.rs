@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::process::Command;
 use std::thread;
 
-use crate::cargo::Cargo;
+use crate::cargo::{self, Cargo};
 use crate::chores::UPDATE_SCHEMAS;
 use crate::counts::{self, TestCounts};
 use crate::failure::Failure;
@@ -22,14 +22,10 @@ const ALL: [&str; 2] = ["--workspace", "--all-features"];
 /// The targets with tests, in the words of `cargo test`.
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
-/// Compiles every unit and integration test without running them.
+/// Compiles and lints everything, and runs nothing.
 pub(super) fn compile(cargo: &Cargo) -> Result<(), Failure> {
-    let all = ALL.into_iter().chain(["--no-run"]);
-    if cargo.has("nextest") {
-        cargo.run(["nextest", "run"].into_iter().chain(all))
-    } else {
-        cargo.run(["test"].into_iter().chain(all).chain(TARGETS))
-    }
+    let all = ALL.into_iter().chain(["--all-targets", "--no-run"]);
+    cargo::run(cargo.linting(["test"].into_iter().chain(all)))
 }
 
 /// Runs every unit and integration test, with nextest if it is installed.
@@ -39,14 +35,14 @@ pub(super) fn unit_and_integration(
 ) -> Result<(), Failure> {
     let all = ALL.into_iter().chain(["--no-fail-fast"]);
     let counts = if cargo.has("nextest") {
-        let mut nextest = cargo.command(["nextest", "run"].into_iter().chain(all));
+        let mut nextest = cargo.linting(["nextest", "run"].into_iter().chain(all));
         // Many tests wait for programs that they have started, so one test per core leaves cores
         // idle.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         nextest.args(["--test-threads", &(2 * cores).to_string()]);
         run(nextest, counts::read_nextest, results)
     } else {
-        let test = cargo.command(["test"].into_iter().chain(all).chain(TARGETS));
+        let test = cargo.linting(["test"].into_iter().chain(all).chain(TARGETS));
         run(test, counts::read_libtest, results)
     };
     counts?.check_not_empty()
@@ -55,7 +51,7 @@ pub(super) fn unit_and_integration(
 /// Runs every example in the documentation.
 pub(super) fn doctests(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
     let scope = ["--workspace", "--all-features", "--doc", "--no-fail-fast"];
-    let test = cargo.command(["test"].into_iter().chain(scope));
+    let test = cargo.linting(["test"].into_iter().chain(scope));
     run(test, counts::read_libtest, results).map(drop)
 }
 
@@ -83,6 +79,6 @@ pub(super) fn run(
         results.slowest = slowest;
     }
     counts.check()?;
-    crate::cargo::succeeded(&command, output.status)?;
+    cargo::succeeded(&command, output.status)?;
     Ok(counts)
 }

@@ -81,24 +81,27 @@ fn the_step_of_an_escalation_knows_the_failure_and_its_own_next_is_not_followed(
 fn the_failure_of_the_step_of_an_escalation_ends_the_flow() {
     let a = checked("end", json!({"escalation": {"escalateTo": "lead"}}));
     // A step that runs for an escalation uses neither its fallback nor its escalation.
-    let retry = json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b"});
-    let escalation = json!({"escalateTo": "b"});
-    let lead = checked("end", json!({"retry": retry, "escalation": escalation}));
+    let fallback = json!({"retry": {
+        "maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "b",
+    }});
+    let escalation = json!({"escalation": {"escalateTo": "b"}});
+    for reaction in [fallback, escalation] {
+        let lead = checked("end", reaction);
+        let steps = json!({"a": a.clone(), "lead": lead, "b": step("end")});
 
-    let script = Script::with_steps(json!({"a": a, "lead": lead, "b": step("end")}))
-        .checks([false, false])
-        .run();
+        let script = Script::with_steps(steps).checks([false, false]).run();
 
-    assert_eq!(
-        script.steps(),
-        [
-            "prompt 1: a",
-            "check a",
-            "prompt 2: lead",
-            "check lead",
-            "failed: step_failed"
-        ]
-    );
+        assert_eq!(
+            script.steps(),
+            [
+                "prompt 1: a",
+                "check a",
+                "prompt 2: lead",
+                "check lead",
+                "failed: step_failed"
+            ]
+        );
+    }
 }
 
 #[test]
