@@ -43,6 +43,10 @@ pub fn files() -> &'static [File] {
         file("information", include_str!("../corpus/information.jsonl")),
         file("network", include_str!("../corpus/network.jsonl")),
         file("options", include_str!("../corpus/options.jsonl")),
+        file(
+            "package_sources",
+            include_str!("../corpus/package_sources.jsonl"),
+        ),
         file("processes", include_str!("../corpus/processes.jsonl")),
         file("programs", include_str!("../corpus/programs.jsonl")),
         file("readers", include_str!("../corpus/readers.jsonl")),
