@@ -39,6 +39,7 @@ pub fn files() -> &'static [File] {
         file("fleet_state", include_str!("../corpus/fleet_state.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
         file("git_files", include_str!("../corpus/git_files.jsonl")),
+        file("git_work", include_str!("../corpus/git_work.jsonl")),
         file("guards", include_str!("../corpus/guards.jsonl")),
         file("information", include_str!("../corpus/information.jsonl")),
         file("network", include_str!("../corpus/network.jsonl")),
