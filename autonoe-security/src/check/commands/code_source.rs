@@ -3,7 +3,7 @@
 use super::network::is_local_host;
 
 /// Beginnings of sources that are hosts.
-const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git:");
+const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git: http: https:");
 
 /// Beginnings of sources behind a name that are no hosts.
 const NO_HOSTS: &[&str] = words!("npm: jsr: file: link: portal: patch: workspace: catalog:");

@@ -89,7 +89,9 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         let is_repository_of_composer = tool.name == "composer"
             && value.text.starts_with('{')
             && !value.text.contains("\"path\"");
-        let is_foreign = names_foreign_host(&value.text) || may_be_address(&value);
+        let is_foreign = names_foreign_host(&value.text)
+            || is_host_without_protocol(tool.name, &value.text)
+            || may_be_address(&value);
         if is_foreign || is_repository_of_composer || has_remote_repository(&own) {
             return Err(deny(&value, &value.text));
         }
@@ -226,6 +228,18 @@ fn sets_scope(tool: &str, name: &str) -> bool {
 fn is_registry_with_one_dash(tool: &str, name: &str) -> bool {
     let word = name.strip_prefix('-').filter(|word| word.len() > 2);
     tool == "npm" && word.is_some_and(|word| "registry".starts_with(word))
+}
+
+/// Returns whether a tool reads `value` as a host, although it has no protocol.
+fn is_host_without_protocol(tool: &str, value: &str) -> bool {
+    let host = value.split(['/', ':']).next().unwrap_or(value);
+    let is_path = value.starts_with('.') || value.ends_with(".json") || value.contains("://");
+    let reads_hosts = matches!(
+        tool,
+        "bun" | "composer" | "conda" | "gem" | "npm" | "pnpm" | "yarn"
+    );
+    value.starts_with("//")
+        || (reads_hosts && host.contains('.') && !host.starts_with('{') && !is_path)
 }
 
 /// Returns whether an unknown value may turn out to be an address.
