@@ -1,10 +1,37 @@
 //! Code that comes from the network: addresses, and repositories in the notation of npm.
 
+use super::network::is_local_host;
+
 /// Beginnings of sources that are hosts.
-const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git:");
+const HOSTS: &[&str] = words!("github: gitlab: bitbucket: gist: git: http: https:");
 
 /// Beginnings of sources behind a name that are no hosts.
 const NO_HOSTS: &[&str] = words!("npm: jsr: file: link: portal: patch: workspace: catalog:");
+
+/// The official package registries, and the hosts from which they serve packages.
+const REGISTRIES: &[&str] = words!(
+    "conda.anaconda.org crates.io download.pytorch.org files.pythonhosted.org index.crates.io",
+    "index.rubygems.org jsr.io npm.jsr.io packagist.org proxy.golang.org pypi.org",
+    "pypi.python.org registry.npmjs.org registry.yarnpkg.com repo.anaconda.com repo.packagist.org",
+    "rubygems.org static.crates.io sum.golang.org",
+);
+
+/// Returns whether `text` contains an address of a host that is neither an official registry nor
+/// this machine. The end of `text` may be unknown.
+pub(super) fn names_foreign_host(text: &str) -> bool {
+    text.match_indices("://").any(|(at, _)| {
+        let is_end = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.');
+        let scheme = text[..at].rsplit(is_end).next().unwrap_or_default();
+        let rest = &text[at + 3..];
+        let end = rest.find(['/', '?', '#', '"', '\'', ' ', ',', '\\']);
+        let authority = rest[..end.unwrap_or(rest.len())].to_ascii_lowercase();
+        let host = authority
+            .split_once(':')
+            .map_or(authority.as_str(), |it| it.0);
+        let is_known = is_local_host(host) || REGISTRIES.contains(&host);
+        !(is_known || scheme.eq_ignore_ascii_case("file"))
+    })
+}
 
 /// Returns whether `text` is a web address.
 pub(super) fn is_web_address(text: &str) -> bool {
@@ -29,7 +56,11 @@ pub(super) fn is_address(package: &str) -> bool {
 pub(super) fn is_repository(package: &str) -> bool {
     let text = source(package).unwrap_or(package);
     let path = text.split('#').next().unwrap_or_default();
-    let is_file = path.starts_with(['@', '.', '/', '~']) || path.starts_with("file:");
+    let is_file = path.starts_with(['@', '.', '/', '~'])
+        || NO_HOSTS.iter().any(|beginning| path.starts_with(beginning))
+        || [".tgz", ".tar", ".tar.gz"]
+            .iter()
+            .any(|end| path.ends_with(end));
     !is_file && path.split('/').count() == 2
 }
 
@@ -76,11 +107,51 @@ mod tests {
     }
 
     #[test]
+    fn addresses_of_registries_and_of_this_machine_are_not_foreign() {
+        for text in [
+            "https://pypi.org/simple",
+            "x=https://PyPI.org/simple",
+            "sparse+https://index.crates.io/",
+            "http://localhost:4873",
+            "http://127.0.0.1:8081/simple/",
+            "file:///srv/project/x",
+            "https://repo.packagist.org",
+            "@s/x@1.0",
+            "",
+        ] {
+            assert!(!names_foreign_host(text), "{text}");
+        }
+        for text in [
+            "https://pypi.example.net/simple",
+            "https://pypi.org@example.net/",
+            "https://user:pw@pypi.org/",
+            "https://pypi.org.example.net/",
+            "https://",
+            "https://pypi.org https://example.net",
+            "x=git+ssh://example.net/x",
+            "{\"url\":\"https://example.net\"}",
+        ] {
+            assert!(names_foreign_host(text), "{text}");
+        }
+    }
+
+    #[test]
     fn repositories_are_recognised_in_the_notation_of_npm() {
         for repository in ["o/x", "o/x#next", "o/x#feature/y", "@s/x@o/y"] {
             assert!(is_repository(repository), "{repository}");
         }
-        for package in ["x", "@s/x", "@s/x@1.0", "./a/b", "../b", "/a/b", "a/b/c"] {
+        for package in [
+            "x",
+            "@s/x",
+            "@s/x@1.0",
+            "x@npm:@s/y",
+            "x@workspace:a/b",
+            "dist/x.tgz",
+            "./a/b",
+            "../b",
+            "/a/b",
+            "a/b/c",
+        ] {
             assert!(!is_repository(package), "{package}");
         }
     }

@@ -32,15 +32,21 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         why: "go runs, trusts or downloads what it names",
         names: "GOAUTH GOVCS GOPACKAGESDRIVER GOPACKAGESPRINTDRIVERERRORS GOTOOLDIR GCCGO \
             GCCGOTOOLDIR GOGCCFLAGS GO_EXTLINK_ENABLED GO_LDSO GOROOT_FINAL GOROOT_BOOTSTRAP \
-            GOINSECURE GOTELEMETRYDIR GOMOD GOHOSTOS GOHOSTARCH \
+            GOINSECURE GONOPROXY GONOSUMCHECK GONOSUMDB GOPRIVATE GOTELEMETRYDIR GOMOD GOHOSTOS GOHOSTARCH \
             GO_BUILDER_NAME GO_DISTFLAGS GO_GCFLAGS GO_LDFLAGS GOSSAFUNC GOSSADIR GOCLOBBERDEADHASH",
         prefixes: "TOOLEXEC_ GOTELEMETRY",
         accepts: &[
             ("GOPATH GOCACHE GOMODCACHE GOTMPDIR GOCOVERDIR", Output),
             ("GOBIN", BuildFolder),
             ("GOWORK", ProjectPath),
-            ("GOPROXY GOPRIVATE GONOPROXY GONOSUMDB", AnythingKnown),
-            ("GOSUMDB GONOSUMCHECK", Word),
+            (
+                "GOPROXY",
+                Options(words!(
+                    "off direct https://proxy.golang.org https://proxy.golang.org,direct",
+                    "https://proxy.golang.org,off https://proxy.golang.org|direct",
+                )),
+            ),
+            ("GOSUMDB", Options(words!("sum.golang.org"))),
         ],
         ..Group::NONE
     },

@@ -1,12 +1,19 @@
 //! Remote repository URLs: no transport that runs a program.
 
+use std::cell::Cell;
+
 use super::Git;
 use super::value_prefix::{self, ValuePrefix};
 use super::word_splitting::may_split;
 use crate::check::arg::Arg;
 use crate::check::call::Checked;
-use crate::syntax::Text;
+use crate::check::commands::network::is_local_host;
+use crate::check::survey::Value;
+use crate::syntax::{Part, Text, static_text};
 use crate::{Denial, Rule};
+
+/// Subcommands of `git remote` that connect to a remote.
+const ASKING: &[&str] = words!("prune show update");
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     if git.name == "submodule" && git.read.first_may_be("foreach") {
@@ -21,6 +28,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         "clone" | "fetch" | "pull" | "push" | "ls-remote" => &[0],
         "remote" if git.read.first_may_be("add") => &[2],
         "remote" if git.read.first_may_be("set-url") => &[2, 3],
+        "remote" if ASKING.iter().any(|word| git.read.first_may_be(word)) => &[1, 2],
         "submodule" if git.read.first_may_be("add") => &[1],
         "submodule" if git.read.first_may_be("set-url") => &[2],
         "remote" | "submodule" | "archive" => &[],
@@ -43,12 +51,124 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         .iter()
         .flat_map(|place| git.read.at(*place))
         .chain(from_several.filter(|_| several));
-    urls.try_for_each(|url| has_known_transport(git, url))?;
-    let mut options = git.read.flags.iter().filter(|flag| flag.may_be("repo"));
+    urls.try_for_each(|url| {
+        has_known_transport(git, url)?;
+        reaches_known_host(git, url, goes_by_name(git))
+    })?;
+    if git.name == "remote" && changes_push_url(git) {
+        let reason = "git remote set-url would send pushes to another repository";
+        return Err(git
+            .deny(Rule::R43, reason)
+            .instead("use git remote add with a new name"));
+    }
+    let options = git.read.flags.iter();
+    let mut options = options.filter(|flag| flag.may_be("repo") || flag.may_be("bundle-uri"));
     options.try_for_each(|flag| match &flag.value {
-        Some(url) => has_known_transport(git, url),
+        Some(url) => {
+            has_known_transport(git, url)?;
+            reaches_known_host(git, url, true)
+        }
         None => Ok(()),
     })
+}
+
+/// Returns whether `git remote set-url` adds a URL, or changes the one for pushes.
+fn changes_push_url(git: &Git<'_, '_, '_, '_>) -> bool {
+    let has = |name| git.read.may_have(None, name);
+    git.read.first_may_be("set-url") && (has("push") || has("add"))
+}
+
+/// Returns whether a subcommand takes a remote by its name.
+fn goes_by_name(git: &Git<'_, '_, '_, '_>) -> bool {
+    let asks = git.name == "remote" && ASKING.iter().any(|word| git.read.first_may_be(word));
+    asks || matches!(git.name, "fetch" | "ls-remote" | "pull" | "push")
+}
+
+/// Checks the host of a repository.
+///
+/// `clone`, `remote add` and `submodule add` take an encrypted URL. Others take the name of a
+/// remote or a path.
+fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -> Checked {
+    let is_refused = |text: &str| match Place::of(text) {
+        Place::Local => false,
+        Place::Encrypted => by_name,
+        Place::Open => true,
+    };
+    // A variable may hold the URL.
+    let found = Cell::new(false);
+    value_prefix::holds_for_all(git.call.context.scope, url, &|beginning| {
+        if let ValuePrefix::Whole(text) | ValuePrefix::Text(text) = beginning {
+            found.set(found.get() || is_refused(text));
+        }
+        true
+    });
+    if found.get() {
+        let reason = format!("git {} would reach a host by its URL", git.name);
+        let instead = match by_name {
+            true => "use the name of a remote, such as origin",
+            false => "use an https or ssh URL",
+        };
+        return Err(Denial::by(Rule::R43, url.span, reason).instead(instead));
+    }
+    let is_url = Place::of(&url.text) == Place::Encrypted;
+    if is_url && may_hold_output(git, &url.parts) {
+        let reason = "the URL contains the output of a command, which the host would see";
+        return Err(Denial::by(Rule::R43, url.span, reason).instead("write the URL literally"));
+    }
+    Ok(())
+}
+
+/// Returns whether the output of a command is a part of a word, directly or in a variable.
+fn may_hold_output(git: &Git<'_, '_, '_, '_>, parts: &[Part<'_>]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::CommandSubstitution(_) => true,
+        Part::DoubleQuoted(inner) => may_hold_output(git, inner),
+        Part::Parameter(parameter) => {
+            let variable = git.call.context.scope.survey().variable(&parameter.name);
+            variable.is_some_and(|variable| {
+                !variable.always(|given| match given.value {
+                    Value::Number => true,
+                    Value::String { rest, .. } => static_text(rest).is_some(),
+                    Value::OneOf(words) => words.iter().all(|word| word.static_text().is_some()),
+                    Value::Array(_) | Value::Unknown => false,
+                })
+            })
+        }
+        _ => false,
+    })
+}
+
+/// The place of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A remote by its name, a path, or a server on this machine.
+    Local,
+    /// A URL of HTTPS or SSH.
+    Encrypted,
+    /// A URL of another protocol.
+    Open,
+}
+
+impl Place {
+    fn of(url: &str) -> Self {
+        if let Some((scheme, rest)) = url.split_once("://") {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let host = authority.split_once(':').map_or(authority, |it| it.0);
+            return match scheme.to_ascii_lowercase().as_str() {
+                "file" => Self::Local,
+                _ if is_local_host(host) => Self::Local,
+                "https" | "ssh" | "git+ssh" | "ssh+git" => Self::Encrypted,
+                _ => Self::Open,
+            };
+        }
+        // `me@host:path`: the first colon precedes the first slash.
+        let host = url.split_once(':').map(|(host, _)| host);
+        match host.filter(|host| !host.is_empty() && !host.contains('/')) {
+            Some(host) if is_local_host(host.rsplit('@').next().unwrap_or(host)) => Self::Local,
+            Some(_) => Self::Encrypted,
+            None => Self::Local,
+        }
+    }
 }
 
 /// Checks that a partially unknown URL cannot name a transport helper.
@@ -118,6 +238,28 @@ fn fixes_transport(start: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_protocol_and_the_host_decide_about_a_place() {
+        for (url, place) in [
+            ("origin", Place::Local),
+            ("../other.git", Place::Local),
+            ("./a:b", Place::Local),
+            ("file:///srv/x.git", Place::Local),
+            ("http://localhost:3000/x.git", Place::Local),
+            ("https://host/x.git", Place::Encrypted),
+            ("HTTPS://host/x.git", Place::Encrypted),
+            ("ssh://git@host/x.git", Place::Encrypted),
+            ("git@host:o/x.git", Place::Encrypted),
+            ("host:x", Place::Encrypted),
+            ("git://host/x.git", Place::Open),
+            ("http://host/x.git", Place::Open),
+            ("http://localhost@host/x.git", Place::Open),
+            ("ftp://host/x.git", Place::Open),
+        ] {
+            assert_eq!(Place::of(url), place, "{url}");
+        }
+    }
 
     #[test]
     fn a_start_fixes_the_transport_once_no_helper_can_follow() {

@@ -7,8 +7,10 @@ mod argument_files;
 mod go_flags;
 mod outputs;
 mod own_args;
+mod package_sources;
 mod programs;
 mod rustc_flags;
+mod secrets;
 pub(in crate::check::commands) mod spelling;
 pub(in crate::check::commands) mod targets;
 mod tool;
@@ -41,5 +43,7 @@ pub(super) fn check_tool(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     argument_files::check(tool)?;
     go_flags::check(tool)?;
     rustc_flags::check(tool)?;
-    programs::check(tool)
+    programs::check(tool)?;
+    package_sources::check(tool)?;
+    secrets::check(tool)
 }

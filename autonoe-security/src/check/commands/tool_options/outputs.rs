@@ -30,6 +30,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     check_test_log(tool)?;
     check_cleaned_folders(&own)?;
     works_inside(&own)?;
+    edits_inside(tool)?;
     operands_are_inside(&own)
 }
 
@@ -169,6 +170,52 @@ fn works_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         let leads_out = |text: &str| !tool.call.is_in_reach(text);
         if place.is_in_home() || place.known().is_some_and(leads_out) {
             return Err(escapes(&place, Rule::R92));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that ruby works inside the project or `/tmp`, also on the files that `-i` edits.
+fn edits_inside(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    if tool.name != "ruby" {
+        return Ok(());
+    }
+    let mut edits = false;
+    let mut folders = Vec::new();
+    // The option whose value is the next argument.
+    let mut before = None;
+    let mut args = tool.args.iter();
+    let mut rest = args.as_slice();
+    while let Some(arg) = args.next() {
+        if let Some(letter) = before.take() {
+            if matches!(letter, b'C' | b'X') {
+                folders.push(arg.clone());
+            }
+        } else if let Some(letters) = arg.text.strip_prefix('-').filter(|it| !it.is_empty()) {
+            // These letters take the rest of the argument, or the next one.
+            let end = letters.find(['C', 'E', 'F', 'I', 'K', 'T', 'W', 'X', 'e', 'i', 'r', 'x']);
+            let end = end.filter(|_| !letters.starts_with('-'));
+            let letter = end.map(|end| letters.as_bytes()[end]);
+            edits |= letter == Some(b'i');
+            if let Some(at) = end.filter(|_| matches!(letter, Some(b'C' | b'X' | b'x'))) {
+                folders.push(arg.without_first(at + 2));
+            }
+            let is_last = end.is_some_and(|end| end + 1 == letters.len());
+            before = letter.filter(|it| is_last && b"CEIXer".contains(it));
+        } else {
+            break;
+        }
+        rest = args.as_slice();
+    }
+    let files = if edits { rest } else { &[] };
+    for file in folders.iter().chain(files) {
+        let text = file.text.as_ref();
+        let start = file.globs.first().map_or(text, |at| &text[..*at]);
+        if file.is_in_home() || (!start.is_empty() && !tool.call.is_in_reach(start)) {
+            return Err(escapes(file, Rule::R92));
+        }
+        if glob_targets::reaches_protected(text) {
+            return Err(protected(file, &format!("'{text}'")));
         }
     }
     Ok(())

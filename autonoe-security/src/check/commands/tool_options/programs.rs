@@ -7,7 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::assignments;
 use crate::check::builtins::is_identifier;
 use crate::check::call::Checked;
-use crate::check::commands::code_source::is_web_address;
+use crate::check::commands::code_source::{is_web_address, names_foreign_host};
 use crate::check::commands::network::is_local_host;
 use crate::check::write_target::escapes;
 use crate::policy::Mode;
@@ -80,7 +80,8 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     adds_no_program(&of_tool)?;
     debugs_locally(&of_tool)?;
     names_own_interpreter(tool, &of_tool)?;
-    loads_no_library(tool)?;
+    changes_no_machine(tool)?;
+    loads_no_foreign_code(tool)?;
     sets_no_variable(tool)?;
     loads_no_address(tool, own)
 }
@@ -165,18 +166,93 @@ fn names_own_interpreter<'s>(tool: &Tool<'_, '_, '_, 's>, own: &Tool<'_, '_, '_,
     }
 }
 
-/// Checks that PHP loads no library from outside of the project.
-fn loads_no_library(tool: &Tool<'_, '_, '_, '_>) -> Checked {
-    if tool.name != "php" {
-        return Ok(());
+/// Checks that a tool does not install system packages, replace itself or change kernels of Jupyter.
+fn changes_no_machine(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let words: &[&str] = match tool.name {
+        "playwright" | "playwright-core" => words!("install-deps uninstall --with-deps"),
+        "php-cs-fixer" => words!("self-update selfupdate"),
+        "ipykernel" if !tool.has_option_like(&["--sys-prefix", "--prefix"]) => words!("install"),
+        _ => return Ok(()),
+    };
+    let is_denied = |arg: &&Arg<'_>| arg.known().is_some_and(|word| words.contains(&word));
+    match tool.args.iter().find(is_denied) {
+        Some(arg) => Err(tool
+            .call
+            .deny(
+                Rule::R52,
+                format!("'{} {}' changes the machine", tool.name, arg.text),
+            )
+            .at(arg.span.range())
+            .instead("change the project only")),
+        None => Ok(()),
     }
-    for setting in tool.values_of(&["-d"]).into_iter().flatten() {
-        if let Some((key, path)) = setting.text.split_once('=')
-            && matches!(key, "extension" | "extension_dir" | "zend_extension")
-            && path.contains('/')
-            && !tool.call.is_in_project(path)
-        {
+}
+
+/// Settings of PHP whose value is code, a program or another host.
+const REFUSED_SETTINGS: &[&str] = words!(
+    "allow_url_include mail.force_extra_parameters sendmail_path xdebug.cloud_id",
+    "xdebug.discover_client_host xdebug.connect_back xdebug.remote_connect_back",
+);
+
+/// Settings of PHP whose value is the host of a debugger.
+const DEBUGGER_HOSTS: &[&str] = words!("xdebug.client_host xdebug.remote_host");
+
+/// Settings of PHP whose value is code.
+const LIBRARIES: &[&str] = words!("extension extension_dir zend_extension");
+
+/// Settings of PHP whose value is a file that it runs, or a place to which it writes.
+const FILES: &[&str] = words!(
+    "auto_append_file auto_prepend_file curl.cainfo ffi.preload include_path mail.log openssl.cafile",
+    "opcache.file_cache opcache.preload session.save_path soap.wsdl_cache_dir sys_temp_dir",
+    "upload_tmp_dir user_dir",
+);
+
+/// Checks that PHP loads no code from outside of the project, and starts no program.
+fn loads_no_foreign_code(tool: &Tool<'_, '_, '_, '_>) -> Checked {
+    let options = match tool.name {
+        "php" => words!("-d --define"),
+        "pest" | "paratest" | "phpcbf" | "phpcs" | "phpunit" => words!("-d"),
+        _ => return Ok(()),
+    };
+    let own = Tool {
+        args: own_args(tool.name, tool.args),
+        ..*tool
+    };
+    for setting in own.values_of(options).into_iter().flatten() {
+        let (key, value) = setting.text.split_once('=').unwrap_or((&setting.text, ""));
+        let key = key.trim().to_ascii_lowercase();
+        let key = key.as_str();
+        let value = value.trim().trim_matches(['"', '\'']);
+        let is_off = matches!(value, "0" | "off" | "Off" | "false" | "no");
+        let is_outside = |path: &str| !path.is_empty() && !own.call.is_in_reach(path);
+        // Without a value, a setting is on.
+        let is_refused = (REFUSED_SETTINGS.contains(&key) && !is_off)
+            || (DEBUGGER_HOSTS.contains(&key) && !is_local_host(value))
+            || (LIBRARIES.contains(&key) && value.contains('/') && !own.call.is_in_project(value))
+            || (FILES.contains(&key)
+                && value
+                    .split([':', ';'])
+                    .any(|path| is_outside(path) && !path.starts_with("/usr/")))
+            || (FILES.contains(&key) && value.is_empty() && !setting.is_static())
+            || names_foreign_host(value);
+        if is_refused {
             return Err(escapes(&setting, Rule::R92));
+        }
+    }
+    if tool.name == "php" {
+        for library in own
+            .values_of(words!("-z --zend-extension"))
+            .into_iter()
+            .flatten()
+        {
+            if library.text.contains('/') && !own.call.is_in_project(&library.text) {
+                return Err(escapes(&library, Rule::R92));
+            }
+        }
+        for file in own.values_of(words!("-c --php-ini")).into_iter().flatten() {
+            if file.is_in_home() || !own.call.is_in_reach(&file.text) {
+                return Err(escapes(&file, Rule::R92));
+            }
         }
     }
     Ok(())

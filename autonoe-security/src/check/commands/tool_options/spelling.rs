@@ -72,8 +72,8 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 /// Returns whether `tool` accepts abbreviated options.
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
     words!(
-        "codeception composer cucumber flake8 mypy nox npm pip pip3 pipx pest php-cs-fixer phpstan",
-        "phpunit pylint rspec rubocop tox unittest cProfile compileall http.server pdb profile",
+        "codeception composer cucumber flake8 gem mypy nox npm pip pip3 pipx pest php-cs-fixer phpstan",
+        "phpunit pip-compile pip-sync pip-audit pylint rake rspec rubocop tox unittest cProfile compileall http.server pdb profile",
         "tarfile trace zipapp zipfile"
     )
     .contains(&tool)
@@ -85,13 +85,19 @@ const WHOLE: &[&str] = words!("cache coverage format log output pre report testd
 /// Letters of `tool` that take no value, so that another letter may follow in the same argument.
 pub(in crate::check::commands) fn flags(tool: &str) -> &'static str {
     match tool {
+        "conda" => "dqvy",
         "cucumber" => "bdqvwx",
+        "gem" => "bEfNqrVl",
         "jest" | "vitest" => "befhiovw",
+        "pip" | "pip3" => "hIUqvV",
         "pytest" => "lqsvx",
+        "rake" => "AGgmNnPqstvX",
         "rspec" => "bcdw",
         "rubocop" => "dDElLSFV",
+        "ruby" => "acdhlnpsSvwy",
         "ruff" => "ehnqsvw",
         "tox" => "anqrv",
+        "uv" | "uvx" => "nqUv",
         _ => "",
     }
 }

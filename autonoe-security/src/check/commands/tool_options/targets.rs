@@ -45,7 +45,9 @@ pub(in crate::check::commands) fn targets(tool: &str) -> &'static [&'static str]
         "radon" => words!("-O --output-file"),
         "rspec" => words!("-o --out --deprecation-out"),
         "ruff" => words!("-o --output-file --cache-dir"),
-        "staticcheck" => words!("-debug.cpuprofile -debug.memprofile -debug.trace"),
+        "staticcheck" => {
+            words!("-debug.cpuprofile -debug.memprofile -debug.trace -debug.measure-analyzers")
+        }
         "stylelint" => words!("-o --output-file --cache-location"),
         "tap" => words!("-o --output-file -d --output-dir"),
         "tox" => words!("--workdir --result-json --devenv"),
@@ -237,7 +239,23 @@ impl Listing {
 /// Returns the options of `tool` whose value is its working folder.
 pub(in crate::check::commands) fn working_folders(tool: &str) -> &'static [&'static str] {
     match tool {
+        "alembic" | "phpunit" | "pest" => words!("-c --config --configuration --bootstrap"),
+        "bundle" | "bundler" => words!("--gemfile"),
+        "celery" => words!("--workdir"),
+        "deno" => words!("--cwd"),
+        "dlv" => words!("--wd"),
+        "gunicorn" => words!("--chdir --pythonpath"),
+        "jest" => words!("--rootDir --roots"),
+        "jupyter" => words!("--notebook-dir --ServerApp.root_dir"),
+        "mkdocs" => words!("-f --config-file"),
+        "nox" => words!("-f --noxfile"),
         "npm" => words!("--prefix -C"),
+        "puma" => words!("--dir -C --config"),
+        "pytest" => words!("--rootdir -c --config-file --confcutdir"),
+        "rake" => words!("-C --directory -f --rakefile -R --rakelibdir --rakelib"),
+        "tox" => words!("-c --conf --root"),
+        "uvicorn" => words!("--app-dir"),
+        "vitest" => words!("--root -r --dir"),
         "pnpm" => words!("-C --dir --prefix"),
         "yarn" | "bun" => words!("--cwd"),
         "cypress" => words!("-P --project"),

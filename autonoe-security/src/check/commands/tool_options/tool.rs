@@ -3,6 +3,8 @@
 use super::spelling::{flags, matches_option};
 use crate::check::arg::Arg;
 use crate::check::call::Call;
+use crate::check::commands::tools::own_options;
+use crate::option_table::OptionArity;
 
 /// A tool and its arguments, also if another tool starts it.
 pub(in crate::check::commands) struct Tool<'t, 'c, 'w, 's> {
@@ -19,6 +21,29 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
         self.args
             .iter()
             .filter(|arg| !arg.text.starts_with('-') && !arg.text.starts_with('+'))
+    }
+
+    /// Returns the arguments that are neither options nor the value of an option that takes one.
+    /// After `--`, each argument counts.
+    pub(in crate::check::commands) fn words(&self) -> Vec<&'t Arg<'s>> {
+        let options = own_options(self.name);
+        let mut words = Vec::with_capacity(self.args.len());
+        let (mut is_value, mut is_ended) = (false, false);
+        for arg in self.args {
+            let text = arg.text.as_ref();
+            if std::mem::take(&mut is_value) {
+                continue;
+            }
+            if !is_ended && arg.is("--") {
+                is_ended = true;
+            } else if is_ended || !text.starts_with(['-', '+']) {
+                words.push(arg);
+            } else {
+                let takes = options.and_then(|options| options.find(text));
+                is_value = takes == Some(OptionArity::Value);
+            }
+        }
+        words
     }
 
     /// Returns the subcommand, if it is known.

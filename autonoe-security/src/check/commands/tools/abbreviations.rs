@@ -1,7 +1,7 @@
 //! Aliases and abbreviations of tool subcommands.
 
 /// Returns the possible full names of the subcommand `word` of `tool`.
-pub(super) fn meanings(tool: &str, word: &str) -> Vec<String> {
+pub(in crate::check::commands) fn meanings(tool: &str, word: &str) -> Vec<String> {
     let all = match tool {
         "npm" => NPM,
         "gem" => GEM,
@@ -68,7 +68,7 @@ const GEM: &[&str] = words!(
 const COMPOSER: &[&str] = words!(
     "about archive audit browse bump check-platform-reqs clear-cache config create-project depends",
     "diagnose dump-autoload exec fund global help home i info init install licenses list outdated",
-    "prohibits r reinstall remove repl require run run-script search self-update show status",
+    "prohibits r reinstall remove repl repo repository require run run-script search self-update selfupdate show status",
     "suggests u update upgrade validate why why-not",
 );
 

@@ -28,7 +28,13 @@ fn changes_machine(call: &Call<'_, '_, '_>, word: &str, words: &CommandReading<'
         ("yarn", "global") | ("npm" | "pnpm", "set") | ("conda", "config") => true,
         ("rustup" | "uv", "self") | ("pdm", "plugin") => true,
         ("pipx", "ensurepath") | ("pnpm", "setup" | "self-update") => true,
-        ("bun" | "deno", "upgrade") => true,
+        ("bun" | "deno", "upgrade") | ("composer", "self-update" | "selfupdate") => true,
+        // They remove packages that other projects use.
+        ("bundle" | "bundler", "clean") | ("gem", "cleanup") => true,
+        ("deno", "jupyter") => {
+            let installs = |arg: &Arg<'_>| arg.text.starts_with("--install") || arg.is("-i");
+            call.args.iter().any(installs)
+        }
         ("uv", "tool") => sets(&["update-shell"]),
         ("uv", "pip") => {
             sets(&["install", "sync", "uninstall"])

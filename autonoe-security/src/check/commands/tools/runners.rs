@@ -235,6 +235,9 @@ fn bare_name(written: &str) -> &str {
         Some(at) if at > 0 => &written[..at],
         _ => written,
     };
+    if versioned == "@playwright/test" {
+        return "playwright";
+    }
     // The last part of a Go module may be its version.
     let is_version = |part: &str| {
         let number = part.strip_prefix('v').unwrap_or_default();

@@ -31,6 +31,8 @@ enum Effect {
     Publishes,
     InstallsHooks,
     Attaches,
+    ChangesMachine,
+    PrintsSecrets,
 }
 
 /// Packages that publish and have the option `--dry-run`.
@@ -173,6 +175,60 @@ const USES: &[Uses] = &[
         ),
         effect: Effect::Attaches,
     },
+    Uses {
+        names: words!("ipykernel jupyter kernelspec labextension"),
+        allowed: &[],
+        denied: words!("install remove uninstall"),
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("corepack pm2"),
+        allowed: &[],
+        denied: words!("disable enable startup unstartup"),
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("n nvm"),
+        allowed: words!("--help --version -V -h ls list"),
+        denied: &[],
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("playwright playwright-core test"),
+        allowed: &[],
+        denied: words!("install-deps uninstall --with-deps"),
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("browsers"),
+        allowed: &[],
+        denied: words!("clear --install-deps"),
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("php-cs-fixer infection symfony"),
+        allowed: &[],
+        denied: words!("self-update self:update selfupdate"),
+        effect: Effect::ChangesMachine,
+    },
+    Uses {
+        names: words!("doppler infisical op"),
+        allowed: &[],
+        denied: words!("configure export get inject item read secrets signin"),
+        effect: Effect::PrintsSecrets,
+    },
+    Uses {
+        names: words!("dotenvx"),
+        allowed: &[],
+        denied: words!("decrypt get keypair"),
+        effect: Effect::PrintsSecrets,
+    },
+    Uses {
+        names: words!("eas eas-cli netlify netlify-cli convex"),
+        allowed: &[],
+        denied: words!("env env:get env:list env:pull env:export"),
+        effect: Effect::PrintsSecrets,
+    },
 ];
 
 pub(super) fn check(package: &Package<'_, '_>) -> Checked {
@@ -266,6 +322,16 @@ fn deny(package: &Package<'_, '_>, effect: Effect) -> Denial {
             Rule::R92,
             format!("'{name}' would attach to a running process"),
             "let it start the program: py-spy record -- python app.py",
+        ),
+        Effect::ChangesMachine => (
+            Rule::R52,
+            format!("'{name}' would change the machine"),
+            "change the project only",
+        ),
+        Effect::PrintsSecrets => (
+            Rule::R94,
+            format!("'{name}' would print secrets"),
+            "work without credentials: use test values in files of the project",
         ),
     };
     Denial::by(rule, package.span, reason).instead(instead)
