@@ -209,7 +209,7 @@ mod tests {
 
     // Shows: framework/models/app-config
     #[test]
-    fn what_the_file_says_is_read() {
+    fn parses_fields_of_models_file() {
         let text = r#"{
             "$schema": "models.json",
             "providers": {"local": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_settled_is_counted_from_the_first() {
+    fn settled_counts_the_prefix_without_gaps() {
         let beats = HeartbeatState::resume_from(Heartbeat::default());
 
         beats.settle(1);

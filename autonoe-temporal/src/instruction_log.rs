@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_read_some_is_told_the_rest() {
+    fn reader_gets_entries_after_its_cursor() {
         let mut standing = InstructionLog::default();
         standing.push(message("one"));
         standing.push(message("two"));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_more_is_not_kept_after_the_end() {
+    fn waiting_reader_is_released_at_the_end() {
         let mut standing = InstructionLog::default();
 
         standing.close();

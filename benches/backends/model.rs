@@ -111,20 +111,20 @@ pub(crate) fn serve(arguments: &[String]) {
     match vendor {
         Vendor::Anthropic => {
             let server = AnthropicServer::start(script).unverified();
-            until_nobody_listens(&server.url());
+            print_url_and_wait_for_end_of_input(&server.url());
         }
         Vendor::OpenAi => {
             let server = OpenAiServer::start(script).unverified();
-            until_nobody_listens(&server.api_url());
+            print_url_and_wait_for_end_of_input(&server.api_url());
         }
         Vendor::Google => {
             let server = GeminiServer::start(script).unverified();
-            until_nobody_listens(&server.url());
+            print_url_and_wait_for_end_of_input(&server.url());
         }
     }
 }
 
-fn until_nobody_listens(url: &str) {
+fn print_url_and_wait_for_end_of_input(url: &str) {
     print_line(url);
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }

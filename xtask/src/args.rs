@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_by_name() {
+    fn invalid_arguments_are_refused_by_name() {
         for (line, sentence) in [
             ("", "no command is given"),
             ("tset", "unknown command `tset`"),

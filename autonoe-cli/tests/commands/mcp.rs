@@ -119,7 +119,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
 }
 
 #[tokio::test]
-async fn an_agent_whose_run_is_over_is_told_so() {
+async fn agent_gets_error_after_run_ended() {
     let (served, _) = served().await;
     let server = served.server.clone();
     let mut child = start(&server);
@@ -155,7 +155,7 @@ async fn an_agent_whose_run_is_over_is_told_so() {
 }
 
 #[test]
-fn what_cannot_be_a_run_is_wrong_usage() {
+fn invalid_mcp_arguments_are_usage_errors() {
     let here = "http://127.0.0.1:9/sessions/1/mcp";
     for (args, token, expected) in [
         (&["mcp"][..], Some("x"), "--url"),

@@ -41,7 +41,7 @@ fn text((name, value): (&str, &str)) -> (String, String) {
 
 // Shows: interfaces/session-runner/option-project-dir, spec/3.3/injected-through-run
 #[test]
-fn a_builder_says_what_is_missing() {
+fn builder_errors_name_the_problem() {
     let empty = SessionRunner::builder("/srv/project").build();
     let relative = SessionRunner::builder("project").build();
     let texts = || Arc::new(FixedInstructions::default());
@@ -143,7 +143,7 @@ impl AgentClientFactory for Recorder {
 // Shows: interfaces/agent-client/options-max-thinking-tokens
 // Shows: interfaces/session-runner/option-max-thinking-tokens, interfaces/agent-client/create
 #[tokio::test(start_paused = true)]
-async fn a_session_spec_carries_what_the_builder_was_told() {
+async fn session_spec_contains_builder_settings() {
     let recorder = Arc::new(Recorder::default());
     let bench = Bench::new([]);
     let budget = Budget::default()

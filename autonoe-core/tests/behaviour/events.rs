@@ -141,7 +141,7 @@ async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
 // Shows: framework/callbacks/on-answer-stream-stream
 // Shows: framework/callbacks/on-error-ctx-error
 #[tokio::test(start_paused = true)]
-async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
+async fn model_calls_are_reported_with_chunks_usage_and_cost() {
     let cost = Some(CostUsd::from_cents(2));
     let broken = Failure::retryable("RATE_LIMITED", "too many calls");
     let bench = Bench::new([

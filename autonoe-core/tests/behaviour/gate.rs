@@ -66,7 +66,7 @@ impl PreToolUseHook for Panics {
 
 // Shows: interfaces/agent-client/hooks-and-tools
 #[tokio::test(start_paused = true)]
-async fn what_nothing_granted_is_denied() {
+async fn ungranted_call_is_denied() {
     let decision = gate().decide(&ToolCall::new("WebSearch", json!({}))).await;
 
     assert_eq!(denied_by(&decision), Some("grants"));

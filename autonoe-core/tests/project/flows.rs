@@ -11,7 +11,7 @@ use autonoe_core::{Budget, CostUsd, ExitReason, ProjectRun, RunControl, SessionO
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::json;
 
-fn says(text: &str, cents: u64) -> SessionScript {
+fn text_session(text: &str, cents: u64) -> SessionScript {
     SessionScript::new(text)
         .says(text)
         .costs(CostUsd::from_cents(cents))
@@ -40,7 +40,7 @@ async fn begin(ground: &OpenProject, agents: ScriptedBackend) -> OpenSessions {
 async fn a_flow_needs_no_specification_and_is_in_the_journal() {
     let project = TempProject::new();
     let ground = ground(&project).await;
-    let mut open = begin(&ground, ScriptedBackend::new([says("hello", 10)])).await;
+    let mut open = begin(&ground, ScriptedBackend::new([text_session("hello", 10)])).await;
 
     open.record_fact(json!({"fact": 1}), Durability::Synced)
         .expect("written");
@@ -108,7 +108,8 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let project = TempProject::new();
     {
         let ground = ground(&project).await;
-        let agents = ScriptedBackend::new([says("one", 10), SessionScript::new("lost").hangs()]);
+        let agents =
+            ScriptedBackend::new([text_session("one", 10), SessionScript::new("lost").hangs()]);
         let mut open = begin(&ground, agents).await;
         open.run(SessionOrder::new("One.").name("one")).await;
         open.record_fact(json!("one is done"), Durability::Synced)
@@ -132,7 +133,11 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     assert_eq!(recorded.start.definition, "1f0c9a");
     assert_eq!(recorded.start.parameters, json!({"branch": "main"}));
     let run = recorded.run.clone();
-    let scripts = [says("one", 10), says("two", 20), says("three", 30)];
+    let scripts = [
+        text_session("one", 10),
+        text_session("two", 20),
+        text_session("three", 30),
+    ];
     let agents = Arc::new(ScriptedBackend::resuming_at(2, scripts));
     let budget = Budget::default().with_cost(CostUsd::from_cents(60));
     let builder = ground.resume(agents.clone()).expect("settings fit");

@@ -50,7 +50,7 @@ fn repository(project: &Project) -> Arc<dyn DeliverableRepository> {
 
 /// Runs in another process: writes until it cannot, and prints each write and the end.
 #[test]
-fn writes_until_it_is_overtaken_when_it_is_told_to() {
+fn child_process_writes_until_overtaken() {
     let (Some(dir), Ok(epoch)) = (std::env::var_os(DIR), std::env::var(EPOCH)) else {
         return;
     };
@@ -88,7 +88,7 @@ impl Writer {
     fn start(project: &Project, epoch: Epoch) -> Self {
         let mut process = Command::new(std::env::current_exe().expect("this program"))
             .args([
-                "takeover::writes_until_it_is_overtaken_when_it_is_told_to",
+                "takeover::child_process_writes_until_overtaken",
                 "--exact",
                 "--nocapture",
             ])
@@ -254,7 +254,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
 }
 
 #[test]
-fn who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends() {
+fn stopped_writer_writes_nothing_after_takeover() {
     let rounds: u64 = std::env::var(ROUNDS)
         .ok()
         .and_then(|text| text.parse().ok())

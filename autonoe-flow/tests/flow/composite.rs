@@ -16,23 +16,24 @@ use crate::completion::{check_completion, completion, needed, one_iteration};
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The answer of a condition: whether it holds, or an error.
-type Says = Result<bool, ()>;
+type ConditionAnswer = Result<bool, ()>;
 
 /// A condition: an external state with its answers in each round, or several conditions.
 #[derive(Clone, Debug)]
 enum Node {
-    State { says: Vec<Says> },
+    State { answers: Vec<ConditionAnswer> },
     Several { all: bool, parts: Vec<Node> },
 }
 
 const ROUNDS: usize = 4;
 
-fn says() -> impl Strategy<Value = Says> {
+fn condition_answer() -> impl Strategy<Value = ConditionAnswer> {
     prop_oneof![5 => Just(Ok(false)), 5 => Just(Ok(true)), 1 => Just(Err(()))]
 }
 
 fn several() -> impl Strategy<Value = Node> {
-    let state = prop::collection::vec(says(), ROUNDS).prop_map(|says| Node::State { says });
+    let state = prop::collection::vec(condition_answer(), ROUNDS)
+        .prop_map(|answers| Node::State { answers });
     let parts = state.prop_recursive(2, 12, 4, |inner| {
         (any::<bool>(), prop::collection::vec(inner, 1..4))
             .prop_map(|(all, parts)| Node::Several { all, parts })
@@ -69,10 +70,10 @@ impl Node {
         mut states: ExternalStates,
     ) -> ExternalStates {
         match self {
-            Self::State { says } => {
+            Self::State { answers } => {
                 let probe = Scripted {
                     name: name.to_owned(),
-                    says: says.clone(),
+                    answers: answers.clone(),
                     stage: Arc::clone(stage),
                 };
                 states.with(name, Arc::new(probe))
@@ -93,12 +94,12 @@ impl Node {
         round: usize,
         asked: &mut Vec<String>,
         stand: &mut Stand,
-    ) -> Says {
+    ) -> ConditionAnswer {
         stand.insert(name.to_owned(), false);
         let holds = match self {
-            Self::State { says } => {
+            Self::State { answers } => {
                 asked.push(name.to_owned());
-                says[round]?
+                answers[round]?
             }
             Self::Several { all: true, parts } => {
                 let mut holds = true;
@@ -151,7 +152,7 @@ struct Stage {
 
 struct Scripted {
     name: String,
-    says: Vec<Says>,
+    answers: Vec<ConditionAnswer>,
     stage: Arc<Stage>,
 }
 
@@ -164,7 +165,7 @@ impl StateProbe for Scripted {
             .expect("no panic")
             .push(self.name.clone());
         let round = self.stage.round.load(Ordering::SeqCst);
-        self.says[round].map_err(|()| "it cannot tell".into())
+        self.answers[round].map_err(|()| "it cannot tell".into())
     }
 }
 
@@ -193,12 +194,12 @@ proptest! {
             stage.round.store(round, Ordering::SeqCst);
             stage.asked.lock().expect("no panic").clear();
             let mut expected = Vec::new();
-            let says = node.evaluate("", round, &mut expected, &mut stand);
+            let answers = node.evaluate("", round, &mut expected, &mut stand);
 
             let found = runtime().block_on(check_completion(handler.as_mut(), &one_iteration()));
 
             prop_assert_eq!(&*stage.asked.lock().expect("no panic"), &expected);
-            match (says, found) {
+            match (answers, found) {
                 (Ok(holds), Ok(_)) => {
                     prop_assert_eq!(handler.is_complete(), holds);
                     prop_assert_eq!(handler.reason().is_empty(), !holds);
@@ -207,7 +208,7 @@ proptest! {
                     prop_assert_eq!(error.kind(), FlowErrorKind::CompletionCheck);
                     prop_assert!(!handler.is_complete());
                 }
-                (says, found) => prop_assert!(false, "{:?} and {:?}", says, found),
+                (answers, found) => prop_assert!(false, "{:?} and {:?}", answers, found),
             }
             let mut states = handler.condition_states();
             states.insert(String::new(), handler.is_complete());
@@ -216,16 +217,18 @@ proptest! {
     }
 }
 
-fn states(says: &[Says]) -> Vec<Node> {
-    let states = says.iter().map(|&says| Node::State { says: vec![says] });
+fn states(answers: &[ConditionAnswer]) -> Vec<Node> {
+    let states = answers.iter().map(|&answers| Node::State {
+        answers: vec![answers],
+    });
     states.collect()
 }
 
 /// Checks once. Returns the checked conditions, the result, and the states.
-fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
+fn once(all: bool, answers: &[ConditionAnswer]) -> (Vec<String>, bool, Vec<bool>) {
     let node = Node::Several {
         all,
-        parts: states(says),
+        parts: states(answers),
     };
     let stage = Arc::new(Stage::default());
     let composite = completion("composite", node.config(""));

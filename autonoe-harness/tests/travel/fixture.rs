@@ -97,7 +97,7 @@ impl Fixture {
     }
 
     /// Creates a commit on a branch of the remote, as someone unrelated to the run.
-    pub(crate) fn somebody_pushes(&self, branch: &str, file: &str) -> String {
+    pub(crate) fn push_foreign_commit(&self, branch: &str, file: &str) -> String {
         let clone = self.path("somebody");
         let _ = fs::remove_dir_all(&clone);
         let arguments = [

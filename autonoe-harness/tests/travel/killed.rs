@@ -21,7 +21,7 @@ const EPOCH: &str = "AUTONOE_TRAVEL_EPOCH";
 const KILL: &str = "AUTONOE_TRAVEL_KILL";
 /// Number of kills, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
-const THIS: &str = "travel::killed::whatever_a_host_is_killed_at_another_goes_on";
+const THIS: &str = "travel::killed::another_host_continues_after_a_kill";
 
 /// Counts the runs of git, and kills the host before or after the given one.
 const KILLING_GIT: &str = r#"#!/bin/sh
@@ -36,7 +36,7 @@ exit $code
 "#;
 
 #[tokio::test]
-async fn whatever_a_host_is_killed_at_another_goes_on() {
+async fn another_host_continues_after_a_kill() {
     if env::var_os(HOME).is_some() {
         be_a_host().await;
         return;

@@ -137,12 +137,12 @@ fn any_turn() -> impl Strategy<Value = Turn> {
         0_u8..4,
         prop::bool::weighted(0.2),
     )
-        .prop_map(|(reads, ends, is_done, cents, says, denied)| Turn {
+        .prop_map(|(reads, ends, is_done, cents, text_turn, denied)| Turn {
             reads,
             ends,
             is_done,
             cents,
-            says,
+            text_turn,
             denied,
         })
 }

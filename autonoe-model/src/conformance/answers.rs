@@ -80,7 +80,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         })
         .await;
     checks
-        .run("a text is told while the model still speaks", async {
+        .run("a text is streamed before the answer ends", async {
             let stage = ear.stage(&Scenario::Pauses { text: TEXT.into() }).await?;
             let mut stream = stage.model().stream(&request());
             ear.within(first_text(&mut stream)).await?

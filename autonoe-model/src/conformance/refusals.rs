@@ -14,7 +14,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
     for code in ModelErrorCode::ALL {
         checks
             .run(&format!("a failure is told as {code}"), async {
-                is_told_as(ear, harness, code).await
+                reports_error_code(ear, harness, code).await
             })
             .await;
     }
@@ -52,7 +52,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
 }
 
 /// Errors of the configuration occur when the client is created, others when it is called.
-async fn is_told_as(
+async fn reports_error_code(
     ear: &Recorder<'_>,
     harness: &dyn ModelHarness,
     code: ModelErrorCode,

@@ -70,7 +70,7 @@ const FOUND: &[(Fault, &str)] = &[
     (Fault::NeverEnds, "an answer has one end, and nothing after it"),
     (Fault::AsksTwice, "no wait is made up"),
     (Fault::TellsOfRetries, "a client does not ask again by itself"),
-    (Fault::HoldsBack, "a text is told while the model still speaks"),
+    (Fault::HoldsBack, "a text is streamed before the answer ends"),
     (Fault::TellsNothingEarly, "a text comes piece by piece, and whole"),
     (Fault::ThinksAloud, "thoughts are told as thoughts"),
     (Fault::MixesCalls, "calls that are made at once are told apart"),

@@ -28,7 +28,7 @@ async fn openai_conforms() {
 }
 
 #[tokio::test]
-async fn what_speaks_as_openai_conforms() {
+async fn openai_compatible_provider_conforms() {
     conforms(Api::Chat, &["what a cache was given is told apart"]).await;
 }
 

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_placed_where_it_is_said() {
+    fn host_option_places_the_run() {
         let anywhere = submit(&["shop"]).expect("right").place();
         let there = submit(&["shop", "--host", "build-1"]);
 

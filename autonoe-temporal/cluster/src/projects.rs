@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn who_submits_a_run_cannot_say_what_is_started() {
+    fn submitter_cannot_choose_the_backend() {
         let root = tempfile::tempdir().expect("a folder");
         fs::create_dir(root.path().join("shop")).expect("a folder");
 

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_figures_is_told() {
+    fn invalid_figures_are_an_error() {
         let error = Figures::read("Traceback", "{}").expect_err("no JSON");
 
         assert!(error.starts_with("printed \"Traceback\""), "{error}");

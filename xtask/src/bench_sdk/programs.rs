@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_where_cargo_says() {
+    fn executable_path_is_read_from_cargo() {
         let messages = r#"{"target":{"name":"lib"},"executable":null}
 {"target":{"name":"sdk-bench-fake"},"executable":"/target/release/sdk-bench-fake"}
 {"reason":"build-finished","success":true}"#;

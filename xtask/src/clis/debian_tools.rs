@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_installed_only_by_who_can() {
+    fn missing_tools_are_installed_only_with_rights() {
         let [bwrap, socat, chromium] = TOOLS;
 
         assert_eq!(plan(&[], Rights::CanInstall), Plan::Nothing);

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_and_right_is_not_fetched_again() {
+    fn correct_installation_is_not_fetched_again() {
         let stand = Stand::new();
         let (folder, npm) = (stand.folder(), stand.npm(&brings("2.1.197")));
 
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_and_wrong_is_replaced_once_the_right_one_has_come() {
+    fn wrong_installation_is_replaced_after_a_successful_fetch() {
         let stand = Stand::new();
         let folder = stand.folder();
         let place = stand.dir.path().join("clis/claude-code-2.1.197");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_behind_does_not_disturb() {
+    fn leftovers_of_a_killed_run_are_removed() {
         let stand = Stand::new();
         let folder = stand.folder();
         let half = stand

@@ -9,7 +9,7 @@ use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{FlowError, FlowErrorKind, Notifier};
 use serde_json::{Value, json};
 
-use super::{Fixture, build, checked, codes, says, with_prompts};
+use super::{Fixture, build, checked, codes, text_session, with_prompts};
 use crate::support::{agent, definition, step};
 
 fn fragile(escalation: Value) -> Value {
@@ -19,7 +19,7 @@ fn fragile(escalation: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_is_run_for_one_that_failed_and_told_why() {
+async fn escalation_step_runs_with_the_failure() {
     for (then, scripts, expected) in [
         ("resume", vec!["no", "help", "OK"], vec![]),
         ("restart", vec!["no", "help", "OK"], vec![]),
@@ -29,7 +29,7 @@ async fn a_step_is_run_for_one_that_failed_and_told_why() {
             vec!["escalated", "step_failed", "step_failed"],
         ),
     ] {
-        let bench = Fixture::new(scripts.into_iter().map(says));
+        let bench = Fixture::new(scripts.into_iter().map(text_session));
         let a = fragile(json!({"escalateTo": "lead", "returnFlow": then}));
         let lead = json!({"prompt": "prompts/lead.md"});
         let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": lead}});
@@ -72,7 +72,7 @@ impl Notifier for Kept {
 #[tokio::test(start_paused = true)]
 async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
     for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
-        let bench = Fixture::new([says("no"), says("OK")]);
+        let bench = Fixture::new([text_session("no"), text_session("OK")]);
         let a = fragile(json!({"escalateTo": to, "notificationMethod": method}));
         let kept = Arc::new(Kept::default());
         let notifiers = Notifiers::default()
@@ -106,8 +106,8 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_webhook_that_nobody_takes_ends_the_flow() {
-    let bench = Fixture::new([says("no")]);
+async fn rejected_webhook_ends_the_flow() {
+    let bench = Fixture::new([text_session("no")]);
     let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     let kept = Arc::new(Kept {
         refuses: usize::MAX,
@@ -131,7 +131,12 @@ async fn a_webhook_that_nobody_takes_ends_the_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
-    let bench = Fixture::new([says("no"), says("no"), says("no"), says("OK")]);
+    let bench = Fixture::new([
+        text_session("no"),
+        text_session("no"),
+        text_session("no"),
+        text_session("OK"),
+    ]);
     let mut a =
         fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     a["retry"] = json!({"maxRetries": 2, "onExhausted": "error"});
@@ -195,7 +200,7 @@ async fn an_unknown_name_in_a_definition_is_an_error_with_the_name() {
 
 #[cfg(feature = "webhook")]
 #[tokio::test(start_paused = true)]
-async fn a_key_that_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
+async fn missing_signing_key_is_an_error_with_its_name() {
     use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
 
     let bench = Fixture::new([]);

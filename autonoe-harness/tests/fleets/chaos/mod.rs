@@ -27,7 +27,7 @@ const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 const SEED: &str = "AUTONOE_CHAOS_SEED";
 
 #[tokio::test]
-async fn whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left() {
+async fn tasks_end_once_despite_random_kills() {
     let (rounds, first) = (number(ROUNDS, 5), number(SEED, 4242));
     let mut life = undisturbed().await;
     let (mut kills, mut acknowledged, mut unfinished) = (0, 0, 0);

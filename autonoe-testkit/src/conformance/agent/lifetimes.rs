@@ -13,7 +13,7 @@ use super::fixture::{
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
 use super::record::RecordEntry;
-use super::sessions::says;
+use super::sessions::text_scenario;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Reads the call from the stream, stops polling, and waits until the tool has run nevertheless.
@@ -235,7 +235,7 @@ pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> 
 
 pub(super) async fn probes_alike(harness: &dyn AgentHarness) -> Finding {
     let agents = harness
-        .agents(&says())
+        .agents(&text_scenario())
         .await
         .ok_or_else(|| Flaw::Untestable("the harness has no agents at all".into()))?;
     let limit = harness.time_limit();

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_allows_is_no_violation() {
+    fn allowed_dependencies_are_no_violation() {
         let ours = [
             package("autonoe-security", &["serde"]),
             package("autonoe-core", &["autonoe-security", "tokio"]),

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stopped_flow_is_said_to_resume_and_a_spent_budget_needs_a_higher_limit() {
+    fn only_stopped_flow_gets_a_resume_hint() {
         for kind in FlowErrorKind::ALL {
             let failure = FlowFailure::new(*kind, "why");
             let hint = match kind.code() {
