@@ -60,7 +60,7 @@ const TORTURES: [Torture; 13] = [
     Torture {
         what: "git sync: a host is killed during any of its git commands",
         package: "autonoe-harness",
-        test: "travel::killed::another_host_continues_after_a_kill",
+        test: "git_sync::killed::another_host_continues_after_a_kill",
         rounds: 100,
     },
     Torture {

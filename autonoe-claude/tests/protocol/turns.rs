@@ -237,11 +237,11 @@ fn output_of_a_sub_agent_between_turns_starts_no_turn() {
     session.observe_text(started("t", "c"));
     session.observe_text(result("0.5"));
 
-    let standing = session.observe_text(
+    let phase = session.observe_text(
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"hm"}]},"parent_tool_use_id":"c","subagent_type":"reviewer"}"#,
     );
 
-    assert_eq!(standing, Waiting);
+    assert_eq!(phase, Waiting);
     assert_eq!(
         session.events.last(),
         Some(&StreamEvent::text("hm").by_agent("reviewer"))
@@ -256,11 +256,11 @@ fn an_interrupted_session_is_over_with_its_result_even_with_tasks() {
     session.observe_text(started("t", "c"));
     session.translator.record_stop(HostAction::Stopped);
 
-    let standing = session.observe_text(
+    let phase = session.observe_text(
         r#"{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":2,"terminal_reason":"aborted_tools","total_cost_usd":0.5}"#,
     );
 
-    assert_eq!(standing, Over);
+    assert_eq!(phase, Over);
     assert_eq!(session.finish(None).1, Ok(SessionOutcome::Interrupted));
 }
 
@@ -272,11 +272,11 @@ fn a_failed_turn_ends_the_session_even_with_tasks() {
         session.observe_text(INIT);
         session.observe_text(started("t", "c"));
 
-        let standing = session.observe_text(format!(
+        let phase = session.observe_text(format!(
             r#"{{"type":"result","subtype":"{subtype}","is_error":true,"total_cost_usd":0.5}}"#
         ));
 
-        assert_eq!(standing, Over, "{subtype}");
+        assert_eq!(phase, Over, "{subtype}");
     }
 }
 

@@ -57,12 +57,12 @@ impl AgentArgs {
     }
 
     /// Returns the options that a backend must support.
-    pub(crate) fn requirements(&self, surroundings: &CliEnv) -> RequestedOptions<'_> {
+    pub(crate) fn requirements(&self, env: &CliEnv) -> RequestedOptions<'_> {
         RequestedOptions {
             model: self.model.as_deref(),
             plan_model: self.plan_model.as_deref(),
             thinking: self.thinking,
-            sandbox: sandbox_switch(self.no_sandbox, surroundings),
+            sandbox: sandbox_switch(self.no_sandbox, env),
         }
     }
 }

@@ -143,7 +143,9 @@ fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
             SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. },
         ) => "failed",
         Some(_) => "cut-short",
-        None if facts.standing == super::facts::RunState::InProgress && session.until.is_none() => {
+        None if facts.run_state == super::facts::RunState::InProgress
+            && session.until.is_none() =>
+        {
             "under-way"
         }
         None => "lost",

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 fn tools_of(name: &InstructionName) -> Vec<Arc<dyn Tool>> {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
-    deliverable_tools(&book, name)
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
+    deliverable_tools(&store, name)
 }
 
 fn text_of(name: &InstructionName) -> &'static str {

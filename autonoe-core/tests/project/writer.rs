@@ -80,8 +80,8 @@ fn child_process_creates_deliverables() {
         return;
     };
     let repository = FileDeliverableRepository::open(&project).expect("writable");
-    let book = LedgerStore::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+    let store = LedgerStore::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");

@@ -26,14 +26,15 @@ const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 /// Longer than anything here takes, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn create(book: &LedgerStore, id: &str) -> Result<(), UpdateError> {
+async fn create(store: &LedgerStore, id: &str) -> Result<(), UpdateError> {
     let id = DeliverableId::new(id).expect("an id");
-    book.update(|state, today| {
-        let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
-        state.ledger.create([item], today)?;
-        Ok(())
-    })
-    .await
+    store
+        .update(|state, today| {
+            let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
+            state.ledger.create([item], today)?;
+            Ok(())
+        })
+        .await
 }
 
 fn runtime() -> Runtime {
@@ -56,13 +57,13 @@ fn child_process_writes_until_overtaken() {
     };
     let project = Project::find(dir.as_ref(), None).expect("it is there");
     let epoch = Epoch(epoch.parse().expect("a number"));
-    let book = LedgerStore::new(repository(&project), Arc::new(SystemClock), epoch);
+    let store = LedgerStore::new(repository(&project), Arc::new(SystemClock), epoch);
     let runtime = runtime();
     let mut out = std::io::stdout().lock();
     for number in 0.. {
         let id = format!("OLD-{number}");
         let begun = Instant::now();
-        match runtime.block_on(create(&book, &id)) {
+        match runtime.block_on(create(&store, &id)) {
             Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
             // The new owner saves concurrently; that is no loss.
             Err(UpdateError::Repository(error)) if error.is_retryable() => {}
@@ -215,8 +216,12 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     }
     let taken = runtime.block_on(async { tokio::time::timeout(DEADLINE, taking).await });
     let taken = taken.expect("the takeover ends").expect("no panic");
-    let (book, found) = taken.expect("one of the tries succeeds");
-    let write = |id: &str| runtime.block_on(create(&book, id)).expect("it is ours now");
+    let (store, found) = taken.expect("one of the tries succeeds");
+    let write = |id: &str| {
+        runtime
+            .block_on(create(&store, id))
+            .expect("it is ours now")
+    };
     write("NEW-0");
     old.signal("-CONT");
     write("NEW-1");
@@ -229,7 +234,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
         "round {number}"
     );
     let state = runtime
-        .block_on(book.read())
+        .block_on(store.read())
         .expect("readable")
         .expect("saved");
     let (new, old): (Vec<_>, Vec<_>) = state

@@ -243,23 +243,24 @@ async fn command_exit_code_decides_external_state() {
 
 async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerStore {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::open_shared(repository, Arc::new(SystemClock))
+    let store = LedgerStore::open_shared(repository, Arc::new(SystemClock))
         .await
         .expect("readable");
     for (id, status) in statuses {
         let id = DeliverableId::new(*id).expect("an id");
-        book.update(|state, today| {
-            let new = Deliverable::new(id.clone(), "Something", ["it works"])?;
-            state.ledger.create([new], today)?;
-            match status {
-                DeliverableStatus::Pending => Ok(()),
-                status => state.ledger.set_status(&id, *status, today).map(|_| ()),
-            }
-        })
-        .await
-        .expect("legal");
+        store
+            .update(|state, today| {
+                let new = Deliverable::new(id.clone(), "Something", ["it works"])?;
+                state.ledger.create([new], today)?;
+                match status {
+                    DeliverableStatus::Pending => Ok(()),
+                    status => state.ledger.set_status(&id, *status, today).map(|_| ()),
+                }
+            })
+            .await
+            .expect("legal");
     }
-    book
+    store
 }
 
 #[tokio::test]
@@ -281,8 +282,8 @@ async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
             true,
         ),
     ] {
-        let book = ledger(statuses).await;
-        let needed = needed().with_ledger(Arc::new(book));
+        let store = ledger(statuses).await;
+        let needed = needed().with_ledger(Arc::new(store));
         let wanted = completion("deliverables", config.clone());
         let mut handler = build_completion(&wanted, &needed).expect("there is a ledger");
 

@@ -66,7 +66,7 @@ impl Node {
     fn register(
         &self,
         name: &str,
-        stage: &Arc<Stage>,
+        probe_log: &Arc<ProbeLog>,
         mut states: ExternalStates,
     ) -> ExternalStates {
         match self {
@@ -74,13 +74,13 @@ impl Node {
                 let probe = Scripted {
                     name: name.to_owned(),
                     answers: answers.clone(),
-                    stage: Arc::clone(stage),
+                    probe_log: Arc::clone(probe_log),
                 };
                 states.with(name, Arc::new(probe))
             }
             Self::Several { parts, .. } => {
                 for (index, part) in parts.iter().enumerate() {
-                    states = part.register(&under(name, index), stage, states);
+                    states = part.register(&under(name, index), probe_log, states);
                 }
                 states
             }
@@ -93,9 +93,9 @@ impl Node {
         name: &str,
         round: usize,
         asked: &mut Vec<String>,
-        stand: &mut Stand,
+        condition_states: &mut ConditionStates,
     ) -> ConditionAnswer {
-        stand.insert(name.to_owned(), false);
+        condition_states.insert(name.to_owned(), false);
         let holds = match self {
             Self::State { answers } => {
                 asked.push(name.to_owned());
@@ -104,7 +104,7 @@ impl Node {
             Self::Several { all: true, parts } => {
                 let mut holds = true;
                 for (index, part) in parts.iter().enumerate() {
-                    holds &= part.evaluate(&under(name, index), round, asked, stand)?;
+                    holds &= part.evaluate(&under(name, index), round, asked, condition_states)?;
                 }
                 holds
             }
@@ -114,27 +114,27 @@ impl Node {
                     if found {
                         Ok(true)
                     } else {
-                        part.evaluate(&under(name, index), round, asked, stand)
+                        part.evaluate(&under(name, index), round, asked, condition_states)
                     }
                 })?
             }
         };
-        stand.insert(name.to_owned(), holds);
+        condition_states.insert(name.to_owned(), holds);
         Ok(holds)
     }
 
     /// The state of every nested condition is `false` before it is checked.
-    fn unasked(&self, name: &str, stand: &mut Stand) {
-        stand.insert(name.to_owned(), false);
+    fn add_unchecked(&self, name: &str, condition_states: &mut ConditionStates) {
+        condition_states.insert(name.to_owned(), false);
         if let Self::Several { parts, .. } = self {
             for (index, part) in parts.iter().enumerate() {
-                part.unasked(&under(name, index), stand);
+                part.add_unchecked(&under(name, index), condition_states);
             }
         }
     }
 }
 
-type Stand = BTreeMap<String, bool>;
+type ConditionStates = BTreeMap<String, bool>;
 
 fn under(name: &str, index: usize) -> String {
     match name {
@@ -145,7 +145,7 @@ fn under(name: &str, index: usize) -> String {
 
 /// The current round, and the conditions that were checked in it.
 #[derive(Default)]
-struct Stage {
+struct ProbeLog {
     round: AtomicUsize,
     asked: Mutex<Vec<String>>,
 }
@@ -153,24 +153,24 @@ struct Stage {
 struct Scripted {
     name: String,
     answers: Vec<ConditionAnswer>,
-    stage: Arc<Stage>,
+    probe_log: Arc<ProbeLog>,
 }
 
 #[async_trait::async_trait]
 impl StateProbe for Scripted {
     async fn is_reached(&self) -> Result<bool, BoxError> {
-        self.stage
+        self.probe_log
             .asked
             .lock()
             .expect("no panic")
             .push(self.name.clone());
-        let round = self.stage.round.load(Ordering::SeqCst);
+        let round = self.probe_log.round.load(Ordering::SeqCst);
         self.answers[round].map_err(|()| "it cannot tell".into())
     }
 }
 
-fn with_states(node: &Node, stage: &Arc<Stage>) -> CompletionDependencies {
-    needed().with_states(node.register("", stage, ExternalStates::default()))
+fn with_states(node: &Node, probe_log: &Arc<ProbeLog>) -> CompletionDependencies {
+    needed().with_states(node.register("", probe_log, ExternalStates::default()))
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -184,21 +184,21 @@ proptest! {
 
     #[test]
     fn several_conditions_are_asked_in_order_with_short_circuit_and_each_has_a_state(node in several()) {
-        let stage = Arc::new(Stage::default());
+        let probe_log = Arc::new(ProbeLog::default());
         let composite = completion("composite", node.config(""));
-        let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
-        let mut stand = Stand::new();
-        node.unasked("", &mut stand);
+        let mut handler = build_completion(&composite, &with_states(&node, &probe_log)).expect("all there");
+        let mut condition_states = ConditionStates::new();
+        node.add_unchecked("", &mut condition_states);
 
         for round in 0..ROUNDS {
-            stage.round.store(round, Ordering::SeqCst);
-            stage.asked.lock().expect("no panic").clear();
+            probe_log.round.store(round, Ordering::SeqCst);
+            probe_log.asked.lock().expect("no panic").clear();
             let mut expected = Vec::new();
-            let answers = node.evaluate("", round, &mut expected, &mut stand);
+            let answers = node.evaluate("", round, &mut expected, &mut condition_states);
 
             let found = runtime().block_on(check_completion(handler.as_mut(), &one_iteration()));
 
-            prop_assert_eq!(&*stage.asked.lock().expect("no panic"), &expected);
+            prop_assert_eq!(&*probe_log.asked.lock().expect("no panic"), &expected);
             match (answers, found) {
                 (Ok(holds), Ok(_)) => {
                     prop_assert_eq!(handler.is_complete(), holds);
@@ -212,7 +212,7 @@ proptest! {
             }
             let mut states = handler.condition_states();
             states.insert(String::new(), handler.is_complete());
-            prop_assert_eq!(&states, &stand);
+            prop_assert_eq!(&states, &condition_states);
         }
     }
 }
@@ -230,13 +230,14 @@ fn once(all: bool, answers: &[ConditionAnswer]) -> (Vec<String>, bool, Vec<bool>
         all,
         parts: states(answers),
     };
-    let stage = Arc::new(Stage::default());
+    let probe_log = Arc::new(ProbeLog::default());
     let composite = completion("composite", node.config(""));
-    let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
+    let mut handler =
+        build_completion(&composite, &with_states(&node, &probe_log)).expect("all there");
     runtime()
         .block_on(check_completion(handler.as_mut(), &one_iteration()))
         .expect("it can tell");
-    let asked = stage.asked.lock().expect("no panic").clone();
+    let asked = probe_log.asked.lock().expect("no panic").clone();
     (
         asked,
         handler.is_complete(),

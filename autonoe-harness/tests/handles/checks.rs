@@ -39,7 +39,7 @@ pub(crate) fn all() -> Vec<Check> {
             Box::pin(success(it))
         }),
         (
-            "a failure is told as it is",
+            "a failure is reported as it is",
             json!({"does": "fail"}),
             |it| Box::pin(failure(it)),
         ),

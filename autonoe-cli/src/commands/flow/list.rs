@@ -80,8 +80,8 @@ struct Flag {
 }
 
 /// Lists the flows of a project.
-pub(super) fn list(args: &FlowListArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(super) fn list(args: &FlowListArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let rows = find_all(&project)?.into_iter().map(|folder| {
         let (examined, definition) = load_and_validate(&folder);
         Row::new(&examined, definition.as_ref())
@@ -91,9 +91,9 @@ pub(super) fn list(args: &FlowListArgs, surroundings: &CliEnv) -> Result<ExitCod
         flows: rows.collect(),
     };
     if args.json {
-        surroundings.print_json(&flows)?;
+        env.print_json(&flows)?;
     } else {
-        surroundings.print(&format_list(&flows, surroundings.columns))?;
+        env.print(&format_list(&flows, env.columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -25,16 +25,11 @@ pub(in crate::commands) struct HarnessRequest {
 
 impl HarnessRequest {
     /// Prints the request as JSON, or `words` as text.
-    pub(super) fn print(
-        &self,
-        json: bool,
-        words: &str,
-        surroundings: &CliEnv,
-    ) -> Result<(), CliError> {
+    pub(super) fn print(&self, json: bool, words: &str, env: &CliEnv) -> Result<(), CliError> {
         if json {
-            surroundings.print_json(self)
+            env.print_json(self)
         } else {
-            surroundings.print(&format!("{words}\n"))
+            env.print(&format!("{words}\n"))
         }
     }
 }

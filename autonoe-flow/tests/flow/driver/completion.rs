@@ -115,8 +115,8 @@ async fn every_way_of_being_complete_completes_a_flow() {
 
 /// Adds a deliverable to the ledger, as an earlier run would have.
 async fn plan(bench: &Fixture) {
-    let book = LedgerStore::new(bench.repository.clone(), bench.clock.clone(), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+    let store = LedgerStore::new(bench.repository.clone(), bench.clock.clone(), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
     let planned = json!({"deliverables": [
         {"id": "DL-001", "description": "a thing", "acceptanceCriteria": ["it works"]},
     ]});

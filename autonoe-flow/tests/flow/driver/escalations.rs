@@ -48,13 +48,13 @@ async fn escalation_step_runs_with_the_failure() {
 
 /// Records notices, and rejects the first ones.
 #[derive(Default)]
-struct Kept {
+struct RecordingNotifier {
     notices: Mutex<Vec<Notice>>,
     refuses: usize,
 }
 
 #[async_trait]
-impl Notifier for Kept {
+impl Notifier for RecordingNotifier {
     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
         let mut notices = self.notices.lock().expect("nobody panics");
         notices.push(notice.clone());
@@ -74,10 +74,10 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
     for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
         let bench = Fixture::new([text_session("no"), text_session("OK")]);
         let a = fragile(json!({"escalateTo": to, "notificationMethod": method}));
-        let kept = Arc::new(Kept::default());
+        let notifier = Arc::new(RecordingNotifier::default());
         let notifiers = Notifiers::default()
-            .with_webhook(kept.clone())
-            .with_log(kept.clone());
+            .with_webhook(notifier.clone())
+            .with_log(notifier.clone());
         let flow = definition(
             agent(json!({})),
             json!({"entryStep": "a", "steps": {"a": a}}),
@@ -88,7 +88,7 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
             .await;
 
         assert!(result.is_success(), "{method}: {result:?}");
-        let notices = kept.notices.lock().expect("nobody panics");
+        let notices = notifier.notices.lock().expect("nobody panics");
         let told: Vec<_> = notices
             .iter()
             .map(|notice| {
@@ -109,9 +109,9 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
 async fn rejected_webhook_ends_the_flow() {
     let bench = Fixture::new([text_session("no")]);
     let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
-    let kept = Arc::new(Kept {
+    let notifier = Arc::new(RecordingNotifier {
         refuses: usize::MAX,
-        ..Kept::default()
+        ..RecordingNotifier::default()
     });
     let flow = definition(
         agent(json!({})),
@@ -119,7 +119,7 @@ async fn rejected_webhook_ends_the_flow() {
     );
     let options = bench
         .options()
-        .notifiers(Notifiers::default().with_webhook(kept));
+        .notifiers(Notifiers::default().with_webhook(notifier));
 
     let result = bench.run_with(flow, options).await;
 
@@ -140,22 +140,22 @@ async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
     let mut a =
         fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     a["retry"] = json!({"maxRetries": 2, "onExhausted": "error"});
-    let kept = Arc::new(Kept {
+    let notifier = Arc::new(RecordingNotifier {
         refuses: 2,
-        ..Kept::default()
+        ..RecordingNotifier::default()
     });
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
-    let notifiers = Notifiers::default().with_webhook(kept.clone());
+    let notifiers = Notifiers::default().with_webhook(notifier.clone());
 
     let result = bench
         .run_with(flow, bench.options().notifiers(notifiers))
         .await;
 
     assert!(result.is_success(), "{result:?}");
-    let notices = kept.notices.lock().expect("nobody panics");
+    let notices = notifier.notices.lock().expect("nobody panics");
     assert_eq!(notices.len(), 3);
     // A receiver can recognize that they are the same.
     assert!(notices.iter().all(|notice| *notice == notices[0]));

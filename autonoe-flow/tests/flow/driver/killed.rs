@@ -36,9 +36,9 @@ fn scripts(hangs_in: usize) -> Vec<SessionScript> {
 }
 
 /// Prints each prompt on standard output.
-struct Says;
+struct PromptPrinter;
 
-impl FlowObserver for Says {
+impl FlowObserver for PromptPrinter {
     fn on_event(&self, event: &FlowEvent<'_>) {
         if let FlowEvent::PromptSent { iteration, .. } = event {
             let mut out = std::io::stdout().lock();
@@ -60,7 +60,12 @@ fn child_process_runs_a_flow() {
         std::process::abort();
     });
     let hangs_in = hangs_in.parse().expect("a number");
-    let result = run(Path::new(&dir), scripts(hangs_in), 1, Arc::new(Says));
+    let result = run(
+        Path::new(&dir),
+        scripts(hangs_in),
+        1,
+        Arc::new(PromptPrinter),
+    );
     panic!("it was to hang: {result:?}");
 }
 

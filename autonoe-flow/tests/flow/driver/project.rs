@@ -191,13 +191,13 @@ async fn a_flow_is_not_resumed_with_other_parameters() {
 #[tokio::test(start_paused = true)]
 async fn a_flow_holds_the_lock_of_its_project() {
     let project = project(&steps());
-    let ground = OpenProject::options(project.project())
+    let open_project = OpenProject::options(project.project())
         .open()
         .await
         .expect("it is free");
 
     let refused = start(flow_run(&project, ScriptedBackend::new([]))).await;
-    drop(ground);
+    drop(open_project);
     let result = start(flow_run(
         &project,
         ScriptedBackend::new([text_session("x"), text_session("OK")]),

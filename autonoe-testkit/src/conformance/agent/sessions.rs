@@ -52,7 +52,7 @@ impl Sessions {
         let first = text_scenario();
         let probing = AssertUnwindSafe(Fixture::new(subject, &first)).catch_unwind();
         let capabilities = match probing.await {
-            Ok(Ok(stand)) => stand.capabilities,
+            Ok(Ok(fixture)) => fixture.capabilities,
             _ => Capabilities::new("unknown"),
         };
         let can = &capabilities;

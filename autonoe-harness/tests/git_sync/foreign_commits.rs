@@ -5,7 +5,7 @@ use autonoe_core::event::Retry;
 use autonoe_core::time::Epoch;
 use autonoe_harness::git_sync::SyncError;
 
-use crate::travel::fixture::{BRANCH, Fixture, recorded};
+use crate::git_sync::fixture::{BRANCH, Fixture, recorded};
 
 #[tokio::test]
 async fn commits_of_others_are_kept_and_named() {
@@ -15,7 +15,7 @@ async fn commits_of_others_are_kept_and_named() {
     let theirs = fixture.push_foreign_commit(BRANCH, "theirs.txt");
 
     one.write("b.txt", "new\n");
-    let published = one.travels().publish(Epoch(1), None).await;
+    let published = one.synced_project().publish(Epoch(1), None).await;
     let attached = one.attach(2, Epoch(1)).await;
     let elsewhere = two.attach(2, Epoch(2)).await;
 
