@@ -11,7 +11,7 @@ use crate::wire::Heartbeat;
 #[derive(Clone, Debug)]
 pub(crate) struct HeartbeatState {
     heartbeat: watch::Sender<Heartbeat>,
-    /// Which instructions are settled, starting at the first unsettled one.
+    /// Flags of settled instructions, starting at the first unsettled one.
     settled: Arc<Mutex<Vec<bool>>>,
 }
 

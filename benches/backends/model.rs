@@ -18,7 +18,7 @@ use crate::workspace::{self, Workspace};
 /// The argument of a process that serves a model.
 pub(crate) const SERVE: &str = "serve";
 
-/// How long a session may take to its second request.
+/// Time that a session has until its second request.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A vendor whose API serves the model.
@@ -29,7 +29,7 @@ pub(crate) enum Vendor {
     Google,
 }
 
-/// What the model does when it receives the result of its call.
+/// Action of the model when it receives the result of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Ends,

@@ -83,7 +83,7 @@ pub(crate) enum Scope {
     Builds,
 }
 
-/// What `api` does with the listings.
+/// Action of `api` on the listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiMode {
     /// Writes them.

@@ -7,7 +7,7 @@ use std::thread;
 use crate::cargo;
 use crate::failure::Failure;
 
-/// How a streamed child ended and what it printed.
+/// End and output of a streamed child.
 #[derive(Debug)]
 pub(crate) struct Streamed {
     pub(crate) status: ExitStatus,

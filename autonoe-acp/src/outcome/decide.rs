@@ -26,7 +26,7 @@ pub(crate) enum Ending {
     },
     /// The agent has exited or closed its output.
     Exited {
-        /// How its program ended, with the last line of its standard error.
+        /// Description of the program's exit, with the last line of its standard error.
         description: String,
     },
 }

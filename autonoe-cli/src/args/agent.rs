@@ -9,7 +9,7 @@ use clap::Args;
 use super::LimitArgs;
 use crate::cli_env::CliEnv;
 
-/// Which agent works, and within which limits.
+/// Options that select an agent and its limits.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgentArgs {
     /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// Which project a command is about.
+/// Options that select a project.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProjectArgs {
     /// The project directory [default: the working directory]

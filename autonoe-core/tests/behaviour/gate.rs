@@ -246,7 +246,7 @@ async fn many_calls_at_once_are_decided_side_by_side() {
 }
 
 proptest! {
-    /// Whatever the hooks answer, a call that a guard blocks does not run, and neither does one
+    /// For every answer of the hooks, a call that a guard blocks does not run, and neither does one
     /// that was not approved or granted.
     // Shows: spec/6.1/layer-3-hooks
     #[test]

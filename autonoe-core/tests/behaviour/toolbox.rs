@@ -252,7 +252,7 @@ async fn tool_context_has_session_call_message_and_agent() {
 fn the_schema_of_a_typed_tool_is_that_of_its_input() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Pages {
-        /// How many.
+        /// A number.
         number: u8,
     }
     struct Printer;

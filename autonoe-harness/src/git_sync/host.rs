@@ -27,10 +27,10 @@ const BEAT: Duration = Duration::from_secs(5);
 /// Delay before checking again whether another session has finished.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long to wait for another session in the project, before publishing or ending the run.
+/// Time to wait for another session in the project, before publishing or ending the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a remote may take to answer after a cancellation.
+/// Time that a remote has to answer after a cancellation.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Default interval of checks whether another host has taken over.

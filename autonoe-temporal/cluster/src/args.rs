@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Mcp(McpArgs),
 }
 
-/// Where the server is.
+/// Options that locate the server.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ServerArgs {
     /// A JSON file with settings; options take precedence

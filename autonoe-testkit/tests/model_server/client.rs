@@ -19,7 +19,7 @@ pub(crate) struct Response {
     pub(crate) end: End,
 }
 
-/// How an answer ended.
+/// End of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// As HTTP requires.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cargo::{self, Cargo};
 use crate::failure::Failure;
 
-/// Where the two programs are.
+/// Paths of the two programs.
 #[derive(Debug)]
 pub(super) struct Programs {
     pub(super) fake: PathBuf,

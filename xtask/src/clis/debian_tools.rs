@@ -28,7 +28,7 @@ const TOOLS: [Tool; 3] = [
     },
 ];
 
-/// What to do about missing programs.
+/// Action for missing programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Plan {
     Nothing,

@@ -29,7 +29,7 @@ struct Needed {
     integrity: &'static str,
 }
 
-/// What a program is.
+/// Kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Claude Code: one binary in one package.

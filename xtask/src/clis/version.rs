@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 use super::pins::Pin;
 
-/// How long a CLI may take to tell its version.
+/// Time that a CLI has to print its version.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Refuses a folder whose program does not tell the pinned version.

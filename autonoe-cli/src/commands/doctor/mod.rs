@@ -51,7 +51,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     })
 }
 
-/// What `autonoe doctor --json` prints.
+/// Output of `autonoe doctor --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DoctorReport<'a> {

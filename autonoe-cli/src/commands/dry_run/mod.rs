@@ -56,7 +56,7 @@ pub(super) fn dry_run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `--dry-run --output json` of `autonoe run` and `autonoe sync` prints.
+/// Output of `--dry-run --output json` of `autonoe run` and `autonoe sync`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Plan {

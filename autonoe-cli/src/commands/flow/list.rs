@@ -16,7 +16,7 @@ use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::error::CliError;
 
-/// What `autonoe flow list --json` prints.
+/// Output of `autonoe flow list --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Flows {
@@ -35,9 +35,9 @@ struct Row {
     name: String,
     /// Whether it is valid.
     valid: bool,
-    /// How many errors it has.
+    /// Number of errors.
     errors: usize,
-    /// How many warnings it has.
+    /// Number of warnings.
     warnings: usize,
     /// Its definition, if it can be parsed.
     definition: Option<Definition>,
@@ -55,7 +55,7 @@ struct Definition {
     title: String,
     /// The description of the flow.
     description: Option<String>,
-    /// How many steps there are.
+    /// Number of steps.
     steps: usize,
     /// The parameters, by name.
     parameters: Vec<Flag>,

@@ -13,7 +13,7 @@ use crate::args::FlowValidateArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// What `autonoe flow validate --json` prints.
+/// Output of `autonoe flow validate --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Validation {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// What `autonoe harness send`, `pause`, `resume`, `stop` and `kill` print with `--json`.
+/// Output of `autonoe harness send`, `pause`, `resume`, `stop` and `kill` with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct HarnessRequest {

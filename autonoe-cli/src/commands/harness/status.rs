@@ -26,7 +26,7 @@ const MAX_RECENT: usize = 3;
 /// Maximum number of earlier alerts shown, if they are warnings or errors.
 const MAX_PROBLEMS: usize = 5;
 
-/// What `autonoe harness status --json` prints.
+/// Output of `autonoe harness status --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct HarnessFleets {
     /// The fleets of the project, oldest first.

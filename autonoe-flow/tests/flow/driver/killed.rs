@@ -19,7 +19,7 @@ const PROJECT: &str = "AUTONOE_TEST_FLOW_PROJECT";
 const HANGS_IN: &str = "AUTONOE_TEST_FLOW_HANGS_IN";
 const TEST: &str = "driver::killed::child_process_runs_a_flow";
 
-/// How long a process may take until it hangs.
+/// Time limit for a process until it hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn scripts(hangs_in: usize) -> Vec<SessionScript> {

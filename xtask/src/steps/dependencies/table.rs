@@ -4,7 +4,7 @@ use crate::metadata::Package;
 
 use Allowed::{Anything, Only};
 
-/// What a crate may use of ours, outside its tests.
+/// Our crates that a crate may use, outside its tests.
 #[derive(Clone, Copy, Debug)]
 enum Allowed {
     Only(&'static [&'static str]),

@@ -47,7 +47,7 @@ pub(super) struct Cluster {
 /// Lost sessions, as an observer sees them: they started and left no end.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// How often each session started.
+    /// Number of starts of each session.
     pub(super) begun: BTreeMap<u32, u32>,
     /// Whether the session in progress was lost on its current host.
     pub(super) is_lost_here: bool,
