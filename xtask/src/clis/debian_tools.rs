@@ -88,9 +88,10 @@ fn lacking(packages: &[&str], why: &str) -> String {
 }
 
 fn rights() -> Rights {
-    match is_root() && on_path("apt-get") {
-        true => Rights::CanInstall,
-        false => Rights::CannotInstall,
+    if is_root() && on_path("apt-get") {
+        Rights::CanInstall
+    } else {
+        Rights::CannotInstall
     }
 }
 

@@ -48,11 +48,12 @@ pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError
             );
             CliError::failure(message).with_hint("omit --port to use a free port")
         })?;
-        let exposure = match args.listen.is_loopback() {
-            true => Exposure::Loopback,
-            false => Exposure::Network {
+        let exposure = if args.listen.is_loopback() {
+            Exposure::Loopback
+        } else {
+            Exposure::Network {
                 names: args.hosts.clone(),
-            },
+            }
         };
         let token = ViewToken::random().map_err(|error| CliError::failure(error.to_string()))?;
         let served = Site::new()
