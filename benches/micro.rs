@@ -48,7 +48,7 @@ fn gate() -> Gate {
 #[divan::bench]
 fn scripted_session(bencher: Bencher<'_, '_>) {
     let runtime = runtime();
-    let book = LedgerStore::new(
+    let store = LedgerStore::new(
         Arc::new(MemoryRepository::new()),
         Arc::new(SystemClock),
         Epoch(1),
@@ -61,7 +61,7 @@ fn scripted_session(bencher: Bencher<'_, '_>) {
                     run: RunId::new("run"),
                     number: 1,
                 };
-                let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Coding));
+                let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Coding));
                 let spec = SessionSpec::new(key, "/srv/project", gate(), tools);
                 let client = agents.create(spec).expect("there is a script");
                 let session = Session::new(Arc::new(SystemClock), SessionLimits::default());

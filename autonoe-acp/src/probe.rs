@@ -16,7 +16,7 @@ use crate::launch::{
     missing_credentials, probe_launch,
 };
 use crate::session::{RunningAgent, within_start_limit};
-use crate::wire::speaks_http;
+use crate::wire::supports_http;
 
 /// Returns the capabilities of the agent.
 ///
@@ -82,7 +82,7 @@ pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities
 fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
     let capabilities = answered_claims(options, answer)
         .with_remedy(SessionField::Sandbox, options.program.sandbox.remedy())
-        .with_tool_server(if speaks_http(answer) {
+        .with_tool_server(if supports_http(answer) {
             ServerReach::Address
         } else {
             ServerReach::Command

@@ -9,7 +9,7 @@ use autonoe_model::mcp::McpOptions;
 
 use crate::error::{AppError, error_chain};
 
-/// Which servers of a run are checked.
+/// Selects the servers of a run that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckedServers {
     /// All servers: the agents are in this process.

@@ -40,7 +40,7 @@ pub struct ChosenModel {
     withheld: KeyLocations,
 }
 
-/// Where a provider is described.
+/// Source of a provider's description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     BuiltIn,

@@ -49,7 +49,7 @@ pub struct ModelsFile {
     /// Context and output limits of models, in addition to the built-in ones.
     #[schemars(default)]
     pub limits: LimitTable,
-    /// When a failed call is retried.
+    /// Retry policy for failed calls.
     #[schemars(default)]
     pub retry: RetryPolicy,
     /// Maximum number of answers in a session.
@@ -61,7 +61,7 @@ pub struct ModelsFile {
     /// Certificate authorities for encrypted connections, unless a provider sets its own.
     #[schemars(default)]
     pub trust: Trust,
-    /// Where traces and metrics of runs are sent, for all backends.
+    /// Destination of traces and metrics of runs, for all backends.
     #[schemars(default)]
     pub telemetry: TelemetrySection,
 }
@@ -209,7 +209,7 @@ mod tests {
 
     // Shows: framework/models/app-config
     #[test]
-    fn what_the_file_says_is_read() {
+    fn parses_fields_of_models_file() {
         let text = r#"{
             "$schema": "models.json",
             "providers": {"local": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},

@@ -19,11 +19,11 @@ pub struct ShortAnswer {
     pub stdout: String,
     /// The end of its standard error.
     pub stderr: String,
-    /// How it ended.
+    /// Its outcome.
     pub end: AnswerEnd,
 }
 
-/// How the program of a [`ShortAnswer`] ended.
+/// Exit of the program of a [`ShortAnswer`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerEnd {
     /// It exited.

@@ -356,7 +356,11 @@ async fn a_stream_that_is_dropped_stops_its_turn_and_not_the_program() {
     let mut client = client(&story);
 
     let mut stream = client.query("wait".into());
-    stream.next().await.expect("it speaks").expect("no error");
+    stream
+        .next()
+        .await
+        .expect("it sends an event")
+        .expect("no error");
     drop(stream);
     let (texts, _) = run_prompt(&mut client, "hello").await;
     client.dispose().await.expect("it ends");
@@ -370,7 +374,11 @@ async fn a_turn_under_way_ends_with_its_client() {
     let story = Arc::new(Story::default());
     let mut client = client(&story);
     let mut stream = client.query("wait".into());
-    stream.next().await.expect("it speaks").expect("no error");
+    stream
+        .next()
+        .await
+        .expect("it sends an event")
+        .expect("no error");
     drop(stream);
 
     client.dispose().await.expect("it ends");
@@ -384,7 +392,11 @@ async fn a_query_waits_for_the_end_of_a_turn_that_was_dropped() {
     let mut client = client(&story);
 
     let mut stream = client.query("linger".into());
-    stream.next().await.expect("it speaks").expect("no error");
+    stream
+        .next()
+        .await
+        .expect("it sends an event")
+        .expect("no error");
     drop(stream);
     let (texts, ended) = run_prompt(&mut client, "hello").await;
     client.dispose().await.expect("it ends");
@@ -454,7 +466,11 @@ async fn a_turn_is_abandoned_when_its_session_is_disposed_of() {
     let mut client = client(&story);
     let control = client.control();
     let mut stream = client.query("wait".into());
-    stream.next().await.expect("it speaks").expect("no error");
+    stream
+        .next()
+        .await
+        .expect("it sends an event")
+        .expect("no error");
     control.steer("deaf").await.expect("it hears");
     drop(stream);
 

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_is_in_the_options() {
+    fn spec_fields_set_the_options() {
         let spec = json!({
             "program": "/opt/claude", "model": "opus", "thinking": 2048, "maxTurns": 7,
             "maxCostUsd": "1.5", "ownSandbox": "required", "tools": ["Read"],

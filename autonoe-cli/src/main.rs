@@ -24,13 +24,13 @@ use crate::error::CliError;
 
 fn main() -> ExitCode {
     let parsed = Cli::try_parse();
-    let surroundings = CliEnv::from_process();
+    let env = CliEnv::from_process();
     let done = match parsed {
-        Ok(cli) => run_command(&cli.command, &surroundings),
+        Ok(cli) => run_command(&cli.command, &env),
         Err(answer) => print(&answer),
     };
     done.unwrap_or_else(|error| {
-        surroundings.print_error(&error);
+        env.print_error(&error);
         error.exit_code()
     })
 }
@@ -45,23 +45,23 @@ fn print(answer: &clap::Error) -> Result<ExitCode, CliError> {
     Ok(u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-fn run_command(command: &Command, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+fn run_command(command: &Command, env: &CliEnv) -> Result<ExitCode, CliError> {
     match command {
-        Command::Run(args) => commands::run(args, surroundings),
-        Command::Sync(args) => commands::sync(args, surroundings),
-        Command::Ask(args) => commands::ask_agent(args, surroundings),
-        Command::Status(args) => commands::status(args, surroundings),
-        Command::Log(args) => commands::log(args, surroundings),
-        Command::Check(args) => commands::check(args, surroundings),
-        Command::Doctor(args) => commands::doctor(args, surroundings),
-        Command::Init(args) => commands::init(args, surroundings),
-        Command::Schema(args) => commands::schema(args, surroundings),
-        Command::Report(args) => commands::report(args, surroundings),
-        Command::Serve(args) => commands::serve(args, surroundings),
-        Command::Mcp(args) => commands::mcp(args, surroundings),
-        Command::Flow(args) => commands::flow(args, surroundings),
-        Command::Harness(args) => commands::harness(args, surroundings),
-        Command::Completions(args) => commands::completions(args, surroundings),
-        Command::Man(args) => commands::man(args, surroundings),
+        Command::Run(args) => commands::run(args, env),
+        Command::Sync(args) => commands::sync(args, env),
+        Command::Ask(args) => commands::ask_agent(args, env),
+        Command::Status(args) => commands::status(args, env),
+        Command::Log(args) => commands::log(args, env),
+        Command::Check(args) => commands::check(args, env),
+        Command::Doctor(args) => commands::doctor(args, env),
+        Command::Init(args) => commands::init(args, env),
+        Command::Schema(args) => commands::schema(args, env),
+        Command::Report(args) => commands::report(args, env),
+        Command::Serve(args) => commands::serve(args, env),
+        Command::Mcp(args) => commands::mcp(args, env),
+        Command::Flow(args) => commands::flow(args, env),
+        Command::Harness(args) => commands::harness(args, env),
+        Command::Completions(args) => commands::completions(args, env),
+        Command::Man(args) => commands::man(args, env),
     }
 }

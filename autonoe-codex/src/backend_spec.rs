@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_is_in_the_options() {
+    fn spec_fields_set_the_options() {
         let spec = json!({
             "program": "/opt/codex", "model": "gpt-5.5", "effort": "xhigh",
             "home": {"persistent": "/var/codex"},

@@ -76,11 +76,11 @@ fn schema_entry<T: JsonSchema>(name: &str) -> (String, Value) {
 fn tool_inputs() -> impl Iterator<Item = (String, Value)> {
     // Only the tool definitions are read, so any ledger works.
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
     InstructionName::BUILT_IN
         .into_iter()
         .flat_map(move |instruction| {
-            let tools = deliverable_tools(&book, &instruction);
+            let tools = deliverable_tools(&store, &instruction);
             tools.into_iter().map(move |tool| {
                 let definition = tool.definition();
                 let name = format!("tool-input.{instruction}.{}", definition.name);

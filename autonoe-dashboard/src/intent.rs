@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_sense_depends_on_how_a_member_stands() {
+    fn valid_actions_depend_on_member_status() {
         use MemberStatus::{Completed, Failed, Paused, Pending, Running, Stopped};
         let fits = |action: FleetAction| {
             let all = [Pending, Running, Paused, Completed, Failed, Stopped];

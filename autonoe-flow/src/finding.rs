@@ -51,7 +51,7 @@ pub struct Finding {
     pub pointer: String,
     /// A description of the problem, without a final period.
     pub message: String,
-    /// How to fix it.
+    /// Advice that fixes it.
     pub hint: String,
 }
 

@@ -68,7 +68,7 @@ impl MemberHandle {
     /// The number of log lines that [`get_logs`](Self::get_logs) returns.
     pub const LOG_LINES: usize = 100;
 
-    /// How long [`force_kill`](Self::force_kill) waits for an orderly end.
+    /// Time that [`force_kill`](Self::force_kill) waits for an orderly end.
     pub const KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// Opens the member of a folder.

@@ -7,6 +7,7 @@ mod coordinate;
 mod executor;
 #[cfg(feature = "sqlite")]
 mod fleets;
+mod git_sync;
 #[cfg(feature = "conformance")]
 mod handles;
 mod isolation;
@@ -16,5 +17,4 @@ mod roadmap;
 mod state;
 #[cfg(feature = "conformance")]
 mod strategies;
-mod travel;
 mod work;

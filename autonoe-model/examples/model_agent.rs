@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-/// What the tool is called with; the model sees these comments as its schema.
+/// Input of the tool; the model sees these comments as its schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Term {

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_found_wherever_it_stands_in_a_value() {
+    fn secret_is_found_anywhere_in_a_value() {
         let mut secrets = KnownSecrets::default();
         secrets.add("");
         secrets.add("sk-1");

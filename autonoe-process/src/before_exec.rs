@@ -33,7 +33,7 @@ const RESET: [libc::c_int; 5] = [
     libc::SIGCHLD,
 ];
 
-/// How a child is tied to the lifetime of this program.
+/// Coupling of a child to the lifetime of this program.
 #[derive(Debug)]
 pub(crate) enum Tie {
     /// A supervisor process interrupts the child and kills the processes that it leaves behind. The

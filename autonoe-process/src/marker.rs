@@ -124,18 +124,18 @@ pub struct InvalidMarker {
 
 static INHERITED: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
 
-fn handed_on() -> MutexGuard<'static, Vec<Marker>> {
+fn lock_inherited() -> MutexGuard<'static, Vec<Marker>> {
     INHERITED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the markers that every child gets beside its own.
 pub(crate) fn inherited_markers() -> Vec<Marker> {
-    handed_on().clone()
+    lock_inherited().clone()
 }
 
 /// Adds `marker` to every child from now on, and replaces another marker of that name.
 fn export(marker: Marker) {
-    let mut markers = handed_on();
+    let mut markers = lock_inherited();
     markers.retain(|other| other.name() != marker.name());
     markers.push(marker);
 }

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_was_a_character_is_shown_as_such() {
+    fn invalid_utf8_becomes_replacement_characters() {
         let mut tail = StderrTail::new(4);
 
         tail.push(b"\x80.");

@@ -25,7 +25,7 @@ use crate::session_script::SessionScript;
 /// unclaimed field counts as requested.
 #[must_use = "a script that is never played tests nothing"]
 pub struct ScriptedBackend {
-    stage: ScriptState,
+    state: ScriptState,
     capabilities: Capabilities,
     on_drop: OnDrop,
 }
@@ -46,7 +46,7 @@ impl ScriptedBackend {
     /// Plays `scripts` for a run that resumes with session `first`: earlier scripts count as
     /// played.
     pub fn resuming_at(first: u32, scripts: impl IntoIterator<Item = SessionScript>) -> Self {
-        let stage = ScriptState::default();
+        let state = ScriptState::default();
         let mut events = EventCapabilities::default();
         for (number, script) in (1..).zip(scripts) {
             events = script.add_event_kinds(events);
@@ -56,7 +56,7 @@ impl ScriptedBackend {
                 steps_done: if was_played { script.steps.len() } else { 0 },
                 script,
             };
-            stage.lock().scripts.insert(number, playing);
+            state.lock().scripts.insert(number, playing);
         }
         let capabilities = Capabilities::new("scripted agents")
             .with_version(env!("CARGO_PKG_VERSION"))
@@ -74,7 +74,7 @@ impl ScriptedBackend {
             .with_in_process_tools(Support::Yes)
             .with_events(events);
         Self {
-            stage,
+            state,
             capabilities,
             on_drop: OnDrop::Verify,
         }
@@ -91,10 +91,10 @@ impl ScriptedBackend {
         let add_events = |events, script: &SessionScript| script.add_event_kinds(events);
         let events = scripts.iter().fold(self.capabilities.events, add_events);
         self.capabilities = self.capabilities.clone().with_events(events);
-        let mut stage = self.stage.lock();
+        let mut state = self.state.lock();
         let name = InstructionName::new(name);
-        stage.for_instructions.insert(name, scripts);
-        drop(stage);
+        state.for_instructions.insert(name, scripts);
+        drop(state);
         self
     }
 
@@ -121,7 +121,7 @@ impl ScriptedBackend {
 
     /// Returns the input of each session, in the order of their start.
     pub fn received(&self) -> Vec<ReceivedSession> {
-        self.stage.lock().received.clone()
+        self.state.lock().received.clone()
     }
 
     /// Returns the prompts of all sessions.
@@ -142,17 +142,17 @@ impl ScriptedBackend {
 
     /// Returns how many clients were disposed of.
     pub fn disposed(&self) -> usize {
-        self.stage.lock().disposed
+        self.state.lock().disposed
     }
 
     /// Returns how many clients are neither disposed of nor dropped.
     pub fn alive(&self) -> usize {
-        self.stage.lock().alive
+        self.state.lock().alive
     }
 
     /// Returns the problems so far, including sessions and steps that were not played.
     pub fn problems(&self) -> Vec<String> {
-        self.stage.problems()
+        self.state.problems()
     }
 
     /// Fails the test if there are problems.
@@ -180,7 +180,7 @@ fn list(problems: &[String]) -> String {
 impl Drop for ScriptedBackend {
     fn drop(&mut self) {
         // Before the first session, the code under test has failed already, and reports why.
-        let is_due = self.on_drop == OnDrop::Verify && self.stage.was_used();
+        let is_due = self.on_drop == OnDrop::Verify && self.state.was_used();
         if is_due && !std::thread::panicking() {
             self.verify();
         }
@@ -194,20 +194,20 @@ impl AgentClientFactory for ScriptedBackend {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        self.stage.mark_used();
+        self.state.mark_used();
         if let Err(refused) = spec.refuse_unclaimed(&self.capabilities) {
             let number = spec.key.number;
-            self.stage
+            self.state
                 .record_problem(format!("session {number} was refused: {refused}"));
             return Err(refused);
         }
         let script = self
-            .stage
+            .state
             .start_session(&spec)
             .map_err(|refusal| AgentError::new(AgentErrorKind::Configuration, refusal))?;
         let steering = self.capabilities.steering;
         Ok(Box::new(ScriptedClient::new(
-            self.stage.clone(),
+            self.state.clone(),
             script,
             spec,
             steering,

@@ -16,7 +16,7 @@ use crate::session_script::{Disposal, SessionScript};
 
 /// Client of one scripted session.
 pub(crate) struct ScriptedClient {
-    stage: ScriptState,
+    state: ScriptState,
     script: Option<SessionScript>,
     disposal: Disposal,
     spec: SessionSpec,
@@ -24,7 +24,7 @@ pub(crate) struct ScriptedClient {
 }
 
 struct ScriptedControl {
-    stage: ScriptState,
+    state: ScriptState,
     number: u32,
     steering: Support,
     interrupted: CancellationToken,
@@ -32,20 +32,20 @@ struct ScriptedControl {
 
 impl ScriptedClient {
     pub(crate) fn new(
-        stage: ScriptState,
+        state: ScriptState,
         script: SessionScript,
         spec: SessionSpec,
         steering: Support,
     ) -> Self {
-        stage.lock().alive += 1;
+        state.lock().alive += 1;
         let control = Arc::new(ScriptedControl {
-            stage: stage.clone(),
+            state: state.clone(),
             number: spec.key.number,
             steering,
             interrupted: CancellationToken::new(),
         });
         Self {
-            stage,
+            state,
             disposal: script.disposal,
             script: Some(script),
             spec,
@@ -56,7 +56,7 @@ impl ScriptedClient {
 
 impl Drop for ScriptedClient {
     fn drop(&mut self) {
-        self.stage.lock().alive -= 1;
+        self.state.lock().alive -= 1;
     }
 }
 
@@ -65,11 +65,11 @@ impl AgentClient for ScriptedClient {
     fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
         let Some(script) = self.script.take() else {
             let message = format!("session {} was prompted twice", self.spec.key.number);
-            self.stage.record_problem(message.clone());
+            self.state.record_problem(message.clone());
             let error = AgentError::new(AgentErrorKind::Protocol, message);
             return stream::once(future::ready(Err(error))).boxed();
         };
-        self.stage.record_session(ReceivedSession {
+        self.state.record_session(ReceivedSession {
             number: self.spec.key.number,
             instruction: self.spec.instruction.clone(),
             prompt: prompt.text.clone(),
@@ -88,7 +88,7 @@ impl AgentClient for ScriptedClient {
         // The script plays in a task of its own: hooks and tools make progress whether or not the
         // stream is polled.
         let (cues, received) = mpsc::unbounded_channel();
-        let player = Player::new(self.stage.clone(), self.spec.clone(), prompt, cues);
+        let player = Player::new(self.state.clone(), self.spec.clone(), prompt, cues);
         let task = tokio::spawn(player.play(script, self.control.interrupted.clone()));
         let stopped_on_drop = StopOnDrop(task.abort_handle());
         stream::unfold(
@@ -111,11 +111,11 @@ impl AgentClient for ScriptedClient {
     async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
         match self.disposal {
             Disposal::Works => {
-                self.stage.lock().disposed += 1;
+                self.state.lock().disposed += 1;
                 Ok(())
             }
             Disposal::Fails => {
-                self.stage.lock().disposed += 1;
+                self.state.lock().disposed += 1;
                 Err(AgentError::new(
                     AgentErrorKind::Other,
                     "the script fails to dispose",
@@ -147,7 +147,7 @@ impl SessionControl for ScriptedControl {
             let message = "these scripted agents do not accept messages";
             return Err(AgentError::new(AgentErrorKind::Unsupported, message));
         }
-        self.stage.record_steering(self.number, text);
+        self.state.record_steering(self.number, text);
         Ok(())
     }
 }

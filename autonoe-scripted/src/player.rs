@@ -34,7 +34,7 @@ pub(crate) enum Cue {
 
 /// Plays the steps of one session.
 pub(crate) struct Player {
-    stage: ScriptState,
+    state: ScriptState,
     spec: SessionSpec,
     prompt: Prompt,
     cues: UnboundedSender<Cue>,
@@ -43,13 +43,13 @@ pub(crate) struct Player {
 
 impl Player {
     pub(crate) fn new(
-        stage: ScriptState,
+        state: ScriptState,
         spec: SessionSpec,
         prompt: Prompt,
         cues: UnboundedSender<Cue>,
     ) -> Self {
         Self {
-            stage,
+            state,
             spec,
             prompt,
             cues,
@@ -71,7 +71,7 @@ impl Player {
                 step,
                 ScriptStep::Hangs | ScriptStep::Fails(..) | ScriptStep::Panics
             ) {
-                self.stage.step_done(number);
+                self.state.step_done(number);
             }
             tokio::select! {
                 biased;
@@ -86,7 +86,7 @@ impl Player {
                 return;
             }
             if !matches!(step, ScriptStep::Hangs) {
-                self.stage.step_done(number);
+                self.state.step_done(number);
             }
         }
     }
@@ -120,7 +120,7 @@ impl Player {
                 let done = catch_unwind(AssertUnwindSafe(|| effect(&self.spec.cwd)));
                 if let Err(panic) = done {
                     let why = panic_message(panic.as_ref());
-                    self.stage
+                    self.state
                         .record_problem(format!("{place}: its closure panicked: {why}"));
                 }
             }
@@ -146,7 +146,7 @@ impl Player {
             }
             ScriptStep::ExpectsInPrompt(text) => {
                 if !self.prompt.text.contains(text) {
-                    self.stage.record_problem(format!(
+                    self.state.record_problem(format!(
                         "{place}: {text:?} is not in the prompt {:?}",
                         self.prompt.text
                     ));
@@ -167,7 +167,7 @@ impl Player {
         }
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| fs::write(&path, text)) {
-            self.stage
+            self.state
                 .record_problem(format!("{place}: {path:?} cannot be written: {error}"));
         }
     }
@@ -194,9 +194,9 @@ impl Player {
             }
         };
         let as_expected = tool.expect.is_met(&decision, status);
-        self.stage.record_decision(call, decision);
+        self.state.record_decision(call, decision);
         if !as_expected {
-            self.stage.record_problem(format!(
+            self.state.record_problem(format!(
                 "{place}: {tool} was expected to be {:?}, but it was {status:?}: {output}",
                 tool.expect
             ));

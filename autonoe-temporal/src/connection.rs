@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_address_is_named() {
+    async fn invalid_address_is_named_in_error() {
         let error = connect(&TemporalSettings::new("nowhere"), "me").await;
 
         let error = error.expect_err("it is refused");

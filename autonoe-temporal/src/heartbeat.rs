@@ -11,7 +11,7 @@ use crate::wire::Heartbeat;
 #[derive(Clone, Debug)]
 pub(crate) struct HeartbeatState {
     heartbeat: watch::Sender<Heartbeat>,
-    /// Which instructions are settled, starting at the first unsettled one.
+    /// Flags of settled instructions, starting at the first unsettled one.
     settled: Arc<Mutex<Vec<bool>>>,
 }
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_settled_is_counted_from_the_first() {
+    fn settled_counts_the_prefix_without_gaps() {
         let beats = HeartbeatState::resume_from(Heartbeat::default());
 
         beats.settle(1);

@@ -53,36 +53,36 @@ mod tests {
     }
 
     #[test]
-    fn who_has_read_some_is_told_the_rest() {
-        let mut standing = InstructionLog::default();
-        standing.push(message("one"));
-        standing.push(message("two"));
+    fn reader_gets_entries_after_its_cursor() {
+        let mut log = InstructionLog::default();
+        log.push(message("one"));
+        log.push(message("two"));
 
-        assert!(standing.has_news(1) && !standing.has_news(2));
-        assert_eq!(standing.after(1), [message("two")]);
-        assert_eq!(standing.after(7), []);
+        assert!(log.has_news(1) && !log.has_news(2));
+        assert_eq!(log.after(1), [message("two")]);
+        assert_eq!(log.after(7), []);
     }
 
     #[test]
     fn the_last_of_pause_and_resume_holds() {
-        let mut standing = InstructionLog::default();
-        assert!(!standing.is_paused());
+        let mut log = InstructionLog::default();
+        assert!(!log.is_paused());
 
-        standing.push(RunInstruction::Pause);
-        standing.push(message("one"));
-        assert!(standing.is_paused());
-        standing.push(RunInstruction::Resume);
+        log.push(RunInstruction::Pause);
+        log.push(message("one"));
+        assert!(log.is_paused());
+        log.push(RunInstruction::Resume);
 
-        assert!(!standing.is_paused());
+        assert!(!log.is_paused());
     }
 
     #[test]
-    fn who_waits_for_more_is_not_kept_after_the_end() {
-        let mut standing = InstructionLog::default();
+    fn waiting_reader_is_released_at_the_end() {
+        let mut log = InstructionLog::default();
 
-        standing.close();
+        log.close();
 
-        assert!(standing.has_news(0));
-        assert_eq!(standing.after(0), []);
+        assert!(log.has_news(0));
+        assert_eq!(log.after(0), []);
     }
 }

@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_small_travels_as_it_is() {
+    fn small_outcome_is_unchanged() {
         let outcome = RunOutcome::succeeded(json!("done"));
 
         assert_eq!(bounded(outcome.clone()), outcome);
     }
 
     #[test]
-    fn a_run_that_gave_too_much_has_failed_and_says_so() {
+    fn oversized_output_fails_the_run() {
         let spent = BudgetUsage {
             time: std::time::Duration::from_secs(7),
             ..BudgetUsage::default()
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn that_a_run_was_cancelled_is_told_without_what_it_gave() {
+    fn cancelled_run_drops_oversized_output() {
         let much = json!("x".repeat(MAX_PAYLOAD));
 
         let outcome = bounded(RunOutcome::cancelled("enough").with_output(much));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_what_would_be_sent() {
+    fn size_matches_serialized_length() {
         let value = json!({"a": [1, 2], "b": "ä\n"});
 
         assert_eq!(

@@ -26,18 +26,18 @@ pub struct Timeouts {
     /// Interval of heartbeats. A cancellation may take this long to reach a worker.
     #[serde(rename = "heartbeatIntervalMs", with = "millis")]
     pub heartbeat_interval: Duration,
-    /// How long the next workflow task waits for the worker that has the workflow in its cache,
+    /// Time that the next workflow task waits for the worker that has the workflow in its cache,
     /// which may be dead.
     #[serde(rename = "stickyMs", with = "millis")]
     pub sticky: Duration,
     /// Maximum duration of one activity.
     #[serde(rename = "activityMs", with = "millis")]
     pub activity: Duration,
-    /// How long a session waits for the host that has claimed its run, before another host claims
+    /// Time that a session waits for the host that has claimed its run, before another host claims
     /// the run.
     #[serde(rename = "hostMs", with = "millis")]
     pub host: Duration,
-    /// How long the end of a run waits until its host has recorded it. The end is reported when it
+    /// Time that the end of a run waits until its host has recorded it. The end is reported when it
     /// is recorded, or after this time.
     #[serde(rename = "endMs", with = "millis")]
     pub end: Duration,

@@ -27,7 +27,7 @@ pub struct WorkerSettings {
     /// The number of concurrent runs or sessions, separately for its host's queue and the shared
     /// queue.
     pub slots: usize,
-    /// How long work in progress continues after a stop request. Unfinished work is left to other
+    /// Time that work in progress continues after a stop request. Unfinished work is left to other
     /// workers.
     pub shutdown_grace: Duration,
 }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_of_what_is_to_be_done_is_refused_with_words() {
+    fn invalid_run_spec_is_refused_with_reason() {
         for (run, word) in [
             (strategy("f", json!({})), "strategy"),
             (
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_has_sessions_may_spend_what_it_is_allowed_and_hears_those_before_it() {
+    fn member_sessions_get_allowance_and_input() {
         let shop = ProjectName::new("shop").expect("a name");
         let mut limits = RunLimits::new(Mode::Run);
         limits.max_iterations = Some(9);

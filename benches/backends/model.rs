@@ -18,7 +18,7 @@ use crate::workspace::{self, Workspace};
 /// The argument of a process that serves a model.
 pub(crate) const SERVE: &str = "serve";
 
-/// How long a session may take to its second request.
+/// Time that a session has until its second request.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A vendor whose API serves the model.
@@ -29,7 +29,7 @@ pub(crate) enum Vendor {
     Google,
 }
 
-/// What the model does when it receives the result of its call.
+/// Action of the model when it receives the result of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Ends,
@@ -111,20 +111,20 @@ pub(crate) fn serve(arguments: &[String]) {
     match vendor {
         Vendor::Anthropic => {
             let server = AnthropicServer::start(script).unverified();
-            until_nobody_listens(&server.url());
+            print_url_and_wait_for_end_of_input(&server.url());
         }
         Vendor::OpenAi => {
             let server = OpenAiServer::start(script).unverified();
-            until_nobody_listens(&server.api_url());
+            print_url_and_wait_for_end_of_input(&server.api_url());
         }
         Vendor::Google => {
             let server = GeminiServer::start(script).unverified();
-            until_nobody_listens(&server.url());
+            print_url_and_wait_for_end_of_input(&server.url());
         }
     }
 }
 
-fn until_nobody_listens(url: &str) {
+fn print_url_and_wait_for_end_of_input(url: &str) {
     print_line(url);
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }

@@ -83,7 +83,7 @@ pub(crate) enum Scope {
     Builds,
 }
 
-/// What `api` does with the listings.
+/// Action of `api` on the listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiMode {
     /// Writes them.
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused_by_name() {
+    fn invalid_arguments_are_refused_by_name() {
         for (line, sentence) in [
             ("", "no command is given"),
             ("tset", "unknown command `tset`"),

@@ -6,13 +6,13 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the child is asked whether it has finished.
+/// Interval of the checks whether the child has finished.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long to wait for the end of the output of a child that is gone.
+/// Time to wait for the end of the output of a child that is gone.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What became of the child.
+/// Outcome of the child.
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// It finished by itself, having printed this on standard output.

@@ -16,7 +16,7 @@ use crate::cargo::{self, Cargo};
 use crate::failure::Failure;
 use crate::tools;
 
-/// Where mdBook finds the copy.
+/// Folder in which mdBook finds the copy.
 const SOURCES: &str = "target/book-src";
 
 /// The site.

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_checks_need_is_read() {
+    fn reads_fields_needed_by_checks() {
         let json = serde_json::json!({"packages": [{
             "name": "autonoe-core",
             "publish": null,

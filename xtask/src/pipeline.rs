@@ -23,7 +23,7 @@ pub(crate) struct TestResults {
     pub(crate) slowest: SlowestTests,
 }
 
-/// What became of all steps.
+/// Outcomes of all steps.
 ///
 /// Displays as a table with the failure, if any, below it.
 #[derive(Debug)]

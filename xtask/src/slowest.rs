@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::counts::without_colours;
 
-/// How many tests the summary lists.
+/// Number of tests in the summary.
 const SHOWN: usize = 10;
 
 /// The slowest tests of a run, slowest first.

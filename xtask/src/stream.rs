@@ -7,7 +7,7 @@ use std::thread;
 use crate::cargo;
 use crate::failure::Failure;
 
-/// How a streamed child ended and what it printed.
+/// End and output of a streamed child.
 #[derive(Debug)]
 pub(crate) struct Streamed {
     pub(crate) status: ExitStatus,
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_passed_on_is_also_kept() {
+    fn tee_forwards_and_keeps_the_output() {
         let long = "a line that does not fit into one piece\n".repeat(1000);
         let mut shown = Vec::new();
 

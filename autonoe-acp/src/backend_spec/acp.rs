@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_is_in_the_options() {
+    fn spec_fields_set_the_options() {
         let spec = json!({
             "command": "/opt/agent", "args": ["serve"], "name": "mine", "model": "m",
             "modelArgument": "-m", "mcpServers": {"search": {"command": "search"}},

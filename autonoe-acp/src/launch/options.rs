@@ -51,7 +51,7 @@ pub struct AcpOptions {
     pub model_argument: Option<OsString>,
     /// The home folder with its login and conversations.
     pub home: HomeFolder,
-    /// How long the agent must be silent after `session/load` before a session sends its first
+    /// Time that the agent must be silent after `session/load` before a session sends its first
     /// prompt. Some agents send the messages of the loaded conversation after their answer to
     /// `session/load`. The default is 500 milliseconds.
     pub history_limit: Duration,

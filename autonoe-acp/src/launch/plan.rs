@@ -134,7 +134,7 @@ pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilit
 /// The folder of the session cannot be created, or the required sandbox is not available.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
     let has_walls = options.program.sandbox.is_needed(spec)?;
-    let place = furnish(options, Some(spec))?;
+    let place = create_session_directory(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
     environment.extend(own_folders(options, &place));
     let mut walls = options.program.sandbox.clone();
@@ -219,7 +219,7 @@ fn readable(options: &AcpOptions, spec: &SessionSpec) -> Vec<PathBuf> {
 ///
 /// The folder of the session cannot be created.
 pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
-    let place = furnish(options, None)?;
+    let place = create_session_directory(options, None)?;
     let folder = place.path().to_owned();
     let mut environment = options.program.environment.clone();
     environment.extend(own_folders(options, &place));
@@ -239,7 +239,7 @@ fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a Strin
 
 /// Creates a folder with all files that the environment of the program refers to, for a session or,
 /// without one, for a probe.
-fn furnish(
+fn create_session_directory(
     options: &AcpOptions,
     spec: Option<&SessionSpec>,
 ) -> Result<SessionDirectory, AgentError> {

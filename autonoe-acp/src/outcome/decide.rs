@@ -26,7 +26,7 @@ pub(crate) enum Ending {
     },
     /// The agent has exited or closed its output.
     Exited {
-        /// How its program ended, with the last line of its standard error.
+        /// Description of the program's exit, with the last line of its standard error.
         description: String,
     },
 }
@@ -103,11 +103,11 @@ fn refused(code: i32, message: &str, data: &Value) -> Result<SessionOutcome, Age
         }
         // Agents retry by themselves before they report it.
         429 => Ok(quota),
-        400 if says_invalid_key(message) => error(AgentErrorKind::Authentication),
+        400 if reports_invalid_key(message) => error(AgentErrorKind::Authentication),
         402 => error(AgentErrorKind::Billing),
-        403 if says_unpaid(message) => error(AgentErrorKind::Billing),
+        403 if reports_disabled_billing(message) => error(AgentErrorKind::Billing),
         -32000 | 401 | 403 => error(AgentErrorKind::Authentication),
-        500 if says_unknown_model(message) => error(AgentErrorKind::Configuration),
+        500 if reports_unknown_model(message) => error(AgentErrorKind::Configuration),
         400 | 404 | 413 | -32602 => error(AgentErrorKind::Configuration),
         408 | 500..=599 => error(AgentErrorKind::Overloaded),
         -32600 | -32601 | -32700 => error(AgentErrorKind::Protocol),
@@ -131,18 +131,18 @@ pub(super) fn sentence(message: &str) -> String {
 }
 
 /// Returns whether an error of Google's services reports an invalid key, which is a 400 there.
-pub(super) fn says_invalid_key(message: &str) -> bool {
+pub(super) fn reports_invalid_key(message: &str) -> bool {
     has_reason(message, "API_KEY_INVALID")
 }
 
 /// Returns whether an error of Google's services reports disabled billing, which is a 403 there.
-pub(super) fn says_unpaid(message: &str) -> bool {
+pub(super) fn reports_disabled_billing(message: &str) -> bool {
     has_reason(message, "BILLING_DISABLED")
 }
 
 /// Returns whether an error of Google's services reports an unknown model. Gemini CLI turns the 404
 /// into a 500, and keeps only the sentence of the service.
-pub(super) fn says_unknown_model(message: &str) -> bool {
+pub(super) fn reports_unknown_model(message: &str) -> bool {
     message.starts_with("models/") && message.contains(" is not found for API version ")
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn mcp_servers(
 }
 
 /// Returns whether the agent with this answer to `initialize` reaches servers over HTTP.
-pub(crate) fn speaks_http(initialized: &serde_json::Value) -> bool {
+pub(crate) fn supports_http(initialized: &serde_json::Value) -> bool {
     supports(initialized, "http")
 }
 

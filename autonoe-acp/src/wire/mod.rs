@@ -6,7 +6,7 @@ mod messages;
 mod permission;
 mod update;
 
-pub(crate) use mcp_servers::{mcp_servers, speaks_http};
+pub(crate) use mcp_servers::{mcp_servers, supports_http};
 pub(crate) use messages::{PermissionRequest, SessionUpdate};
 pub(crate) use permission::{Answer, Permission};
 pub(crate) use update::{CallStatus, CallUpdate, Update, is_about};

@@ -170,7 +170,7 @@ fn assert_greets(events: &[StreamEvent]) {
 
 // Shows: interfaces/hooks/reason
 #[tokio::test]
-async fn what_the_gate_refuses_leaves_no_trace_and_the_turn_goes_on() {
+async fn denied_calls_leave_no_files_and_turn_completes() {
     let setting = Fixture::new(Script::new([
         shell("touch trace.txt"),
         write("trace.txt", "x"),

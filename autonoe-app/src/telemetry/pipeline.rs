@@ -37,7 +37,7 @@ pub struct Telemetry {
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
     announced: Vec<String>,
-    /// How long the end of a run waits for the last exports.
+    /// Time limit for the last exports at the end of a run.
     end_limit: Duration,
     troubles: Arc<ExportErrors>,
 }
@@ -165,7 +165,7 @@ impl Telemetry {
     }
 }
 
-/// How concurrent operations ended.
+/// Result of concurrent operations.
 enum Ended {
     InTime,
     Failed,

@@ -7,7 +7,7 @@ use autonoe_model::provider::HeaderSource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where traces and metrics of runs are sent, and what they contain.
+/// Destination and content of the traces and metrics of runs.
 ///
 /// The `OTEL_*` environment variables take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

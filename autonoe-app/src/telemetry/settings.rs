@@ -28,13 +28,13 @@ const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
 /// The variable that enables the export of content, which other programs also use.
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// What is exported, and where.
+/// Telemetry to export and its destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) traces: Option<Receiver>,
     pub(super) metrics: Option<Receiver>,
     pub(super) content: TraceContent,
-    /// How long the end of a run waits for the last exports.
+    /// Time limit for the last exports at the end of a run.
     pub(super) end_limit: Duration,
     /// The name of the service; `None` if variables set it.
     pub(super) service_name: Option<String>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct FlowReplay(FlowMachine);
 
-/// Why a recorded flow differs from the current one.
+/// Difference between a recorded flow and the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowMismatch {
     /// It has another definition.

@@ -80,7 +80,7 @@ mod tests {
     // Shows: interfaces/presenter/waiting-display-remaining-time-reset
     // Shows: spec/3.4/quota-output
     #[test]
-    fn a_wait_for_quota_says_when_it_ends() {
+    fn quota_wait_shows_remaining_and_reset_time() {
         for (until, seconds, shown) in [
             (
                 "2026-11-15T18:00:00Z",
@@ -136,7 +136,7 @@ mod tests {
 
     // Shows: interfaces/presenter/unknown-reset
     #[test]
-    fn a_wait_without_a_known_reset_says_when_the_next_try_is() {
+    fn backoff_wait_shows_time_of_next_try() {
         let until = time("2026-11-15T18:00:00Z");
         for (reason, seconds, shown) in [
             (

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// How long anything may take on a busy machine.
+/// Time limit for each operation on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A project with a specification and without the built-in browser, and a home directory.

@@ -65,12 +65,12 @@ pub struct ClaudeOptions {
     pub setting_sources: SettingSources,
     /// The folder with its login and conversations.
     pub config: ConfigFolder,
-    /// When a missing login is detected.
+    /// Time at which a missing login is detected.
     pub login_check: LoginCheck,
     /// The directory that sessions work in, if it is known before the first one. A probe then
     /// refuses a path that the program cannot work in.
     pub directory: Option<PathBuf>,
-    /// How long background commands may run after the last turn. Then the session stops them:
+    /// Time that background commands may run after the last turn. Then the session stops them:
     /// a server that an agent left running never exits by itself.
     pub background_grace: Duration,
 }

@@ -7,7 +7,7 @@ use autonoe_core::SessionSpec;
 
 use super::{ClaudeOptions, SettingSources};
 
-/// How deep directories of rules may be nested.
+/// Maximum nesting depth of rule directories.
 const MAX_DEPTH: usize = 8;
 
 /// Returns whether Claude Code loads the memory files of the project.

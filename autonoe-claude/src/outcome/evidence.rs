@@ -127,7 +127,7 @@ impl TurnResult {
 pub struct RejectedQuota {
     /// The name of the quota; `None` if the server limits requests on its own behalf.
     pub claim: Option<String>,
-    /// When it resets.
+    /// Time of the reset.
     pub resets_at: Option<Timestamp>,
 }
 

@@ -265,7 +265,7 @@ mod tests {
 
     // Shows: spec/3.4/quota-texts-their-times, spec/3.4/quota-text
     #[test]
-    fn what_an_agent_says_about_limits_is_no_text_of_a_quota() {
+    fn agent_text_about_limits_is_not_quota_text() {
         for text in [
             "I think you've hit your limit",
             "API Error: Request rejected (429) · This request would exceed your account's rate limit.",

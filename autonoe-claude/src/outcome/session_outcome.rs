@@ -39,7 +39,7 @@ pub enum Outcome {
     QuotaSpent {
         /// The program's message.
         message: String,
-        /// When the quota resets, if it is known.
+        /// Time at which the quota resets, if it is known.
         resets_at: Option<Timestamp>,
     },
     /// The host stopped it.

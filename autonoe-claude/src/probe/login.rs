@@ -27,14 +27,14 @@ pub enum Login {
     Unknown,
 }
 
-/// When a missing login is detected.
+/// Time at which a missing login is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LoginCheck {
-    /// When the first session calls the model: credentials may come with a session.
+    /// At the first session's call to the model: credentials may come with a session.
     #[default]
     InSession,
-    /// When the backend is probed, before a run starts: the environment contains all credentials.
+    /// At the probe of the backend, before a run starts: the environment contains all credentials.
     ///
     /// Settings of the project may contain credentials. If they apply, a missing login is detected
     /// in the session.

@@ -31,9 +31,9 @@ pub struct Probe {
     pub version: String,
     /// Whether the version is between the oldest and the newest tested build.
     pub is_tested: bool,
-    /// Why the program cannot create its sandbox, if it cannot.
+    /// Reason if the program cannot create its sandbox.
     pub sandbox_problem: Option<SandboxProblem>,
-    /// Why the program cannot work in [`ClaudeOptions::directory`], if it cannot.
+    /// Reason if the program cannot work in [`ClaudeOptions::directory`].
     pub directory_problem: Option<AgentError>,
     /// Whether the program has credentials, as far as it was probed.
     pub login: Login,

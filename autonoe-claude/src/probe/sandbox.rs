@@ -11,13 +11,13 @@ const PROGRAMS: [&str; 2] = ["bwrap", "socat"];
 const INSTALL: &str = "install bubblewrap and socat (Debian, Ubuntu: apt install bubblewrap socat; \
     Fedora: dnf install bubblewrap socat)";
 
-/// Why the program cannot create its sandbox.
+/// Reason that prevents the program from creating its sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxProblem {
     /// The reason, with the name of the program that is missing or does not work.
     pub reason: String,
-    /// What the operator can do about it.
+    /// Remedy for the operator.
     pub remedy: String,
 }
 

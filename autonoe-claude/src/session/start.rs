@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     pending: PendingRequests<Answer>,
     pub(super) translator: Translator,
     staging: StagingFolders,
-    /// When the program was started.
+    /// Start time of the program.
     started: SystemTime,
     busy: ActivityTracker,
     model_calls: ModelCalls,

@@ -152,7 +152,7 @@ pub struct RateLimitEvent<'a> {
     ///
     /// Without a name, a rejection is a protection of the server, not a quota.
     pub claim: Option<Cow<'a, str>>,
-    /// When it resets.
+    /// Time of the reset.
     pub resets_at: Option<Timestamp>,
     /// The used fraction, from 0 to 1.
     pub utilization: Option<f64>,

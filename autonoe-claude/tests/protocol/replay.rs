@@ -45,7 +45,7 @@ async fn session_result(query: Query) -> SessionReport {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_conversation_is_told_as_it_was() {
+async fn every_transcript_matches_its_snapshot() {
     let transcripts = all();
     assert_eq!(transcripts.len(), 134, "67 scenarios on two builds");
     let mut changed = Vec::new();

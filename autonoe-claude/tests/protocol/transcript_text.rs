@@ -50,7 +50,7 @@ struct Narrator {
     text: String,
     reader: LineReader,
     translator: Translator,
-    standing: Option<SessionPhase>,
+    phase: Option<SessionPhase>,
     /// Whether a sent prompt has no end yet.
     asking: bool,
     events: Vec<StreamEvent>,
@@ -133,12 +133,12 @@ impl Narrator {
         for told in told {
             self.write(format_args!("           > {told}"));
         }
-        let standing = self.translator.phase();
-        if self.standing != Some(standing) {
-            self.standing = Some(standing);
-            self.write(format_args!("           = {standing:?}"));
+        let phase = self.translator.phase();
+        if self.phase != Some(phase) {
+            self.phase = Some(phase);
+            self.write(format_args!("           = {phase:?}"));
         }
-        if standing == SessionPhase::Over {
+        if phase == SessionPhase::Over {
             self.finish(None);
         }
     }
@@ -174,7 +174,7 @@ impl Narrator {
         };
         self.write(format_args!("end     {end}"));
         self.asking = false;
-        self.standing = None;
+        self.phase = None;
         self.queries.push(Query {
             events: std::mem::take(&mut self.events),
             finished,

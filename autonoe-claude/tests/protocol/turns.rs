@@ -72,7 +72,7 @@ impl Session {
         session
     }
 
-    fn says(&mut self, text: impl Into<String>) -> SessionPhase {
+    fn observe_text(&mut self, text: impl Into<String>) -> SessionPhase {
         let line = Line::from_text(text).expect("a line");
         self.translator.observe(&line.parse(), &mut self.events);
         self.translator.phase()
@@ -81,7 +81,7 @@ impl Session {
     /// Feeds each line, and compares the state of the session after it.
     fn goes<const N: usize>(&mut self, lines: [(&str, SessionPhase); N]) {
         for (line, expected) in lines {
-            assert_eq!(self.says(line), expected, "after {line}");
+            assert_eq!(self.observe_text(line), expected, "after {line}");
         }
     }
 
@@ -220,28 +220,28 @@ fn tasks_missing_from_a_later_list_have_ended() {
 #[test]
 fn an_unknown_status_ends_no_task() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(started("t", "c"));
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
 
-    session.says(
+    session.observe_text(
         r#"{"type":"system","subtype":"task_updated","task_id":"t","patch":{"status":"pondering"}}"#,
     );
 
-    assert_eq!(session.says(result("0.5")), Waiting);
+    assert_eq!(session.observe_text(result("0.5")), Waiting);
 }
 
 #[test]
 fn output_of_a_sub_agent_between_turns_starts_no_turn() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(started("t", "c"));
-    session.says(result("0.5"));
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
+    session.observe_text(result("0.5"));
 
-    let standing = session.says(
+    let phase = session.observe_text(
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"hm"}]},"parent_tool_use_id":"c","subagent_type":"reviewer"}"#,
     );
 
-    assert_eq!(standing, Waiting);
+    assert_eq!(phase, Waiting);
     assert_eq!(
         session.events.last(),
         Some(&StreamEvent::text("hm").by_agent("reviewer"))
@@ -251,16 +251,16 @@ fn output_of_a_sub_agent_between_turns_starts_no_turn() {
 #[test]
 fn an_interrupted_session_is_over_with_its_result_even_with_tasks() {
     let mut session = Session::new();
-    session.says(RUNNING);
-    session.says(INIT);
-    session.says(started("t", "c"));
+    session.observe_text(RUNNING);
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
     session.translator.record_stop(HostAction::Stopped);
 
-    let standing = session.says(
+    let phase = session.observe_text(
         r#"{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":2,"terminal_reason":"aborted_tools","total_cost_usd":0.5}"#,
     );
 
-    assert_eq!(standing, Over);
+    assert_eq!(phase, Over);
     assert_eq!(session.finish(None).1, Ok(SessionOutcome::Interrupted));
 }
 
@@ -268,26 +268,26 @@ fn an_interrupted_session_is_over_with_its_result_even_with_tasks() {
 fn a_failed_turn_ends_the_session_even_with_tasks() {
     for subtype in ["error_max_turns", "error_max_budget_usd", "success"] {
         let mut session = Session::new();
-        session.says(RUNNING);
-        session.says(INIT);
-        session.says(started("t", "c"));
+        session.observe_text(RUNNING);
+        session.observe_text(INIT);
+        session.observe_text(started("t", "c"));
 
-        let standing = session.says(format!(
+        let phase = session.observe_text(format!(
             r#"{{"type":"result","subtype":"{subtype}","is_error":true,"total_cost_usd":0.5}}"#
         ));
 
-        assert_eq!(standing, Over, "{subtype}");
+        assert_eq!(phase, Over, "{subtype}");
     }
 }
 
 #[test]
 fn an_interrupted_turn_is_not_completed_by_an_earlier_result() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(started("t", "c"));
-    session.says(result("0.5"));
-    session.says(ended("t"));
-    session.says(INIT);
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
+    session.observe_text(result("0.5"));
+    session.observe_text(ended("t"));
+    session.observe_text(INIT);
 
     let (_, end) = session.finish(Some(Exit::Signal(9)));
 
@@ -300,9 +300,9 @@ fn an_interrupted_turn_is_not_completed_by_an_earlier_result() {
 #[test]
 fn a_program_that_exits_while_a_task_runs_has_not_completed() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(started("t", "c"));
-    session.says(result("0.5"));
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
+    session.observe_text(result("0.5"));
 
     let (_, end) = session.finish(Some(Exit::Code(0)));
 
@@ -315,9 +315,9 @@ fn a_program_that_exits_while_a_task_runs_has_not_completed() {
 #[test]
 fn a_program_that_the_host_ends_while_a_task_runs_has_completed() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(started("t", "c"));
-    session.says(result("0.5"));
+    session.observe_text(INIT);
+    session.observe_text(started("t", "c"));
+    session.observe_text(result("0.5"));
     session.translator.record_stop(HostAction::Stopped);
 
     assert_eq!(session.translator.phase(), Over);
@@ -330,12 +330,12 @@ fn a_program_that_the_host_ends_while_a_task_runs_has_completed() {
 #[test]
 fn calls_without_a_result_get_one_at_the_end_in_their_order() {
     let mut session = Session::new();
-    session.says(INIT);
+    session.observe_text(INIT);
     for id in ["c3", "c1", "c2"] {
-        session.says(call(id));
+        session.observe_text(call(id));
     }
-    session.says(answered("c1"));
-    session.says(result("0.5"));
+    session.observe_text(answered("c1"));
+    session.observe_text(result("0.5"));
 
     let (events, _) = session.finish(None);
 
@@ -356,7 +356,7 @@ fn calls_without_a_result_get_one_at_the_end_in_their_order() {
 #[test]
 fn a_call_is_reported_once_and_answered_once() {
     let mut session = Session::new();
-    session.says(INIT);
+    session.observe_text(INIT);
 
     for line in [
         call("c"),
@@ -365,7 +365,7 @@ fn a_call_is_reported_once_and_answered_once() {
         answered("c"),
         answered("stranger"),
     ] {
-        session.says(line);
+        session.observe_text(line);
     }
 
     assert_eq!(session.events.len(), 3, "{:?}", session.events);
@@ -376,7 +376,8 @@ fn a_denied_call_is_reported_as_denied() {
     let rejected = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"no","is_error":true}]},"tool_result_meta":[{"id":"c","permission_decision":{"decision":"reject"}}]}"#;
     let by_the_host = |session: &mut Session| session.translator.record_denial("c");
     let by_the_program = |session: &mut Session| {
-        session.says(r#"{"type":"system","subtype":"permission_denied","tool_use_id":"c"}"#);
+        session
+            .observe_text(r#"{"type":"system","subtype":"permission_denied","tool_use_id":"c"}"#);
     };
     let by_nobody = |_: &mut Session| {};
     type Before<'a> = &'a dyn Fn(&mut Session);
@@ -394,11 +395,11 @@ fn a_denied_call_is_reported_as_denied() {
     ];
     for (before, line, expected) in cases {
         let mut session = Session::new();
-        session.says(INIT);
-        session.says(call("c"));
+        session.observe_text(INIT);
+        session.observe_text(call("c"));
         before(&mut session);
 
-        session.says(line.as_str());
+        session.observe_text(line.as_str());
 
         let last = session.events.last();
         let told =
@@ -410,11 +411,11 @@ fn a_denied_call_is_reported_as_denied() {
 #[test]
 fn a_denied_call_that_ran_is_a_warning() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(call("c"));
+    session.observe_text(INIT);
+    session.observe_text(call("c"));
     session.translator.record_denial("c");
 
-    session.says(answered("c"));
+    session.observe_text(answered("c"));
 
     assert!(session.events.iter().any(|event| matches!(
         event,
@@ -426,12 +427,12 @@ fn a_denied_call_that_ran_is_a_warning() {
 #[test]
 fn text_of_the_program_is_not_text_of_the_agent() {
     let mut session = Session::new();
-    session.says(INIT);
+    session.observe_text(INIT);
 
-    session.says(
+    session.observe_text(
         r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"(no content)"}]}}"#,
     );
-    session.says(
+    session.observe_text(
         r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]},"error":"server_error"}"#,
     );
 
@@ -441,7 +442,7 @@ fn text_of_the_program_is_not_text_of_the_agent() {
 #[test]
 fn an_interrupted_turn_has_an_unknown_cost() {
     let mut session = Session::new();
-    session.says(INIT);
+    session.observe_text(INIT);
     session.translator.record_stop(HostAction::Stopped);
 
     let (events, end) = session.finish(Some(Exit::Signal(15)));
@@ -456,8 +457,8 @@ fn an_interrupted_turn_has_an_unknown_cost() {
 #[test]
 fn a_second_prompt_starts_from_zero() {
     let mut session = Session::new();
-    session.says(INIT);
-    session.says(result("0.5"));
+    session.observe_text(INIT);
+    session.observe_text(result("0.5"));
 
     session.translator.start_query();
     session.events.clear();

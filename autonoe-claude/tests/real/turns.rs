@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::build::{Build, on_newer_build};
 use crate::fixture::{Fixture, collect_events};
 
-async fn an_agent_says_something(build: Build) {
+async fn agent_text_is_streamed(build: Build) {
     let setting = Fixture::new(build, Script::new([Turn::text("Hello from the script.")]));
     let mut client = setting.client(setting.spec([]));
 
@@ -79,6 +79,6 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
 }
 
 on_newer_build![
-    an_agent_says_something,
+    agent_text_is_streamed,
     an_allowed_command_runs_and_a_denied_one_leaves_no_trace,
 ];

@@ -9,7 +9,7 @@ use clap::Args;
 use super::LimitArgs;
 use crate::cli_env::CliEnv;
 
-/// Which agent works, and within which limits.
+/// Options that select an agent and its limits.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgentArgs {
     /// The backend: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
@@ -57,12 +57,12 @@ impl AgentArgs {
     }
 
     /// Returns the options that a backend must support.
-    pub(crate) fn requirements(&self, surroundings: &CliEnv) -> RequestedOptions<'_> {
+    pub(crate) fn requirements(&self, env: &CliEnv) -> RequestedOptions<'_> {
         RequestedOptions {
             model: self.model.as_deref(),
             plan_model: self.plan_model.as_deref(),
             thinking: self.thinking,
-            sandbox: sandbox_switch(self.no_sandbox, surroundings),
+            sandbox: sandbox_switch(self.no_sandbox, env),
         }
     }
 }

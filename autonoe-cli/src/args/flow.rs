@@ -161,7 +161,7 @@ pub(crate) struct FlowImportArgs {
     pub(crate) force: bool,
 }
 
-/// How a flow is drawn.
+/// Output format of a drawn flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
     /// Text for Mermaid, which many Markdown viewers render

@@ -41,7 +41,7 @@ pub(crate) enum HarnessCommand {
     Work(HarnessWorkArgs),
 }
 
-/// Which fleet a command is about.
+/// Options that select a fleet.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FleetSelectionArgs {
     /// The fleet [default: the running one, else the last]
@@ -127,7 +127,7 @@ pub(crate) struct HarnessStopArgs {
 pub(crate) struct HarnessKillArgs {
     #[command(flatten)]
     pub(crate) target: HarnessMemberArgs,
-    /// How long to wait for a graceful end first, for example 2m or 45s
+    /// Time to wait for a graceful end first, for example 2m or 45s
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) after: Duration,
 }

@@ -35,7 +35,7 @@ pub(crate) struct HarnessRunArgs {
     /// The name of the fleet [default: the file name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// How members work together: `graph` (each task after its dependencies), `parallel`,
+    /// Strategy of the members: `graph` (each task after its dependencies), `parallel`,
     /// `pipeline`, `race` (the first success wins) or `voting[:RANKING]` (the best success wins)
     #[arg(long, value_name = "STRATEGY", default_value = "graph")]
     pub(crate) strategy: FleetStrategy,

@@ -3,7 +3,7 @@
 use autonoe_core::Mode;
 use clap::ValueEnum;
 
-/// What a run is for.
+/// Mode of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeChoice {
     /// Agents work on the deliverables

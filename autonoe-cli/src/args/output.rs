@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-/// How a run is shown.
+/// Options for the output of a run.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {

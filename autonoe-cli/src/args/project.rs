@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// Which project a command is about.
+/// Options that select a project.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProjectArgs {
     /// The project directory [default: the working directory]
@@ -18,10 +18,10 @@ pub(crate) struct ProjectArgs {
 
 impl ProjectArgs {
     /// Returns the project in `--project-dir`, or else in the working directory.
-    pub(crate) fn find(&self, surroundings: &CliEnv) -> Result<Project, CliError> {
+    pub(crate) fn find(&self, env: &CliEnv) -> Result<Project, CliError> {
         let chosen = self.project_dir.as_deref();
         let is_relative = chosen.is_none_or(Path::is_relative);
-        if is_relative && surroundings.working_dir.as_os_str().is_empty() {
+        if is_relative && env.working_dir.as_os_str().is_empty() {
             return Err(
                 CliError::failure("the working directory does not exist").with_hint(
                     "change to an existing directory, or pass the absolute path of a project with \
@@ -29,6 +29,6 @@ impl ProjectArgs {
                 ),
             );
         }
-        Ok(Project::find(surroundings.shell_dir(), chosen)?)
+        Ok(Project::find(env.shell_dir(), chosen)?)
     }
 }

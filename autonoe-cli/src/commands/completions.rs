@@ -9,18 +9,15 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Prints a completion script for a shell.
-pub(crate) fn completions(
-    args: &CompletionsArgs,
-    surroundings: &CliEnv,
-) -> Result<ExitCode, CliError> {
+pub(crate) fn completions(args: &CompletionsArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "autonoe", &mut script);
-    surroundings.print(&String::from_utf8_lossy(&script))?;
+    env.print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the manual page of `autonoe`, or of one command.
-pub(crate) fn man(args: &ManArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn man(args: &ManArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let mut cli = Cli::command();
     // Sets the full names of subcommands.
     cli.build();
@@ -38,6 +35,6 @@ pub(crate) fn man(args: &ManArgs, surroundings: &CliEnv) -> Result<ExitCode, Cli
         .title(title.to_uppercase())
         .render(&mut page)
         .map_err(|error| CliError::failure(error.to_string()))?;
-    surroundings.print(&String::from_utf8_lossy(&page))?;
+    env.print(&String::from_utf8_lossy(&page))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,8 +17,8 @@ const SPECIFICATION: &str = include_str!("init/SPEC.md");
 const CONFIGURATION: &str = include_str!("init/agent.json");
 
 /// Writes the first files of a project. Existing files are left unchanged.
-pub(crate) fn init(args: &InitArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn init(args: &InitArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let state_dir = project.ensure_state_dir()?;
     let schema = schema::schema_text("agent-config")?;
     let files = [
@@ -34,7 +34,7 @@ pub(crate) fn init(args: &InitArgs, surroundings: &CliEnv) -> Result<ExitCode, C
         };
         rows.push([done.to_owned(), display_path(path, &project)]);
     }
-    surroundings.print(&format!(
+    env.print(&format!(
         "{}\nDescribe what to build in SPEC.md. `autonoe doctor` checks whether a run can start, \
          and `autonoe run` starts one.\n",
         columns(0, &rows)

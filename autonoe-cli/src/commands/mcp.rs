@@ -9,7 +9,7 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Forwards MCP messages of an agent to the tools of the run that started it.
-pub(crate) fn mcp(args: &McpArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    bridge_tools(&args.url, surroundings)?;
+pub(crate) fn mcp(args: &McpArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    bridge_tools(&args.url, env)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,9 +28,9 @@ pub(super) fn run_alerts(
     source: AlertSource,
     project: &Project,
     models: &ModelsFile,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<Option<Arc<RunAlerts>>, CliError> {
-    let notifications = notifications(args, source, project, models, surroundings)?;
+    let notifications = notifications(args, source, project, models, env)?;
     if notifications.is_empty() {
         return Ok(None);
     }
@@ -44,11 +44,11 @@ pub(super) fn notifications(
     source: AlertSource,
     project: &Project,
     models: &ModelsFile,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<Notifications, CliError> {
-    let notifications = Notifications::new(&args.options(), source, project, models, surroundings)?;
+    let notifications = Notifications::new(&args.options(), source, project, models, env)?;
     for warning in notifications.warnings() {
-        surroundings.print_note(&format!("warning: {}", sanitize_line(warning)));
+        env.print_note(&format!("warning: {}", sanitize_line(warning)));
     }
     Ok(notifications)
 }
@@ -88,24 +88,24 @@ pub(super) async fn finish(
 /// Returns the result of `work`. Sends its error as an alert, unless a run has ended before.
 pub(super) fn reporting_errors<T>(
     alerts: Option<&Arc<RunAlerts>>,
-    surroundings: &CliEnv,
+    env: &CliEnv,
     work: impl FnOnce() -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let result = work();
     if let (Err(error), Some(alerts)) = (&result, alerts)
         && alerts.report_error(error, Timestamp::now())
     {
-        deliver_now(alerts.notifications(), surroundings);
+        deliver_now(alerts.notifications(), env);
     }
     result
 }
 
 /// Delivers the queued alerts, without a run in progress.
-pub(super) fn deliver_now(notifications: &Notifications, surroundings: &CliEnv) {
-    let print = |text: &str| surroundings.print_note(&sanitize_line(text));
+pub(super) fn deliver_now(notifications: &Notifications, env: &CliEnv) {
+    let print = |text: &str| env.print_note(&sanitize_line(text));
     let warn = {
-        let surroundings = surroundings.clone();
-        move |text: &str| surroundings.print_note(&format!("warning: {}", sanitize_line(text)))
+        let env = env.clone();
+        move |text: &str| env.print_note(&format!("warning: {}", sanitize_line(text)))
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -19,12 +19,12 @@ pub(super) fn write_output(
     output: &Path,
     what: &str,
     project: &Project,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<(), CliError> {
     if output == Path::new("-") {
-        return surroundings.print(text);
+        return env.print(text);
     }
-    let path = surroundings.working_dir.join(output);
+    let path = env.working_dir.join(output);
     check(&path, what, project)?;
     let written = replace_output(&path, text.as_bytes());
     written.map_err(|error| {
@@ -32,7 +32,7 @@ pub(super) fn write_output(
             format!("choose another file with --output, or print {what} with --output -"),
         )
     })?;
-    surroundings.print(&format!("{}\n", path.display()))
+    env.print(&format!("{}\n", path.display()))
 }
 
 /// Rejects a folder among the files of Autonoe, or one that a symlink in the project redirects

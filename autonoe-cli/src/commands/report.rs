@@ -12,8 +12,8 @@ use crate::error::CliError;
 use crate::report::{Facts, page};
 
 /// Writes the HTML report of a run, which a browser shows without a network.
-pub(crate) fn report(args: &ReportArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn report(args: &ReportArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let journal = match &args.run {
         None => Journal::read(&project.journal_path())?,
         // The run may be in an archived journal.
@@ -23,7 +23,7 @@ pub(crate) fn report(args: &ReportArgs, surroundings: &CliEnv) -> Result<ExitCod
     let story = find_story(&stories, args.run.as_deref())?;
     let facts = Facts::collect(&project, &journal, &stories, story)?;
     let html = page(&facts);
-    write_output(&html, &args.output, "the page", &project, surroundings)?;
+    write_output(&html, &args.output, "the page", &project, env)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -21,43 +21,37 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Runs agents on the deliverables until every achievable one has passed.
-pub(crate) fn run(args: &RunArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    work(&args.request(), surroundings)
+pub(crate) fn run(args: &RunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    work(&args.request(), env)
 }
 
 /// Updates the deliverables to match the specification, and verifies the code.
-pub(crate) fn sync(args: &SyncArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn sync(args: &SyncArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     if args.allow_destructive {
         return Err(CliError::usage(
             "a sync changes no files: --allow-destructive is for `autonoe run`",
         ));
     }
-    work(&args.request(), surroundings)
+    work(&args.request(), env)
 }
 
-fn work(work: &RunRequest<'_>, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = work.project.find(surroundings)?;
+fn work(work: &RunRequest<'_>, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = work.project.find(env)?;
     // Checked before the backend, so that a missing specification is reported first.
     project.specification()?;
     if work.dry_run {
-        return dry_run(work, &project, surroundings);
+        return dry_run(work, &project, env);
     }
     // Checked before the journal is read, because a run in progress is not an interrupted one.
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let alerts = run_alerts(
-        work.notify,
-        AlertSource::Run,
-        &project,
-        &models,
-        surroundings,
-    )?;
+    let alerts = run_alerts(work.notify, AlertSource::Run, &project, &models, env)?;
     // The rest of the command does not need the signing keys of webhooks.
-    let surroundings = &surroundings.with_env(without_keys(surroundings));
-    reporting_errors(alerts.as_ref(), surroundings, || {
-        run_project(work, project, &models, alerts.clone(), surroundings)
+    let env = &env.with_env(without_keys(env));
+    reporting_errors(alerts.as_ref(), env, || {
+        run_project(work, project, &models, alerts.clone(), env)
     })
 }
 
@@ -66,44 +60,39 @@ fn run_project(
     project: Project,
     models: &ModelsFile,
     alerts: Option<Arc<RunAlerts>>,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(&project))?;
-    let wanted = work.agent.requirements(surroundings);
-    let built = backend.build(&project, work.mode, wanted, models, surroundings)?;
-    let mut stage = RunUi::open(work.agent, work.output, &project, models, surroundings);
-    stage.connect(&project);
-    stage.notify(alerts);
-    stage.print_warnings(work.destructive, &built.warnings);
+    let wanted = work.agent.requirements(env);
+    let built = backend.build(&project, work.mode, wanted, models, env)?;
+    let mut run_ui = RunUi::open(work.agent, work.output, &project, models, env);
+    run_ui.connect(&project);
+    run_ui.notify(alerts);
+    run_ui.print_warnings(work.destructive, &built.warnings);
     if let Some(warning) = interrupted_run_warning(&project, work.mode) {
-        stage.warn(&warning);
+        run_ui.warn(&warning);
     }
     for line in configuration_lines(project.root(), &backend.choice, work.agent) {
-        stage.print(&line);
+        run_ui.print(&line);
     }
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let journal = project.journal_path();
     let project_run = ProjectRun::new(project, built.agents)
         .mode(work.mode)
-        .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
+        .sandbox(sandbox_switch(work.agent.no_sandbox, env))
         .destructive(work.destructive)
         .limits(work.agent.limits.overrides())
-        .configure(stage.configuration(
-            work.agent,
-            built.outer_sandbox,
-            built.missing_server,
-            surroundings,
-        ))
+        .configure(run_ui.configuration(work.agent, built.outer_sandbox, built.missing_server, env))
         .configure(move |runner| runner.workspace(Arc::new(files)));
 
-    let report = stage.run_interruptible(&control, project_run.run(&control))??;
-    let printed = stage.print_result(&report_text(&report), surroundings);
+    let report = run_ui.run_interruptible(&control, project_run.run(&control))??;
+    let printed = run_ui.print_result(&report_text(&report), env);
     printed.map_err(|error| error.with_hint("the run is recorded: run `autonoe log` to see it"))?;
     if let Some(hint) = exit_hint(&report.exit) {
-        surroundings.print_note(&format!("  hint: {}", sanitize_line(&hint)));
+        env.print_note(&format!("  hint: {}", sanitize_line(&hint)));
     }
-    stage.print_denials(&journal, &report.run, surroundings);
+    run_ui.print_denials(&journal, &report.run, env);
     Ok(exit_code::for_run(&report.exit).into())
 }
 

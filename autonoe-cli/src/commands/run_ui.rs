@@ -54,24 +54,23 @@ impl RunUi {
         output: &OutputArgs,
         project: &Project,
         models: &ModelsFile,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> Self {
         let detail = detail(output);
-        let screen = Screen::new(surroundings, detail == Detail::Normal);
+        let screen = Screen::new(env, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
-        let trace = parent_trace(surroundings);
+        let trace = parent_trace(env);
         let section = &models.telemetry;
-        let telemetry =
-            Telemetry::start(section, project.root(), surroundings, trace.as_ref(), None);
+        let telemetry = Telemetry::start(section, project.root(), env, trace.as_ref(), None);
         let telemetry = telemetry.unwrap_or_else(|error| {
             presenter.warn(&format!("telemetry is off: {error}"));
             Telemetry::default()
         });
         start_logging(&screen, detail, telemetry.spans());
-        if let Some(warning) = sandbox_switch(agent.no_sandbox, surroundings).warning() {
+        if let Some(warning) = sandbox_switch(agent.no_sandbox, env).warning() {
             presenter.warn(warning);
         }
-        if let Some(warning) = invalid_sandbox_warning(agent.no_sandbox, surroundings) {
+        if let Some(warning) = invalid_sandbox_warning(agent.no_sandbox, env) {
             presenter.warn(&warning);
         }
         Self {
@@ -161,13 +160,13 @@ impl RunUi {
         agent: &AgentArgs,
         outer_sandbox: Option<OuterSandbox>,
         missing_server: Option<String>,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
         let observers = self.observers();
         let models = agent.models();
         let (trace, telemetry) = (self.trace.clone(), self.telemetry.sessions());
-        let equipment = SessionSetup::new(outer_sandbox, agent.thinking, surroundings)
-            .without_server(missing_server);
+        let equipment =
+            SessionSetup::new(outer_sandbox, agent.thinking, env).without_server(missing_server);
         move |runner| {
             let runner = equipment.apply(runner).models(models.clone());
             let runner = telemetry.apply(runner, trace.clone());
@@ -228,7 +227,7 @@ impl RunUi {
 
     /// Prints the denied calls of `run` that the operator can allow, unless only errors are
     /// printed.
-    pub(super) fn print_denials(&self, journal: &Path, run: &RunId, surroundings: &CliEnv) {
+    pub(super) fn print_denials(&self, journal: &Path, run: &RunId, env: &CliEnv) {
         // The run has already reported a journal that cannot be read.
         let timeline = Journal::read(journal)
             .ok()
@@ -238,16 +237,16 @@ impl RunUi {
             denial_summary(&denied, LISTED_REMEDIES)
         });
         if let Some(summary) = summary.filter(|_| !self.is_quiet) {
-            surroundings.print_note(&summary);
+            env.print_note(&summary);
         }
     }
 
     /// Prints the result as text, unless events are printed. Then the last event contains the
     /// result.
-    pub(super) fn print_result(&self, words: &str, surroundings: &CliEnv) -> Result<(), CliError> {
+    pub(super) fn print_result(&self, words: &str, env: &CliEnv) -> Result<(), CliError> {
         match &self.events {
             Some(events) => events.check_complete(),
-            None => surroundings.print(words),
+            None => env.print(words),
         }
     }
 }

@@ -22,10 +22,10 @@ use crate::columns::columns;
 use crate::error::CliError;
 
 /// Prints a JSON Schema, or lists the names of all schemas.
-pub(crate) fn schema(args: &SchemaArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn schema(args: &SchemaArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.name {
-        Some(name) => surroundings.print(&schema_text(name)?)?,
-        None => surroundings.print(&list())?,
+        Some(name) => env.print(&schema_text(name)?)?,
+        None => env.print(&list())?,
     }
     Ok(ExitCode::SUCCESS)
 }

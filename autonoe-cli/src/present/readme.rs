@@ -74,7 +74,7 @@ fn agents() -> ScriptedBackend {
 // Shows: interfaces/logger/category-session-start-end-with
 // Shows: interfaces/tools/output-pass-user-auth-dl
 #[tokio::test(start_paused = true)]
-async fn the_readme_shows_a_run_as_a_person_sees_it() {
+async fn readme_sample_matches_terminal_output() {
     let folder = TempProject::new().spec("# Shop\n");
     let collected = Arc::new(PermanentLines::default());
     let observer = collected.clone();

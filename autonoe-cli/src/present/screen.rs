@@ -41,16 +41,16 @@ pub(super) enum Transient {
 }
 
 impl Screen {
-    pub(crate) fn new(surroundings: &CliEnv, with_activity: bool) -> Self {
-        let bar = (surroundings.has_terminal && with_activity).then(|| {
+    pub(crate) fn new(env: &CliEnv, with_activity: bool) -> Self {
+        let bar = (env.has_terminal && with_activity).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             bar.set_style(style(Transient::Work));
             bar
         });
         Self {
             bar,
-            colours: surroundings.colours,
-            has_answers: surroundings.has_terminal && surroundings.columns.is_some(),
+            colours: env.colours,
+            has_answers: env.has_terminal && env.columns.is_some(),
             has_open_answer: Arc::default(),
         }
     }

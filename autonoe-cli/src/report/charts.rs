@@ -38,7 +38,7 @@ pub(super) fn cost(facts: &Facts) -> Markup {
         .last()
         .map(|point| point.total)
         .unwrap_or_default();
-    let says = format!(
+    let summary = format!(
         "The cost grows from $0.00 to {} over the run.",
         total(spent)
     );
@@ -50,7 +50,15 @@ pub(super) fn cost(facts: &Facts) -> Markup {
         class: "cost",
         upper: steps,
     }];
-    chart(facts, ("cost", "Cost"), &says, &values, top, &bands, &keys)
+    chart(
+        facts,
+        ("cost", "Cost"),
+        &summary,
+        &values,
+        top,
+        &bands,
+        &keys,
+    )
 }
 
 pub(super) fn deliverables(facts: &Facts) -> Markup {
@@ -87,7 +95,7 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
         .unwrap_or_default();
     let counts = last.counts;
     // From back to front: each band covers a part of the previous one.
-    let (bands, keys, says) = if is_sync {
+    let (bands, keys, summary) = if is_sync {
         (
             vec![
                 Band {
@@ -154,7 +162,7 @@ pub(super) fn deliverables(facts: &Facts) -> Markup {
         )
     };
     let name = ("progress", "Deliverables");
-    chart(facts, name, &says, &values, top, &bands, &keys)
+    chart(facts, name, &summary, &values, top, &bands, &keys)
 }
 
 /// Area between zero and a curve.
@@ -166,7 +174,7 @@ struct Band {
 fn chart(
     facts: &Facts,
     (id, name): (&str, &str),
-    says: &str,
+    summary: &str,
     values: &[Tick],
     top: f64,
     bands: &[Band],
@@ -178,7 +186,7 @@ fn chart(
         section.panel aria-labelledby=(id) {
             h2 id=(id) { (name) " over time" }
             figure {
-                div.chart role="img" aria-label=(says) {
+                div.chart role="img" aria-label=(summary) {
                     (value_axis(values))
                     svg viewBox={ "0 0 " (coordinate(WIDTH)) " " (coordinate(HEIGHT)) }
                         preserveAspectRatio="none" aria-hidden="true" {
@@ -195,7 +203,7 @@ fn chart(
                     }
                     (time_axis(&scale))
                 }
-                figcaption { p { (says) } (legend(keys)) }
+                figcaption { p { (summary) } (legend(keys)) }
             }
         }
     }

@@ -13,7 +13,7 @@ pub(crate) struct Facts {
     /// The name of the project: that of its directory.
     pub(super) project: String,
     pub(super) timeline: RunTimeline,
-    pub(super) standing: RunState,
+    pub(super) run_state: RunState,
     pub(super) deliverables: Deliverables,
 }
 
@@ -63,7 +63,7 @@ impl Facts {
         let is_newest = stories.last().map(|newest| &newest.run) == Some(&story.run);
         // Only the newest run can be in progress.
         let is_under_way = is_newest && RunLock::is_held(project)?;
-        let standing = RunState::new(story.stop_reason(), is_under_way);
+        let run_state = RunState::new(story.stop_reason(), is_under_way);
         let deliverables = if is_newest {
             from_ledger(project, &timeline)
         } else {
@@ -77,7 +77,7 @@ impl Facts {
         Ok(Self {
             project: project_name(project),
             timeline,
-            standing,
+            run_state,
             deliverables,
         })
     }
@@ -91,7 +91,7 @@ impl Facts {
     ) -> Self {
         Self {
             project: project_name(project),
-            standing: RunState::new(why, is_under_way),
+            run_state: RunState::new(why, is_under_way),
             deliverables: from_ledger(project, &timeline),
             timeline,
         }

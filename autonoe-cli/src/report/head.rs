@@ -11,7 +11,7 @@ use super::untrusted_text::{foreign, inline};
 
 pub(super) fn banner(facts: &Facts) -> Markup {
     let timeline = &facts.timeline;
-    let (class, sign) = match &facts.standing {
+    let (class, sign) = match &facts.run_state {
         RunState::Done(_) => ("good", "✓"),
         RunState::Stopped(_) => ("warn", "■"),
         RunState::InProgress => ("busy", "▶"),
@@ -28,10 +28,10 @@ pub(super) fn banner(facts: &Facts) -> Markup {
             h1 { (inline(&facts.project)) }
             p.standing {
                 span class={ "badge " (class) } {
-                    span aria-hidden="true" { (sign) } " " (capitalize(facts.standing.headline()))
+                    span aria-hidden="true" { (sign) } " " (capitalize(facts.run_state.headline()))
                 }
                 " "
-                span.reason { (reason(&facts.standing)) }
+                span.reason { (reason(&facts.run_state)) }
             }
             p.muted {
                 "Started " time datetime=(machine_time(timeline.from)) { (date_and_time(timeline.from)) }
@@ -47,9 +47,9 @@ pub(super) fn banner(facts: &Facts) -> Markup {
     }
 }
 
-fn reason(standing: &RunState) -> Markup {
+fn reason(run_state: &RunState) -> Markup {
     html! {
-        @match standing {
+        @match run_state {
             RunState::Done(reason) | RunState::Stopped(reason) | RunState::Interrupted(reason) => {
                 (foreign(&capitalize(reason))) "."
             },

@@ -42,7 +42,7 @@ pub(crate) fn page(facts: &Facts) -> String {
                     content="default-src 'none'; style-src 'unsafe-inline'; img-src data:";
                 // Without an icon, browsers request one from a server.
                 link rel="icon" href="data:,";
-                title { (inline(&facts.project)) ": " (facts.standing.headline()) " · Autonoe" }
+                title { (inline(&facts.project)) ": " (facts.run_state.headline()) " · Autonoe" }
                 style { (PreEscaped(STYLE)) }
             }
             body {

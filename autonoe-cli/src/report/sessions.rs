@@ -77,7 +77,7 @@ fn end(session: &SessionSpan, facts: &Facts) -> Markup {
             };
             (class, sign, result.to_string())
         }
-        None if session.until.is_none() && facts.standing == RunState::InProgress => {
+        None if session.until.is_none() && facts.run_state == RunState::InProgress => {
             ("busy", "▶", "in progress".to_owned())
         }
         None => ("bad", "✕", "lost because its process ended".to_owned()),

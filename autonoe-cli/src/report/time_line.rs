@@ -24,7 +24,7 @@ struct Bar {
     class: &'static str,
     from: Timestamp,
     until: Timestamp,
-    says: String,
+    label: String,
 }
 
 pub(super) fn section(facts: &Facts) -> Markup {
@@ -63,7 +63,7 @@ fn render_lane(scale: &TimeScale, bars: &[Bar]) -> Markup {
                 @let from = scale.x(bar.from);
                 @let width = (scale.x(bar.until) - from).max(MIN_BAR_WIDTH);
                 rect class=(bar.class) x=(coordinate(from.min(WIDTH - width))) y="3"
-                    width=(coordinate(width)) height="14" { title { (bar.says) } }
+                    width=(coordinate(width)) height="14" { title { (bar.label) } }
             }
         }
     }
@@ -79,7 +79,7 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
             class: class_of(session, facts),
             from: session.from,
             until: session.until.unwrap_or(timeline.until),
-            says: says(session, timeline.until),
+            label: session_label(session, timeline.until),
         };
         match lanes.iter_mut().find(|(lane, _)| *lane == name) {
             Some((_, bars)) => bars.push(bar),
@@ -109,7 +109,7 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
                 class: "wait",
                 from: idle.from,
                 until,
-                says: format!("{what}, {time}"),
+                label: format!("{what}, {time}"),
             })
         })
         .collect();
@@ -123,7 +123,7 @@ fn lanes(facts: &Facts) -> Vec<(String, Vec<Bar>)> {
             class: "denied",
             from: denied.at,
             until: denied.at,
-            says: format!(
+            label: format!(
                 "Denied {} in session {}",
                 inline(&denied.tool),
                 denied.session
@@ -143,14 +143,16 @@ fn class_of(session: &SessionSpan, facts: &Facts) -> &'static str {
             SessionEnd::Outcome(SessionOutcome::ExecutionError { .. }) | SessionEnd::Failed { .. },
         ) => "failed",
         Some(_) => "cut-short",
-        None if facts.standing == super::facts::RunState::InProgress && session.until.is_none() => {
+        None if facts.run_state == super::facts::RunState::InProgress
+            && session.until.is_none() =>
+        {
             "under-way"
         }
         None => "lost",
     }
 }
 
-fn says(session: &SessionSpan, now: Timestamp) -> String {
+fn session_label(session: &SessionSpan, now: Timestamp) -> String {
     let took = since(session.from, session.until.unwrap_or(now));
     let end = match &session.result {
         Some(result) => format!(

@@ -79,7 +79,7 @@ on_every_backend![
     the_quota_is_spent,
     the_login_is_refused,
     the_model_is_unknown,
-    nobody_pays;
+    unpaid_account;
     on_models:
     the_rest_is_blocked,
     everything_is_blocked,

@@ -113,7 +113,7 @@ pub(crate) fn the_model_is_unknown() -> Story {
 }
 
 /// The account has an unpaid bill.
-pub(crate) fn nobody_pays() -> Story {
+pub(crate) fn unpaid_account() -> Story {
     interrupted(End::Unpaid)
 }
 

@@ -64,7 +64,7 @@ pub(crate) enum Effect {
     Claude { tool: &'static str, input: Value },
 }
 
-/// How a session ends.
+/// End of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// The model finishes with this text.

@@ -42,7 +42,7 @@ fn the_command_line_wins_over_the_file_and_the_file_over_what_is_built_in() {
 }
 
 #[test]
-fn what_a_file_starts_and_where_keys_go_is_told_without_secrets() {
+fn configured_programs_and_keys_are_announced_without_secrets() {
     let backend = json!({
         "type": "codex", "program": "/opt/other-codex",
         "provider": {"baseUrl": "https://elsewhere.example/v1", "keyVariable": "TEAM_KEY"},
@@ -141,7 +141,7 @@ fn a_mistake_is_reported_with_its_place() {
 }
 
 #[test]
-fn scripted_agents_of_a_file_run_and_the_person_is_told_first() {
+fn scripted_agents_of_file_run_after_a_warning() {
     let setting = Fixture::new().configured(&json!({"backend": "scripted:.autonoe/agents.json"}));
     let uses = |tool: &str, input: Value| json!({"uses": {"tool": format!("mcp__autonoe__{tool}"), "input": input}});
     let script = json!({"sessions": [

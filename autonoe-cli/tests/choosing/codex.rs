@@ -111,7 +111,7 @@ fn a_money_budget_ends_a_run_whose_model_has_a_price() {
 }
 
 #[test]
-fn the_project_can_name_it_and_the_person_is_told() {
+fn project_settings_select_codex_and_print_warning() {
     let setting = Fixture::new()
         .with_codex()
         .configured(&json!({"backend": {"type": "codex", "model": "gpt-5.5"}}));

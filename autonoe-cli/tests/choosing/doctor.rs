@@ -14,7 +14,7 @@ fn backend_entry<'a>(found: &'a Value, tag: &str) -> &'a Value {
 }
 
 #[test]
-fn on_a_bare_machine_each_backend_says_what_is_missing() {
+fn doctor_reports_unavailable_backends_on_bare_machine() {
     let setting = Fixture::new();
 
     let json = run_command(setting.bare_command(&["doctor", "--json"]));
@@ -128,12 +128,12 @@ fn a_backend_that_needs_a_sandbox_is_not_looked_for_without() {
 
 #[test]
 fn any_agent_of_the_protocol_is_asked_who_it_is() {
-    let says = r#"read -r line
+    let script = r#"read -r line
         id=$(printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/')
         told='{"protocolVersion":1,"agentInfo":{"name":"x","version":"7.1"},"agentCapabilities":{}}'
         echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$told}"
         cat > /dev/null"#;
-    let setting = Fixture::new().program("agent", says);
+    let setting = Fixture::new().program("agent", script);
 
     let output = setting.autonoe(&["doctor", "--json", "--backend=acp:agent"]);
 

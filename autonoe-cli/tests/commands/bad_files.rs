@@ -78,7 +78,7 @@ fn reports(output: &CommandOutput, file: &str, words: &str) -> bool {
 }
 
 #[test]
-fn whatever_stands_in_the_place_of_a_file_is_told_and_left_alone() {
+fn unusual_file_is_reported_and_left_unchanged() {
     for (file, commands) in [
         (
             "SPEC.md",
@@ -140,7 +140,7 @@ fn a_specification_without_words_is_none() {
 }
 
 #[test]
-fn what_is_not_utf_8_is_told_with_the_line() {
+fn invalid_utf8_is_reported_with_its_line() {
     for (file, text, args, words) in [
         (
             "SPEC.md",

@@ -12,7 +12,7 @@ fn json_lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_allowed_is_told_with_the_commands_that_were_found() {
+fn allowed_command_lists_its_programs() {
     let output = Fixture::new().autonoe(&["check", "npm test 2>&1 | tail -20"]);
 
     assert_eq!(
@@ -85,7 +85,7 @@ fn options_and_the_file_of_the_project_change_the_verdict() {
 }
 
 #[test]
-fn as_json_it_says_all() {
+fn json_output_matches_snapshot() {
     let output = Fixture::new().autonoe(&["check", "--json", "ls && wget x"]);
 
     assert_eq!(output.code, 1);
@@ -143,7 +143,7 @@ fn commands_from_standard_input_are_answered_line_by_line() {
 }
 
 #[test]
-fn a_command_that_stands_twice_is_not_judged() {
+fn duplicate_command_field_is_an_error() {
     let lines = "{\"command\": \"curl x\", \"command\": \"ls\"}\n\"ls\"\n";
 
     let output = Fixture::new().autonoe_with_input(&["check"], lines.as_bytes());

@@ -60,11 +60,11 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
             "credentials",
             "reports that it is not logged in",
             Box::new(|it| {
-                let says = r#"case "$1" in
+                let script = r#"case "$1" in
                     auth) echo '{"loggedIn": false}' ;;
                     *) echo '2.1.300 (Claude Code)' ;;
                 esac"#;
-                it.program("claude", says)
+                it.program("claude", script)
             }),
         ),
         ("git", "no program `git`", Box::new(program("git"))),
@@ -200,7 +200,7 @@ fn credentials_are_found_and_never_printed() {
 }
 
 #[test]
-fn what_is_odd_but_works_is_a_warning() {
+fn untested_version_and_disabled_sandbox_are_warnings() {
     let setting = healthy().program("claude", "echo '9.9.9 (Claude Code)'");
 
     let output = setting.autonoe(&["doctor", "--no-sandbox"]);

@@ -66,7 +66,7 @@ fn the_built_in_browser_is_there_in_run_mode_only() {
 }
 
 #[test]
-fn as_json_it_says_all() {
+fn json_output_matches_snapshot() {
     let setting = setting().file(".autonoe/status.json", ONE_PENDING);
 
     let output = setting.autonoe(&["run", "--dry-run", "--output", "json"]);
@@ -86,7 +86,7 @@ fn a_finished_project_would_end_at_once() {
 }
 
 #[test]
-fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
+fn dry_run_reports_errors_that_prevent_a_run() {
     for (name, setting) in [
         ("no_specification", Fixture::new()),
         (

@@ -129,7 +129,7 @@ fn a_warning_is_reported_and_is_no_error() {
 }
 
 #[test]
-fn a_flow_elsewhere_is_named_by_its_path_from_where_one_stands() {
+fn flow_path_resolves_against_working_directory() {
     let setting = with_flows(&["review"]);
     let project = setting.project();
 
@@ -296,7 +296,7 @@ fn a_flow_with_mistakes_is_drawn_with_a_warning_and_an_unreadable_one_is_not() {
 }
 
 #[test]
-fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
+fn graph_output_refuses_files_of_autonoe() {
     let setting = with_flows(&["review"]);
     let before = setting.read(".autonoe/flows/review/agent.json");
 
@@ -372,7 +372,7 @@ fn wrong_parameters_are_wrong_usage_and_list_the_valid_ones() {
 }
 
 #[test]
-fn a_parameter_that_is_called_like_an_option_stands_behind_two_dashes() {
+fn parameter_named_like_option_follows_double_dash() {
     let agent = AGENT.replace("--about", "--model");
     let setting = with_flows(&["review"]).file(".autonoe/flows/review/agent.json", agent);
     let args = [

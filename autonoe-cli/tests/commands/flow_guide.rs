@@ -50,7 +50,7 @@ fn words(schema: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn every_field_of_a_definition_is_told() {
+fn guide_documents_every_definition_field() {
     let setting = Fixture::new();
     let mut found = BTreeSet::new();
     for name in ["flow.agent", "flow.steps-registry"] {
@@ -77,7 +77,7 @@ fn every_field_of_a_definition_is_told() {
 }
 
 #[test]
-fn every_command_of_the_guide_does_what_it_says() {
+fn guide_commands_work_as_documented() {
     let setting = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");

@@ -8,7 +8,7 @@ use crate::commands::fixture::Fixture;
 const GUIDE: &str = include_str!("../../../docs/guides/harness.md");
 
 #[test]
-fn every_command_of_the_guide_on_fleets_does_what_it_says() {
+fn fleet_guide_commands_work_as_documented() {
     let setting = Fixture::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");

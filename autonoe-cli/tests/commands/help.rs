@@ -18,7 +18,7 @@ fn the_help_of_a_check_names_its_exit_codes() {
 }
 
 #[test]
-fn the_help_of_a_flow_says_how_parameters_are_given_and_names_exit_codes() {
+fn flow_help_lists_parameters_and_exit_codes() {
     let output = Fixture::new().autonoe(&["flow", "run", "--help"]);
 
     insta::assert_snapshot!(output.stdout);

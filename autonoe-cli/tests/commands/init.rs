@@ -30,7 +30,7 @@ fn a_project_begins_with_a_specification_and_a_configuration_that_are_understood
 }
 
 #[test]
-fn what_is_there_is_left_alone_and_told() {
+fn existing_files_are_kept_and_reported() {
     let setting = Fixture::new()
         .file("SPEC.md", "# Mine\n")
         .file(".autonoe/agent.json", "{}");
@@ -61,7 +61,7 @@ fn nothing_is_written_through_a_symlink() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_an_error() {
+fn init_fails_without_a_usable_folder() {
     let setting = Fixture::new().file(".autonoe", "a file");
 
     let output = setting.autonoe(&["init"]);

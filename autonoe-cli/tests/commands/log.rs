@@ -39,7 +39,7 @@ fn the_log_of_a_run_has_one_line_per_event() {
 }
 
 #[test]
-fn the_log_of_an_interrupted_run_says_how_to_resume_it() {
+fn interrupted_run_log_contains_resume_hint() {
     let setting = Fixture::new().file(JOURNAL, format!("{FINISHED}{INTERRUPTED}"));
 
     insta::assert_snapshot!(setting.autonoe(&["log"]).screen());
@@ -139,7 +139,7 @@ fn words_of_an_agent_over_several_lines_are_no_lines_of_the_log() {
 }
 
 #[test]
-fn all_runs_are_told_also_those_of_a_journal_that_was_put_aside() {
+fn log_includes_runs_of_rotated_journals() {
     let setting = Fixture::new()
         .file(".autonoe/journal.1.jsonl", FINISHED)
         .file(JOURNAL, INTERRUPTED);

@@ -29,15 +29,15 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
 /// The tools of a planning session, served as in a run.
 async fn served() -> (ServedTools, LedgerStore) {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Sync));
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Sync));
     let session = SessionKey {
         run: RunId::new("run"),
         number: 1,
     };
     let server = HttpToolServer::new().by_command(env!("CARGO_BIN_EXE_autonoe"));
     let served = server.serve(&session, tools).await.expect("it serves");
-    (served, book)
+    (served, store)
 }
 
 /// Starts the command of a server, as an agent does.
@@ -82,7 +82,7 @@ async fn call(
 
 #[tokio::test]
 async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
-    let (served, book) = served().await;
+    let (served, store) = served().await;
     let mut child = start(&served.server);
     let agent = greet(&mut child).await;
 
@@ -109,7 +109,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
     );
     assert_eq!(again["isError"], json!(true));
     assert_eq!(listed["structuredContent"]["total"], json!(1));
-    let state = book.read().await.expect("it can be read");
+    let state = store.read().await.expect("it can be read");
     assert_eq!(state.map(|state| state.ledger.counts().total), Some(1));
 
     let _ = agent.cancel().await;
@@ -119,7 +119,7 @@ async fn an_agent_that_knows_only_commands_writes_the_ledger_of_the_run() {
 }
 
 #[tokio::test]
-async fn an_agent_whose_run_is_over_is_told_so() {
+async fn agent_gets_error_after_run_ended() {
     let (served, _) = served().await;
     let server = served.server.clone();
     let mut child = start(&server);
@@ -155,7 +155,7 @@ async fn an_agent_whose_run_is_over_is_told_so() {
 }
 
 #[test]
-fn what_cannot_be_a_run_is_wrong_usage() {
+fn invalid_mcp_arguments_are_usage_errors() {
     let here = "http://127.0.0.1:9/sessions/1/mcp";
     for (args, token, expected) in [
         (&["mcp"][..], Some("x"), "--url"),

@@ -100,7 +100,7 @@ fn the_reference_lists_the_options_of_each_command() {
 }
 
 #[test]
-fn each_recipe_for_commands_does_what_it_says() {
+fn command_recipes_work_as_documented() {
     for page in [ALLOW, BLOCK] {
         let (before, rest) = page.split_once("```json\n").expect("settings");
         let (settings, after) = rest.split_once("```").expect("their end");

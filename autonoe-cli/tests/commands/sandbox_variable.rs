@@ -33,7 +33,7 @@ fn an_invalid_value_is_reported_and_leaves_the_sandbox_on() {
 }
 
 #[test]
-fn what_is_understood_is_not_complained_of() {
+fn known_values_print_no_warning() {
     for value in [&b""[..], b"0", b"false", b"no", b"off", b"FALSE", b"1"] {
         for args in [&["run", "--dry-run"][..], &["doctor"]] {
             let output = with(value, args);
@@ -52,7 +52,7 @@ fn what_is_understood_is_not_complained_of() {
 }
 
 #[test]
-fn what_stands_in_the_variable_is_no_command_for_a_terminal() {
+fn escape_characters_of_the_value_are_not_printed() {
     let output = with(b"\x1b[2Jtrue", &["run", "--dry-run"]);
 
     assert!(!output.stderr.contains('\x1b'), "{}", output.screen());

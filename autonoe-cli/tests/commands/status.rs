@@ -120,7 +120,7 @@ fn a_process_that_a_killed_run_left_behind_is_named() {
 }
 
 #[test]
-fn as_json_it_says_all() {
+fn json_output_matches_snapshot() {
     let setting = Fixture::new().file(".autonoe/status.json", LEDGER);
 
     let output = setting.autonoe(&["status", "--json"]);
@@ -147,7 +147,7 @@ fn a_project_without_a_ledger_is_no_error_and_stays_untouched() {
 }
 
 #[test]
-fn an_empty_ledger_says_what_comes_next() {
+fn empty_ledger_prints_the_next_step() {
     let setting = Fixture::new().file(".autonoe/status.json", r#"{"deliverables": []}"#);
 
     insta::assert_snapshot!(setting.autonoe(&["status"]).screen());

@@ -204,7 +204,7 @@ fn no_command_is_left_out_here() {
 }
 
 #[test]
-fn what_was_written_before_the_complaint_stays() {
+fn files_written_before_stdout_error_remain() {
     let setting = Fixture::new();
     let full = File::options().write(true).open("/dev/full");
 

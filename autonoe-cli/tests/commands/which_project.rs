@@ -51,7 +51,7 @@ fn a_missing_specification_comes_with_a_way_to_begin_one() {
 }
 
 #[test]
-fn a_working_directory_that_is_gone_is_told() {
+fn deleted_working_directory_is_reported() {
     let setting = Fixture::new();
     let project = setting.project();
     let gone = project.join("gone");

@@ -102,7 +102,7 @@ fn fetches(url: &str) -> Call {
 
 // Shows: spec/5.4/example
 #[test]
-fn the_example_of_the_specification_means_what_it_says() {
+fn example_settings_of_the_specification_apply() {
     let settings: Value = serde_json::from_str(EXAMPLE).expect("JSON");
     let site = WebSite::start("api.example.com");
     let calls = vec![

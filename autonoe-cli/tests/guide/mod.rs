@@ -11,7 +11,7 @@ use world::World;
 const TUTORIAL: &str = include_str!("../../../docs/tutorials/first-run.md");
 
 #[test]
-fn every_command_of_the_first_run_does_what_the_tutorial_says() {
+fn tutorial_commands_work_as_documented() {
     let world = World::new();
     let mut shell = reader::Shell::start(&world);
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::fixture::{Fixture, ends, eventually, says, session, waits_for, writes};
+use crate::harness::fixture::{Fixture, ends, eventually, session, text_step, waits_for, writes};
 
 #[test]
 fn a_fleet_at_work_is_shown_with_all_of_its_members() {
@@ -56,7 +56,7 @@ fn a_sent_instruction_is_in_the_next_turn_of_the_agent() {
                     ends(),
                 ],
             ),
-            session("one", [writes("two.txt", "2"), says("Two."), ends()]),
+            session("one", [writes("two.txt", "2"), text_step("Two."), ends()]),
         ],
     );
     let run = setting.run(&["--backend", &agents]);
@@ -193,7 +193,7 @@ fn a_stuck_member_of_an_attended_fleet_waits_for_an_answer() {
     setting.write("ROADMAP.md", roadmap);
     setting.git(&["commit", "-qam", "One task"]);
     // Three turns until it is stuck, and one after each of three other prompts.
-    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let stuck = (0..6).map(|_| session("file", [text_step("I cannot find the place."), ends()]));
     let helped = session("file", [writes("file.txt", "there"), ends()]);
     let sessions: Vec<_> = stuck.chain([helped]).collect();
     let agents = setting.agents("agents", &sessions);
@@ -229,7 +229,7 @@ fn a_stuck_member_of_an_attended_fleet_resumes_without_an_answer() {
     let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";
     setting.write("ROADMAP.md", roadmap);
     setting.git(&["commit", "-qam", "One task"]);
-    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let stuck = (0..6).map(|_| session("file", [text_step("I cannot find the place."), ends()]));
     let retried = session("file", [writes("file.txt", "there"), ends()]);
     let sessions: Vec<_> = stuck.chain([retried]).collect();
     let agents = setting.agents("agents", &sessions);
@@ -253,7 +253,7 @@ fn a_stuck_member_of_an_unattended_fleet_fails() {
     let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";
     setting.write("ROADMAP.md", roadmap);
     setting.git(&["commit", "-qam", "One task"]);
-    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let stuck = (0..6).map(|_| session("file", [text_step("I cannot find the place."), ends()]));
     let agents = setting.agents("agents", &stuck.collect::<Vec<_>>());
 
     let ended = setting.run(&["--backend", &agents, "--no-worktrees"]).end();

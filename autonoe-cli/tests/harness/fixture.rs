@@ -113,7 +113,7 @@ impl Fixture {
             let hold = hold.map(|(_, file)| waits_for(&self.beside(file)));
             let work = [
                 writes(path, task),
-                says(&format!("{task} is there.")),
+                text_step(&format!("{task} is there.")),
                 ends(),
             ];
             session(task, hold.into_iter().chain(work))
@@ -300,7 +300,7 @@ pub(crate) fn writes(path: &str, text: &str) -> Value {
     json!({"writes": {"path": path, "text": format!("{text}\n")}})
 }
 
-pub(crate) fn says(text: &str) -> Value {
+pub(crate) fn text_step(text: &str) -> Value {
     json!({"says": text})
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::fixture::{Fixture, ends, eventually, says, session, waits_for, writes};
+use crate::harness::fixture::{Fixture, ends, eventually, session, text_step, waits_for, writes};
 
 #[test]
 fn tasks_are_done_in_the_order_in_which_they_depend_and_merged() {
@@ -140,7 +140,10 @@ fn the_best_of_a_vote_is_merged() {
     };
     let bad = |number: u32| {
         let text = format!("draft {number}");
-        session("file", [writes("file.txt", &text), says(&text), ends()])
+        session(
+            "file",
+            [writes("file.txt", &text), text_step(&text), ends()],
+        )
     };
     let late = setting.agents("late", &[bad(1), bad(2), good("late")]);
     let early = setting.agents("early", &[good("early")]);
@@ -231,7 +234,7 @@ fn work_that_fails_its_check_is_kept_and_dependent_tasks_do_not_start() {
         &[
             session(
                 "parser",
-                [writes("src/other.txt", "other"), says("Done."), ends()],
+                [writes("src/other.txt", "other"), text_step("Done."), ends()],
             ),
             session("docs", [writes("docs.md", "docs"), ends()]),
         ],
@@ -304,9 +307,9 @@ fn a_fleet_that_exceeds_its_time_limit_is_cut_short_and_leaves_no_process() {
 #[test]
 fn exhausted_members_end_the_fleet_with_the_exit_code_of_a_budget() {
     let setting = Fixture::new();
-    let says = [says("Not yet."), ends()];
+    let steps = [text_step("Not yet."), ends()];
     let tasks = ["parser", "shell", "docs"];
-    let agents = setting.agents("agents", &tasks.map(|task| session(task, says.clone())));
+    let agents = setting.agents("agents", &tasks.map(|task| session(task, steps.clone())));
     for (name, limit) in [
         ("sessions", ["--max-sessions", "3"]),
         ("cost", ["--max-cost", "0.75"]),

@@ -19,7 +19,7 @@ fn assert_valid(name: &str, value: &Value) {
 }
 
 #[test]
-fn every_output_in_json_is_as_its_schema_says() {
+fn json_outputs_match_their_schemas() {
     let setting = Fixture::new();
     let agents = setting.usual_agents(&[("parser", "go")]);
     assert_valid("output.harness-status", &setting.json(&["status"]));

@@ -42,7 +42,7 @@ fn run_with(more: &Value, turns: Vec<Turn>) -> (CommandOutput, Vec<String>) {
 }
 
 #[test]
-fn what_telemetry_sends_away_is_said_in_the_first_lines() {
+fn telemetry_destinations_are_printed_before_the_run() {
     for (telemetry, expected) in [
         (
             json!({"endpoint": RECEIVER, "headers": {"x-any": {"env": "OTHER_SECRET"}}}),
@@ -83,7 +83,7 @@ fn what_telemetry_sends_away_is_said_in_the_first_lines() {
 }
 
 #[test]
-fn what_commands_get_and_where_keys_go_is_said_too() {
+fn network_variables_and_key_recipients_are_announced() {
     let plan = json!({"tools": {"network": "shared", "variables": ["DATABASE_URL"]}});
 
     let (output, warnings) = warned(&plan);
@@ -178,7 +178,7 @@ fn a_variable_with_a_key_of_telemetry_is_not_for_commands() {
 }
 
 #[test]
-fn a_key_that_stands_in_a_header_is_refused() {
+fn key_in_configuration_is_refused() {
     for (field, headers) in [
         (
             "providers",

@@ -34,7 +34,7 @@ fn every_command_reports_the_place_of_a_mistake_in_the_file() {
 }
 
 #[test]
-fn an_unknown_provider_is_told_with_those_that_there_are() {
+fn unknown_provider_error_lists_known_providers() {
     let setting = Fixture::with_file(&json!({
         "providers": {"team": {"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"}},
     }));

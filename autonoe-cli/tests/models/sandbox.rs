@@ -12,7 +12,7 @@ use crate::models::vendor::Vendor;
 const FORBIDDEN: &str = "echo 'bwrap: No permissions to create new namespace' >&2; exit 1";
 
 #[test]
-fn a_machine_without_sandboxes_starts_no_agent_and_says_what_to_do() {
+fn missing_sandbox_prevents_run_and_prints_hint() {
     let vendor = Vendor::Chat;
     let server = vendor.serve(Vec::<Turn>::new());
     let setting = Fixture::on(vendor, &server);
@@ -44,7 +44,7 @@ fn a_machine_without_sandboxes_starts_no_agent_and_says_what_to_do() {
 }
 
 #[test]
-fn a_person_can_switch_it_off() {
+fn no_sandbox_option_runs_without_bubblewrap() {
     let vendor = Vendor::Chat;
     let server = vendor.serve([
         plans(),

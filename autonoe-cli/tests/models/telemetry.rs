@@ -85,7 +85,7 @@ fn a_run_on_every_provider_is_received_as_one_tree_with_its_calls_of_models() {
 }
 
 #[test]
-fn the_file_says_who_exports_with_which_headers_and_without_content() {
+fn configured_export_has_headers_and_no_content() {
     let receiver = Receiver::start();
 
     let (output, spans) = exported(Vendor::Anthropic, &receiver, false);

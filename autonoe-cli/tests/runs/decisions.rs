@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{
-    Script, ends, hits_short_quota, is_denied_by, says, sets, uses,
+    Script, ends, hits_short_quota, is_denied_by, sets, text_step, uses,
 };
 
 mod project_directory {
@@ -56,7 +56,7 @@ mod project_directory {
     }
 
     #[test]
-    fn a_path_to_a_file_is_an_error_that_says_so() {
+    fn project_path_to_a_file_is_refused() {
         let project = Project::new();
 
         let ended = CommandOutput::run(autonoe(&project, &["run", "--project-dir", "SPEC.md"]));
@@ -171,7 +171,7 @@ mod session_loop {
         let script = Script::new()
             .plans(&["DL-001", "DL-002"])
             .passes(&["DL-001"])
-            .session([says("more"), ends()]);
+            .session([text_step("more"), ends()]);
 
         let ended = scripted(&project, &script, &["run", "-n", "2"]);
 
@@ -233,8 +233,8 @@ mod session_loop {
         let project = Project::new();
         let script = Script::new()
             .plans(&["DL-001"])
-            .session([says("more"), ends()])
-            .session([says("more"), ends()]);
+            .session([text_step("more"), ends()])
+            .session([text_step("more"), ends()]);
 
         let ended = scripted(&project, &script, &["run", "--max-cost=0.40"]);
 
@@ -246,7 +246,7 @@ mod session_loop {
     fn a_session_that_counts_as_failed_is_not_reported_as_completed() {
         let project = Project::new();
         let script = Script::new()
-            .session([says("I looked around."), ends()])
+            .session([text_step("I looked around."), ends()])
             .session([ends()]);
 
         let ended = scripted(&project, &script, &["run", "--max-retries=1"]);
@@ -277,7 +277,7 @@ mod session_loop {
 
     fn idles(script: Script, sessions: usize) -> Script {
         (0..sessions).fold(script, |script, _| {
-            script.session([says("I looked around."), ends()])
+            script.session([text_step("I looked around."), ends()])
         })
     }
 
@@ -343,7 +343,10 @@ mod session_loop {
     fn a_sync_that_never_verifies_is_ended() {
         let project = Project::new();
         project.write_ledger(&[("DL-001", true, false)]);
-        let script = idles(Script::new().session([says("all is there"), ends()]), 2);
+        let script = idles(
+            Script::new().session([text_step("all is there"), ends()]),
+            2,
+        );
 
         let ended = scripted(&project, &script, &["sync", "--max-stalled-sessions=2"]);
 
@@ -495,7 +498,7 @@ mod sync {
 
     // Shows: spec/8.3/sync-strategy
     #[test]
-    fn what_the_specification_dropped_is_deprecated_and_its_record_stays() {
+    fn deprecated_deliverable_keeps_its_record() {
         let project = Project::new();
         project.write_ledger(&[("DL-001", true, false), ("DL-002", true, false)]);
         let script = Script::new()
@@ -524,7 +527,7 @@ mod sync {
         let project = Project::new();
         project.write_ledger(&[("DL-001", false, false)]);
         let script = Script::new()
-            .session([says("nothing new"), ends()])
+            .session([text_step("nothing new"), ends()])
             .session([
                 is_denied_by(
                     "autonoe-protection",

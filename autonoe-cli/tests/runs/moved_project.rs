@@ -5,7 +5,7 @@ use std::fs;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, ends, says, waits_for_file};
+use crate::runs::support::script::{Script, ends, text_step, waits_for_file};
 
 // Shows: beyond/project-that-is-moved-removed
 #[test]
@@ -29,7 +29,7 @@ fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
         let project = Project::new();
         let released = project.beside("released");
         let script = Script::new().plans(&["DL-001", "DL-002"]).session([
-            says("working"),
+            text_step("working"),
             waits_for_file(&released),
             ends(),
         ]);

@@ -129,7 +129,7 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
 
 // Shows: spec/6.3/runtime-options, spec/8.1/allow-destructive
 #[test]
-fn files_are_deleted_only_when_a_person_allowed_it() {
+fn deleting_files_requires_allow_destructive() {
     let delete = json!({"command": "rm old.txt"});
     for (arguments, step) in [
         (

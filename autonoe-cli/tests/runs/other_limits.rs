@@ -3,7 +3,7 @@
 use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, ends, hangs, says, sets};
+use crate::runs::support::script::{Script, ends, hangs, sets, text_step};
 
 const IDS: [&str; 3] = ["DL-001", "DL-002", "DL-003"];
 
@@ -12,7 +12,7 @@ fn hanging() -> Script {
     Script::new()
         .plans(&IDS)
         .session([sets("DL-001", "passed"), ends()])
-        .session([says("working"), hangs()])
+        .session([text_step("working"), hangs()])
 }
 
 /// The same plan, to its end.
@@ -105,7 +105,7 @@ fn a_limit_can_be_raised() {
 fn retries_that_are_used_up_under_the_new_limit_end_the_run() {
     let project = Project::new();
     let fails = |script: Script| script.session([serde_json::json!({"endsWithError": "no"})]);
-    let script = fails(fails(Script::new().plans(&IDS))).session([says("working"), hangs()]);
+    let script = fails(fails(Script::new().plans(&IDS))).session([text_step("working"), hangs()]);
     let command = scripted_command(&project, &script, &["run"]);
     RunningCommand::until_journal_has(command, &project, "\"number\":4,\"instruction\"").kill();
 
@@ -171,7 +171,7 @@ fn a_sync_does_not_resume_a_run_and_prints_that() {
         crate::runs::support::script::uses("mcp__autonoe__verify", input)
     };
     let script = Script::new()
-        .session([says("nothing to change"), ends()])
+        .session([text_step("nothing to change"), ends()])
         .session([verify("DL-001"), verify("DL-002"), verify("DL-003"), ends()]);
 
     let ended = scripted(&project, &script, &["sync"]);

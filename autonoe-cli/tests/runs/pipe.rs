@@ -126,7 +126,7 @@ fn as_json_every_line_is_an_event_and_the_last_one_has_the_report() {
 
 // Shows: interfaces/logger/quiet
 #[test]
-fn quiet_says_nothing_but_the_result() {
+fn quiet_prints_only_the_result() {
     let project = Project::new();
 
     let ended = scripted(&project, &script(), &["run", "--quiet"]);

@@ -251,10 +251,10 @@ fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
 }
 
 #[test]
-fn an_agent_that_speaks_of_logins_gives_no_hint() {
+fn agent_text_about_login_gives_no_hint() {
     let project = project();
-    let says = "Not logged in · Please run /login";
-    let model = AnthropicServer::start(Script::by(move |_| Turn::text(says)));
+    let text = "Not logged in · Please run /login";
+    let model = AnthropicServer::start(Script::by(move |_| Turn::text(text)));
     let mut command = run(&project, Build::NEWER, &model);
     command.arg("--max-retries=0");
 

@@ -15,7 +15,7 @@ use crate::harness::chromium::Chromium;
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, creates, ends, hangs, says, sets, waits_for_file};
+use crate::runs::support::script::{Script, creates, ends, hangs, sets, text_step, waits_for_file};
 
 /// A server, which ends with the test.
 struct Server(Child);
@@ -66,13 +66,13 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     let first = Script::new()
         .session([
             creates(&["DL-001", "DL-002"]),
-            says("I have a plan."),
+            text_step("I have a plan."),
             waits_for_file(&planned),
             ends(),
         ])
         .session([
             sets("DL-001", "passed"),
-            says("I work on the second thing."),
+            text_step("I work on the second thing."),
             waits_for_file(&killed),
             ends(),
         ]);
@@ -117,7 +117,7 @@ fn a_browser_follows_a_run_through_a_pause_a_kill_and_a_resume() {
     // The resumed run repeats its second session, so the first script is not played.
     let second = Script::new().plans(&["DL-001", "DL-002"]).session([
         sets("DL-002", "passed"),
-        says("I am back."),
+        text_step("I am back."),
         waits_for_file(&finish),
         ends(),
     ]);
@@ -170,7 +170,7 @@ fn a_question_does_not_continue_an_interrupted_run() {
     let steps = [
         json!({"writes": {"path": "notes.txt", "text": "working"}}),
         waits_for_file(&released),
-        says("It is a typo."),
+        text_step("It is a typo."),
         ends(),
     ];
     let script = json!({"sessions": [{"name": "answer", "instruction": "ask", "steps": steps}]});
@@ -211,7 +211,7 @@ fn text_of_agents_stays_text() {
     let never = project.beside("never");
     let script = Script::new().session([
         creates(&["DL-001"]),
-        says(evil),
+        text_step(evil),
         waits_for_file(&never),
         ends(),
     ]);
@@ -240,7 +240,7 @@ fn few_and_many_deliverables_fit_on_a_phone_and_on_a_desk() {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let script = Script::new().plans(&ids).session([
             sets("DL-001", "passed"),
-            says("I write the code of the next deliverable."),
+            text_step("I write the code of the next deliverable."),
             waits_for_file(&never),
             ends(),
         ]);

@@ -68,7 +68,7 @@ fn every_session_takes_place_and_is_written_down() {
 }
 
 #[test]
-fn a_person_is_warned_once_and_at_once_that_events_are_lost() {
+fn lost_events_print_one_warning_first() {
     let project = Project::new();
     let command = scripted_command(&project, &script(), &["run", "--output=json", "--quiet"]);
 
@@ -82,7 +82,7 @@ fn a_person_is_warned_once_and_at_once_that_events_are_lost() {
 }
 
 #[test]
-fn an_exit_code_that_says_why_a_run_stopped_gives_way() {
+fn write_error_overrides_exit_code_of_run() {
     let script = Script::new().plans(&["DL-001"]).session([ends()]);
     let arguments = ["run", "--max-iterations=2", "--output=json"];
     assert_eq!(scripted(&Project::new(), &script, &arguments).code, Some(4));

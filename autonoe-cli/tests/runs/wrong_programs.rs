@@ -51,7 +51,7 @@ fn assert_not_started(project: &Project) {
 
 // Shows: beyond/program-that-is-not-claude
 #[test]
-fn a_program_of_the_system_is_told_with_what_it_did() {
+fn system_program_as_agent_is_refused_with_reason() {
     for (path, expected) in [
         ("/bin/false", "exited with code 1"),
         ("/bin/cat", "for its version"),
@@ -65,7 +65,7 @@ fn a_program_of_the_system_is_told_with_what_it_did() {
 }
 
 #[test]
-fn a_program_with_words_on_its_standard_error_is_told_with_the_last_of_them() {
+fn refused_program_error_includes_its_last_output() {
     for (script, expected) in [
         (
             "echo 'no such licence' >&2; exit 3",
@@ -91,7 +91,7 @@ fn a_program_with_words_on_its_standard_error_is_told_with_the_last_of_them() {
 }
 
 #[test]
-fn a_program_that_says_that_it_is_not_logged_in_is_not_begun_with() {
+fn logged_out_program_does_not_start_a_run() {
     let project = Project::new();
     let script = "case $1 in
         --version) echo '2.1.300 (Claude Code)';;

@@ -114,7 +114,7 @@ pub struct Ending {
     pub last_retry: Option<ErrorInfo>,
     /// The last reported usage of the subscription.
     pub limits: RateLimits,
-    /// Why the host stopped the turn, if it did.
+    /// Action of the host that stopped the turn, if any.
     pub stopped: Option<HostAction>,
     /// Exit and standard error of the program, if it has exited.
     pub exit_description: Option<String>,

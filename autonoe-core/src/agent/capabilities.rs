@@ -45,7 +45,7 @@ pub struct Capabilities {
     pub outer_sandbox: Support,
     /// Whether the backend reports the cost of a session.
     pub cost: Support,
-    /// When the backend reports the tokens that a session used.
+    /// Reporting times of the tokens that a session used.
     #[serde(default)]
     pub tokens: TokenReports,
     /// Whether the backend reports when an exhausted quota resets.
@@ -74,13 +74,13 @@ pub struct Capabilities {
     /// Whether a session can hide the memory files of the project from the agent.
     #[serde(default = "no")]
     pub project_memory_off: Support,
-    /// How to configure the backend so that it supports a session field that it does not claim.
+    /// Instructions to configure the backend for a session field that it does not claim.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub remedies: BTreeMap<SessionField, String>,
     /// Whether the backend hosts Autonoe's tools in-process; otherwise they need a
     /// [`ToolServer`](crate::tool::ToolServer).
     pub in_process_tools: Support,
-    /// How the backend connects to that server.
+    /// Connection of the backend to that server.
     #[serde(default)]
     pub tool_server: ServerReach,
     /// Whether a running turn accepts further messages.
@@ -353,7 +353,7 @@ pub enum HookCoverage {
     EveryTool,
 }
 
-/// When a backend reports the tokens that a session used, as
+/// Reporting times of the tokens that a session used, as
 /// [`StreamEvent::Usage`](crate::StreamEvent::Usage).
 ///
 /// A token limit is enforced as soon as tokens are reported: in the middle of a session, or only

@@ -17,7 +17,7 @@ use crate::time::duration::millis;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionReport {
-    /// How the session ended.
+    /// End of the session.
     #[serde(flatten)]
     pub end: SessionEnd,
     /// Cost of the session; a lower bound if the session did not finish.

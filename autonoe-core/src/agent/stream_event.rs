@@ -115,7 +115,7 @@ pub enum StreamEvent {
     #[serde(rename = "stream_end")]
     #[non_exhaustive]
     End {
-        /// How the session ended.
+        /// End of the session.
         #[serde(flatten)]
         outcome: SessionOutcome,
         /// Cost of the whole query; `None` is unknown, not zero.

@@ -231,7 +231,7 @@ pub enum RunEventKind<'a> {
     Instructed {
         /// Text of the instruction.
         text: &'a str,
-        /// How the instruction reaches the agent.
+        /// Delivery of the instruction to the agent.
         delivery: Delivery,
     },
     /// At least 80 % of a part of the run's budget is spent. Emitted once for each part, after the
@@ -294,7 +294,7 @@ pub enum WaitReason {
     RetryAfter,
 }
 
-/// How an instruction of the operator reaches the agent.
+/// Delivery of an operator's instruction to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {

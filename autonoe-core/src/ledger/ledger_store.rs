@@ -37,15 +37,15 @@ const MAX_FOREIGN_CHANGES: u32 = 1;
 /// use autonoe_core::Deliverable;
 ///
 /// # futures::executor::block_on(async {
-/// let book = LedgerStore::open_shared(MemoryRepository::new(), SystemClock).await?;
+/// let store = LedgerStore::open_shared(MemoryRepository::new(), SystemClock).await?;
 /// let id = DeliverableId::new("DL-001")?;
 ///
-/// book.update(|state, today| {
+/// store.update(|state, today| {
 ///     state.ledger.create([Deliverable::new(id.clone(), "Login", ["it works"])?], today)
 /// })
 /// .await?;
 ///
-/// assert_eq!(book.read().await?.map(|state| state.ledger.counts().total), Some(1));
+/// assert_eq!(store.read().await?.map(|state| state.ledger.counts().total), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).expect("it works");
 /// ```
@@ -108,9 +108,9 @@ impl LedgerStore {
         clock: Arc<dyn Clock>,
         last: Snapshot,
     ) -> Self {
-        let mut book = Self::new(repository, clock, last.epoch);
-        book.saved = Arc::new(Mutex::new(Some(SavedLedger::new(last))));
-        book
+        let mut store = Self::new(repository, clock, last.epoch);
+        store.saved = Arc::new(Mutex::new(Some(SavedLedger::new(last))));
+        store
     }
 
     /// Reports saves and foreign changes to `watch`.

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_kept_and_appended_to() {
+    fn appends_to_existing_file() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
         fs::write(&path, "one\n").expect("writable");

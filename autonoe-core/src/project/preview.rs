@@ -194,8 +194,8 @@ fn session(
 fn tool_names(instruction: &InstructionName) -> Vec<String> {
     // Only the names of the tools are used, so any ledger will do.
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
-    deliverable_tools(&book, instruction)
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch::default());
+    deliverable_tools(&store, instruction)
         .iter()
         .map(|tool| format!("mcp__{}__{}", Toolbox::SERVER, tool.definition().name))
         .collect()

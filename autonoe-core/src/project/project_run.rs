@@ -139,21 +139,21 @@ impl ProjectRun {
     /// the project cannot be parsed. Nothing was changed except the lock files.
     pub async fn run(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
         self.project.specification()?;
-        let ground = OpenProject::options(&self.project)
+        let open_project = OpenProject::options(&self.project)
             .mode(self.mode)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
             .clock(self.clock)
             .open()
             .await?;
-        let interrupted = ground
+        let interrupted = open_project
             .journal()
             .interrupted_run()
             .filter(|recorded| recorded.mode() == self.mode)
             .map(|recorded| recorded.with_limits(self.limits.clone()));
         let builder = match interrupted {
-            Some(_) => ground.resume(self.agents)?,
-            None => ground.start(self.agents)?,
+            Some(_) => open_project.resume(self.agents)?,
+            None => open_project.start(self.agents)?,
         };
         let instructions = ProjectInstructions::new(self.project.state_dir());
         let builder = builder.instructions(Arc::new(instructions));

@@ -96,9 +96,9 @@ impl RunDriver {
         let prepared = self.prepare().await;
         let could_start = prepared.is_ok();
         let exit = match prepared {
-            Ok((ground, ledger)) => {
-                let first = self.begin(&ground, started, ledger).await;
-                self.perform_actions(&ground, first).await
+            Ok((prepared_run, ledger)) => {
+                let first = self.begin(&prepared_run, started, ledger).await;
+                self.perform_actions(&prepared_run, first).await
             }
             Err(exit) => exit,
         };
@@ -137,11 +137,11 @@ impl RunDriver {
     /// Records the start or resumption of the run and returns its first action.
     async fn begin(
         &mut self,
-        ground: &PreparedRun,
+        prepared_run: &PreparedRun,
         started: Timestamp,
         ledger: LedgerView,
     ) -> RunAction {
-        let epoch = ground.book.epoch();
+        let epoch = prepared_run.store.epoch();
         let limits = self.machine.limits().clone();
         let line = match self.beginning {
             Beginning::New => JournalLine::RunStarted { limits, epoch },
@@ -149,14 +149,14 @@ impl RunDriver {
         };
         let written = self.context.record(&line, Durability::Synced);
         let PreparedRun {
-            book,
+            store,
             ledger_history,
             ..
-        } = ground;
+        } = prepared_run;
         let recorded = match written {
             Ok(()) => {
                 let history = ledger_history.as_ref();
-                self.context.record_found_ledger(book, history).await
+                self.context.record_found_ledger(store, history).await
             }
             failed => failed,
         };
@@ -215,13 +215,17 @@ impl RunDriver {
         }
     }
 
-    async fn perform_actions(&mut self, ground: &PreparedRun, mut action: RunAction) -> ExitReason {
+    async fn perform_actions(
+        &mut self,
+        prepared_run: &PreparedRun,
+        mut action: RunAction,
+    ) -> ExitReason {
         loop {
             action = match action {
                 RunAction::Finish { exit } => return exit,
-                RunAction::StartSession(plan) => self.session(ground, plan).await,
-                RunAction::Wait { reason, until } => self.wait(ground, reason, until).await,
-                RunAction::Hold => self.hold(ground).await,
+                RunAction::StartSession(plan) => self.session(prepared_run, plan).await,
+                RunAction::Wait { reason, until } => self.wait(prepared_run, reason, until).await,
+                RunAction::Hold => self.hold(prepared_run).await,
                 // No session is running that could continue or be stopped.
                 RunAction::Continue | RunAction::StopSession => {
                     let error = Failure::permanent(
@@ -235,7 +239,7 @@ impl RunDriver {
         }
     }
 
-    async fn session(&mut self, ground: &PreparedRun, mut plan: SessionPlan) -> RunAction {
+    async fn session(&mut self, prepared_run: &PreparedRun, mut plan: SessionPlan) -> RunAction {
         let setting = self.context.clone();
         let instructions = self.work.instructions.clone();
         let selection = self.select_instruction(&plan).await;
@@ -266,12 +270,12 @@ impl RunDriver {
             deadline: plan.deadline,
             overrides: &SessionOverrides::default(),
         };
-        let stand = SessionResources {
-            capabilities: &ground.capabilities,
-            book: Some(&ground.book),
+        let resources = SessionResources {
+            capabilities: &prepared_run.capabilities,
+            store: Some(&prepared_run.store),
         };
-        let ended = setting.session(stand, task, self, &mut |_| {}).await;
-        let ledger = self.read_ledger_view(ground).await;
+        let ended = setting.session(resources, task, self, &mut |_| {}).await;
+        let ledger = self.read_ledger_view(prepared_run).await;
         let flaw = self
             .machine
             .normal_end_failure(plan.number, &ended.result, &ledger);
@@ -301,10 +305,10 @@ impl RunDriver {
     /// answer in time, returns the last known counts.
     pub(crate) async fn read_ledger_view(
         &self,
-        ground: &PreparedRun,
+        prepared_run: &PreparedRun,
     ) -> Result<LedgerView, Failure> {
         let read = async {
-            let state = ground.book.read().await;
+            let state = prepared_run.store.read().await;
             let state = state.map_err(|error| Failure::from(&error))?;
             // A run always starts with a ledger, even if an empty one. Continuing without one would
             // start over.

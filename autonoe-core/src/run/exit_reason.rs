@@ -27,7 +27,7 @@ pub enum ExitReason {
     QuotaExceeded,
     /// The quota is exceeded, and the next session would start after the end of the time budget.
     QuotaWaitTooLong {
-        /// When the quota resets, if the backend reported it.
+        /// Time at which the quota resets, if the backend reported it.
         #[serde(rename = "resetsAt", default, skip_serializing_if = "Option::is_none")]
         resets_at: Option<Timestamp>,
     },

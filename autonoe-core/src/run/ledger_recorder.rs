@@ -32,14 +32,14 @@ impl RunContext {
         read.map(Some)
     }
 
-    /// Makes `book`, which this run has taken over, report to this run.
+    /// Makes `store`, which this run has taken over, report to this run.
     pub(crate) fn watch_ledger(
         &self,
-        book: LedgerStore,
+        store: LedgerStore,
         history: Option<&LedgerHistory>,
     ) -> LedgerStore {
         let restored = history.map_or(0, |history| history.restored(&self.run));
-        book.with_watch(Arc::new(LedgerRecorder {
+        store.with_watch(Arc::new(LedgerRecorder {
             setting: self.clone(),
             restored: AtomicU32::new(restored),
         }))
@@ -49,10 +49,10 @@ impl RunContext {
     /// it. Reports an edit since the last run.
     pub(crate) async fn record_found_ledger(
         &self,
-        book: &LedgerStore,
+        store: &LedgerStore,
         history: Option<&LedgerHistory>,
     ) -> Result<(), JournalError> {
-        let (Some(history), Some(ledger)) = (history, book.saved_ledger().await) else {
+        let (Some(history), Some(ledger)) = (history, store.saved_ledger().await) else {
             return Ok(());
         };
         if history.matches(&ledger) {

@@ -24,7 +24,7 @@ use crate::tool::Toolbox;
 /// The backend's capabilities and the ledger of a run that is ready to start.
 pub(crate) struct PreparedRun {
     pub(crate) capabilities: Capabilities,
-    pub(crate) book: LedgerStore,
+    pub(crate) store: LedgerStore,
     /// The journal's records of the ledger before this start.
     pub(crate) ledger_history: Option<LedgerHistory>,
 }
@@ -107,25 +107,25 @@ impl RunDriver {
             let (repository, clock) = (&self.work.repository, &parts.clock);
             let history = self.context.ledger_history().await?;
             let (repository, clock) = (repository.clone(), clock.clone());
-            let (book, ledger) = if self.is_resumed() {
+            let (store, ledger) = if self.is_resumed() {
                 take_over_resumed(repository, clock).await?
             } else {
                 take_over(repository, clock, limits.mode).await?
             };
-            Ok((book, ledger, history))
+            Ok((store, ledger, history))
         };
         let prepared = self
             .context
             .prepare(&limits.budget, limits.budget.time, acquire)
             .await;
         match prepared {
-            Ok((capabilities, (book, ledger, ledger_history))) => {
-                let ground = PreparedRun {
+            Ok((capabilities, (store, ledger, ledger_history))) => {
+                let prepared_run = PreparedRun {
                     capabilities,
-                    book: self.context.watch_ledger(book, ledger_history.as_ref()),
+                    store: self.context.watch_ledger(store, ledger_history.as_ref()),
                     ledger_history,
                 };
-                Ok((ground, ledger))
+                Ok((prepared_run, ledger))
             }
             Err(StartError::Cancelled) => Err(ExitReason::Interrupted),
             Err(StartError::TimeBudgetSpent) => Err(ExitReason::BudgetExceeded {

@@ -15,9 +15,12 @@ pub(super) struct ProgressBaseline {
 
 impl RunContext {
     /// Records the state that a session starts from.
-    pub(super) async fn progress_baseline(&self, stand: SessionResources<'_>) -> ProgressBaseline {
+    pub(super) async fn progress_baseline(
+        &self,
+        resources: SessionResources<'_>,
+    ) -> ProgressBaseline {
         ProgressBaseline {
-            ledger_saves: stand.book.map(LedgerStore::saves),
+            ledger_saves: resources.store.map(LedgerStore::saves),
             snapshot: self.workspace_snapshot().await,
         }
     }
@@ -26,9 +29,9 @@ impl RunContext {
     pub(super) async fn progress_since(
         &self,
         baseline: &ProgressBaseline,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
     ) -> SessionProgress {
-        let ledger_saves = stand.book.map(LedgerStore::saves);
+        let ledger_saves = resources.store.map(LedgerStore::saves);
         if ledger_saves != baseline.ledger_saves {
             return SessionProgress::Made;
         }

@@ -57,9 +57,9 @@ const SUSPEND_THRESHOLD: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// How long an agent may stay silent before its session ends as an error.
+    /// Time that an agent may stay silent before its session ends as an error.
     pub idle: Duration,
-    /// How long the disposal of a client may take before the session abandons it.
+    /// Time limit for the disposal of a client. Then the session abandons it.
     pub dispose: Duration,
     /// The budget; the session is stopped when it is spent.
     pub budget: Budget,

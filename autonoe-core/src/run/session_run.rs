@@ -73,7 +73,7 @@ impl RunContext {
     /// session except its end.
     pub(crate) async fn session(
         &self,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
         task: SessionTask<'_>,
         inbox: &mut dyn Inbox,
         on_stream: StreamHandler<'_>,
@@ -89,9 +89,11 @@ impl RunContext {
         if let Some(conversation) = &task.overrides.resume {
             events.emit(RunEventKind::ConversationResumed { conversation });
         }
-        let baseline = self.progress_baseline(stand).await;
-        let mut result = self.perform(stand, task, &events, inbox, on_stream).await;
-        result.progress = self.progress_since(&baseline, stand).await;
+        let baseline = self.progress_baseline(resources).await;
+        let mut result = self
+            .perform(resources, task, &events, inbox, on_stream)
+            .await;
+        result.progress = self.progress_since(&baseline, resources).await;
         tracing::info!(run = %self.run, session = number, end = ?result.end, "session ended");
         EndedSession {
             events,
@@ -107,7 +109,7 @@ impl RunContext {
 
     async fn perform(
         &self,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
         mut task: SessionTask<'_>,
         events: &Events,
         inbox: &mut dyn Inbox,
@@ -139,7 +141,7 @@ impl RunContext {
                 let budget = BudgetKind::Time;
                 return not_queried(SessionEnd::BudgetSpent { budget });
             }
-            ready = catch_panic(self.set_up(stand, &mut task, events, &over, &scope)) => ready,
+            ready = catch_panic(self.set_up(resources, &mut task, events, &over, &scope)) => ready,
         };
         let Ready {
             client,
@@ -166,11 +168,11 @@ impl RunContext {
         };
         let conversation = session.run(client, prompt, &stop, &mut on_event).boxed();
         let mut result = self
-            .handle_requests(stand, conversation, session_control, &stop, inbox)
+            .handle_requests(resources, conversation, session_control, &stop, inbox)
             .await;
         let is_unvisited = served.as_ref().is_some_and(ServedTools::never_connected);
         if is_unvisited && claims_to_have_planned(&instruction, &result) {
-            let error = tools_not_visited(stand);
+            let error = tools_not_visited(resources);
             result.end = SessionEnd::Failed { error };
         }
         narrator.end(&result.end);
@@ -181,16 +183,16 @@ impl RunContext {
     /// is lost.
     async fn handle_requests(
         &self,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
         mut conversation: BoxFuture<'_, SessionReport>,
         session_control: Arc<dyn SessionControl>,
         stop: &CancellationToken,
         inbox: &mut dyn Inbox,
     ) -> SessionReport {
         let control = self.control.clone();
-        let can_steer = stand.capabilities.steering.is_yes();
+        let can_steer = resources.capabilities.steering.is_yes();
         let mut steering: Option<Steering> = None;
-        let ledger = stand.book.map(|book| book.fatal_signal().clone());
+        let ledger = resources.store.map(|store| store.fatal_signal().clone());
         let lost = [self.lost_journal.clone(), ledger.unwrap_or_default()];
         let mut ground_is_lost = pin!(either_lost(&lost).fuse());
         loop {
@@ -242,7 +244,7 @@ impl RunContext {
     /// Sets up everything that a session needs.
     async fn set_up(
         &self,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
         task: &mut SessionTask<'_>,
         events: &Events,
         over: &CancellationToken,
@@ -259,28 +261,28 @@ impl RunContext {
             return Err(Failure::permanent("instruction_missing", message));
         }
         let records = CallRecords::default();
-        let tools = toolbox(parts, stand, task)?
+        let tools = toolbox(parts, resources, task)?
             .with_extra(parts.tool_data.clone())
             .with_events(events.clone())
             .with_records(records.clone())
             .until(over.clone());
-        let gate = gate(parts, stand, task, &tools)?
+        let gate = gate(parts, resources, task, &tools)?
             .with_events(events.clone())
             .with_records(records.clone())
             .until(over.clone());
-        let served = self.serve(stand, &key, &tools).await?;
+        let served = self.serve(resources, &key, &tools).await?;
         let mut spec = parts.session_spec(key, gate, tools);
-        spec.epoch = stand.book.map(LedgerStore::epoch).unwrap_or_default();
+        spec.epoch = resources.store.map(LedgerStore::epoch).unwrap_or_default();
         spec.instruction = task.instruction.clone();
         spec.model = self.model(task).map(str::to_owned);
         if let Some(system_prompt) = &task.overrides.system_prompt {
             spec.system_prompt = Some(system_prompt.clone());
         }
-        spec.mcp_servers = mcp_servers(self, stand, task);
+        spec.mcp_servers = mcp_servers(self, resources, task);
         spec.optional_servers = self.optional_servers.clone();
         if let Some(served) = &served {
-            let server = served.settings_for(stand.capabilities.tool_server);
-            let server = server.ok_or_else(|| tools_not_reached(stand))?;
+            let server = served.settings_for(resources.capabilities.tool_server);
+            let server = server.ok_or_else(|| tools_not_reached(resources))?;
             spec.mcp_servers
                 .insert(Toolbox::SERVER.to_owned(), server.clone());
         }
@@ -295,7 +297,7 @@ impl RunContext {
         spec.resume = task.overrides.resume.clone();
         // Does not rely on the backend: a backend that ignores a field would start a session with
         // fewer limits than the caller requested.
-        spec.refuse_unclaimed(stand.capabilities)
+        spec.refuse_unclaimed(resources.capabilities)
             .map_err(|error| Failure::from(&error))?;
         let client = parts
             .agents
@@ -313,12 +315,12 @@ impl RunContext {
     /// Serves Autonoe's tools to a backend that cannot take them in-process.
     async fn serve(
         &self,
-        stand: SessionResources<'_>,
+        resources: SessionResources<'_>,
         key: &SessionKey,
         tools: &Toolbox,
     ) -> Result<Option<ServedTools>, Failure> {
         match &self.parts.tool_server {
-            Some(server) if !stand.capabilities.in_process_tools.is_yes() => {
+            Some(server) if !resources.capabilities.in_process_tools.is_yes() => {
                 let served = server.serve(key, tools.clone()).await;
                 served.map(Some).map_err(|error| Failure::from(&error))
             }
@@ -338,8 +340,8 @@ fn claims_to_have_planned(instruction: &InstructionName, result: &SessionReport)
 
 /// Returns the failure of an agent that never connected to the tool server and therefore could not
 /// plan.
-fn tools_not_visited(stand: SessionResources<'_>) -> Failure {
-    let backend = &stand.capabilities.backend;
+fn tools_not_visited(resources: SessionResources<'_>) -> Failure {
+    let backend = &resources.capabilities.backend;
     let message = format!(
         "the agent of {backend} never connected to the server of the deliverable tools, so it \
          could not create deliverables"
@@ -349,8 +351,8 @@ fn tools_not_visited(stand: SessionResources<'_>) -> Failure {
 
 /// Returns the failure of a backend that reaches MCP servers only by command, when the tool server
 /// has none.
-fn tools_not_reached(stand: SessionResources<'_>) -> Failure {
-    let backend = &stand.capabilities.backend;
+fn tools_not_reached(resources: SessionResources<'_>) -> Failure {
+    let backend = &resources.capabilities.backend;
     let message = format!(
         "{backend} can only start MCP servers by a command, and the server of the deliverable \
          tools has only an address"

@@ -17,11 +17,11 @@ use crate::tool::{McpServer, Tool, ToolEffect, Toolbox};
 /// Returns Autonoe's tools: the deliverable tools, those of the run and those of the session.
 pub(super) fn toolbox(
     parts: &RunParts,
-    stand: SessionResources<'_>,
+    resources: SessionResources<'_>,
     task: &SessionTask<'_>,
 ) -> Result<Toolbox, Failure> {
-    let mut tools = match (stand.book, task.ledger_tools) {
-        (Some(book), Some(instruction)) => deliverable_tools(book, instruction),
+    let mut tools = match (resources.store, task.ledger_tools) {
+        (Some(store), Some(instruction)) => deliverable_tools(store, instruction),
         _ => Vec::new(),
     };
     tools.extend(parts.tools.iter().cloned());
@@ -39,7 +39,7 @@ pub(super) fn toolbox(
 /// Returns the gate: all guards and hooks of the run, with the grants of the session.
 pub(super) fn gate(
     parts: &RunParts,
-    stand: SessionResources<'_>,
+    resources: SessionResources<'_>,
     task: &SessionTask<'_>,
     tools: &Toolbox,
 ) -> Result<Gate, Failure> {
@@ -55,8 +55,8 @@ pub(super) fn gate(
     .map_err(|error| Failure::from(&error))?;
     let mut gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
     if is_read_only(task) {
-        if stand.capabilities.hooks != HookCoverage::EveryTool {
-            let backend = &stand.capabilities.backend;
+        if resources.capabilities.hooks != HookCoverage::EveryTool {
+            let backend = &resources.capabilities.backend;
             let message = format!(
                 "{backend} can bypass the gate, so a read-only session could still change \
                  files; use another backend"
@@ -73,7 +73,7 @@ pub(super) fn gate(
 /// unknown.
 pub(super) fn mcp_servers(
     setting: &RunContext,
-    stand: SessionResources<'_>,
+    resources: SessionResources<'_>,
     task: &SessionTask<'_>,
 ) -> BTreeMap<String, McpServer> {
     if is_read_only(task) {
@@ -81,8 +81,8 @@ pub(super) fn mcp_servers(
     }
     let optional = &setting.optional_servers;
     let mut servers = setting.parts.mcp_servers.clone();
-    if stand.capabilities.mcp_servers != Support::Yes {
-        let backend = &stand.capabilities.backend;
+    if resources.capabilities.mcp_servers != Support::Yes {
+        let backend = &resources.capabilities.backend;
         for name in servers.keys().filter(|name| optional.contains(name)) {
             if optional.fail(name) {
                 setting.warn(&format!(

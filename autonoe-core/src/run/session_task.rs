@@ -17,7 +17,7 @@ use crate::tool::Tool;
 #[derive(Clone, Copy)]
 pub(crate) struct SessionResources<'a> {
     pub(crate) capabilities: &'a Capabilities,
-    pub(crate) book: Option<&'a LedgerStore>,
+    pub(crate) store: Option<&'a LedgerStore>,
 }
 
 /// The description of one session.

@@ -124,8 +124,8 @@ async fn raise_epoch(
                     revision,
                     epoch,
                 };
-                let book = LedgerStore::open_owned(Arc::new(repository), Arc::new(clock), last);
-                return Ok((book, view));
+                let store = LedgerStore::open_owned(Arc::new(repository), Arc::new(clock), last);
+                return Ok((store, view));
             }
             Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {
                 tries += 1;
@@ -147,7 +147,7 @@ mod tests {
         let repository = Arc::new(MemoryRepository::new());
         let take_over = |missing| {
             let taking = take_over_at(repository.clone(), SystemClock, Epoch(1), missing, |_| {});
-            futures::executor::block_on(taking).map(|(book, _)| book.epoch())
+            futures::executor::block_on(taking).map(|(store, _)| store.epoch())
         };
 
         let refused = take_over(MissingLedger::Fail).expect_err("there is none");

@@ -84,7 +84,7 @@ impl RunDriver {
     /// Waits until `until` and handles requests meanwhile.
     pub(crate) async fn wait(
         &mut self,
-        ground: &PreparedRun,
+        prepared_run: &PreparedRun,
         reason: WaitReason,
         until: Timestamp,
     ) -> RunAction {
@@ -92,7 +92,7 @@ impl RunDriver {
         let action = match setting.wait(reason, until, self).await {
             WaitOutcome::Cancelled => self.apply(RunFact::Cancelled),
             WaitOutcome::Over => {
-                let ledger = self.read_ledger_view(ground).await;
+                let ledger = self.read_ledger_view(prepared_run).await;
                 self.apply_requests();
                 let at = self.now();
                 self.apply(RunFact::WaitOver { at, ledger })
@@ -104,12 +104,12 @@ impl RunDriver {
     }
 
     /// Waits until the operator resumes the run.
-    pub(crate) async fn hold(&mut self, ground: &PreparedRun) -> RunAction {
+    pub(crate) async fn hold(&mut self, prepared_run: &PreparedRun) -> RunAction {
         let setting = self.context.clone();
         match setting.hold(self).await {
             WaitOutcome::Cancelled => self.apply(RunFact::Cancelled),
             WaitOutcome::Over => {
-                let ledger = self.read_ledger_view(ground).await;
+                let ledger = self.read_ledger_view(prepared_run).await;
                 self.apply_requests();
                 let at = self.now();
                 self.apply(RunFact::ResumeRequested { at, ledger })

@@ -35,7 +35,7 @@ pub struct OpenSessions {
     pub(super) started: Timestamp,
     pub(super) deadline: Option<Timestamp>,
     pub(super) capabilities: Capabilities,
-    pub(super) book: Option<LedgerStore>,
+    pub(super) store: Option<LedgerStore>,
     pub(super) messages: Messages,
     /// The number of the last session.
     pub(super) sessions: u32,
@@ -60,7 +60,7 @@ impl OpenSessions {
             started: recorded.started_at,
             deadline: None,
             capabilities: Capabilities::new(""),
-            book: None,
+            store: None,
             sessions: recorded.sessions,
             lost_session: recorded.running_session,
             is_under_way: false,
@@ -101,12 +101,12 @@ impl OpenSessions {
 
     /// Returns the ledger, if the builder was given a repository.
     pub fn book(&self) -> Option<&LedgerStore> {
-        self.book.as_ref()
+        self.store.as_ref()
     }
 
     /// Returns the epoch under which the flow writes to the ledger.
     pub fn epoch(&self) -> Epoch {
-        self.book
+        self.store
             .as_ref()
             .map(LedgerStore::epoch)
             .unwrap_or_default()
@@ -118,11 +118,11 @@ impl OpenSessions {
     ///
     /// The ledger cannot be read, or another writer has taken it over.
     pub async fn ledger(&self) -> Result<Option<LedgerView>, Failure> {
-        let Some(book) = &self.book else {
+        let Some(store) = &self.store else {
             return Ok(None);
         };
         let read = async {
-            let state = book.read().await.map_err(|error| Failure::from(&error))?;
+            let state = store.read().await.map_err(|error| Failure::from(&error))?;
             Ok(state.map(|state| state.view()))
         };
         catch_panic(read).await
@@ -217,15 +217,15 @@ impl OpenSessions {
             deadline: min_option(self.deadline, own_deadline),
             overrides: &order.overrides,
         };
-        let stand = SessionResources {
+        let resources = SessionResources {
             capabilities: &self.capabilities,
-            book: self.book.as_ref(),
+            store: self.store.as_ref(),
         };
         let mut transcript = Transcript::default();
         let mut on_event = |event: &_| transcript.note(event);
         let mut ended = self
             .context
-            .session(stand, task, &mut self.messages, &mut on_event)
+            .session(resources, task, &mut self.messages, &mut on_event)
             .await;
         if let Some(error) = self.foreign_change().await {
             ended.result.end = SessionEnd::Failed { error };
@@ -241,7 +241,7 @@ impl OpenSessions {
     /// decides by it. Returns the error if the flow must not continue.
     async fn foreign_change(&self) -> Option<Failure> {
         let read = async {
-            let read = self.book.as_ref()?.read().await;
+            let read = self.store.as_ref()?.read().await;
             let error = read.err()?;
             let is_foreign = error.kind() == RepositoryErrorKind::ForeignChange;
             is_foreign.then(|| Failure::from(&error))

@@ -212,7 +212,7 @@ impl Sessions {
             };
             let history = setting.ledger_history().await?;
             let forget = |state: &mut LedgerState| discard_verification(state, limits.mode);
-            let (book, _) = match beginning {
+            let (store, _) = match beginning {
                 Beginning::New(None) => {
                     take_over(repository.clone(), clock.clone(), limits.mode).await?
                 }
@@ -228,7 +228,7 @@ impl Sessions {
                     take_over_at(repository, clock, epoch, MissingLedger::Fail, |_| {}).await?
                 }
             };
-            Ok(Some((book, history)))
+            Ok(Some((store, history)))
         };
         self.caller_budget
             .check("caller_budget(..)")
@@ -250,9 +250,9 @@ impl Sessions {
             Some(_) => capabilities.given_conversation_dir(),
             None => capabilities,
         };
-        let (book, history) = taken_over.unzip();
+        let (store, history) = taken_over.unzip();
         let history = history.flatten();
-        open.book = book.map(|book| setting.watch_ledger(book, history.as_ref()));
+        open.store = store.map(|store| setting.watch_ledger(store, history.as_ref()));
         let epoch = open.epoch();
         let FlowStart {
             flow,
@@ -270,8 +270,8 @@ impl Sessions {
         };
         let written = setting.record(&line, Durability::Synced);
         written.map_err(|error| failed(Failure::from(&error)))?;
-        if let Some(book) = &open.book {
-            let recorded = setting.record_found_ledger(book, history.as_ref()).await;
+        if let Some(store) = &open.store {
+            let recorded = setting.record_found_ledger(store, history.as_ref()).await;
             recorded.map_err(|error| failed(Failure::from(&error)))?;
         }
         Ok(())

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_rule_speaks_of_is_blocked_however_it_is_spelled() {
+    async fn deny_rules_match_differently_spelled_calls() {
         let two = ToolCall::new("Patch", json!({}))
             .in_dir("/srv/project")
             .with_kind(ToolKind::Write {

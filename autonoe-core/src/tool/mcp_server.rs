@@ -99,7 +99,7 @@ pub enum RemoteTransport {
     Sse,
 }
 
-/// How a backend connects to the MCP server of Autonoe's tools, if it cannot host them in-process.
+/// Connection of a backend to the MCP server of Autonoe's tools, if it cannot host them in-process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerReach {

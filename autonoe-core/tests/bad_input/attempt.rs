@@ -98,10 +98,10 @@ impl Attempt {
             Self::ReadJournal => drop(Journal::read(&project.journal_path())?),
             Self::OpenJournal => drop(FileJournal::open(&project)?),
             Self::AppendToJournal => append(&FileJournal::open(&project)?)?,
-            Self::Load => drop(book(&project)?.read().await?),
-            Self::Save => save(&book(&project)?).await?,
-            Self::CreateTwice => create(&book(&project)?, ["DL-NEW", "DL-NEW"]).await?,
-            Self::CreateTaken => create(&book(&project)?, ["DL-NEW", "DL-000"]).await?,
+            Self::Load => drop(ledger_store(&project)?.read().await?),
+            Self::Save => save(&ledger_store(&project)?).await?,
+            Self::CreateTwice => create(&ledger_store(&project)?, ["DL-NEW", "DL-NEW"]).await?,
+            Self::CreateTaken => create(&ledger_store(&project)?, ["DL-NEW", "DL-000"]).await?,
             Self::Run => return run(project).await,
         }
         Ok("nothing".to_owned())
@@ -118,25 +118,26 @@ async fn run(project: Project) -> Result<String, Box<dyn Error>> {
     Ok(report.exit.to_string())
 }
 
-fn book(project: &Project) -> Result<LedgerStore, Box<dyn Error>> {
+fn ledger_store(project: &Project) -> Result<LedgerStore, Box<dyn Error>> {
     let repository = FileDeliverableRepository::open(project)?;
     let clock = Arc::new(SystemClock);
     Ok(LedgerStore::new(Arc::new(repository), clock, Epoch(9)))
 }
 
-async fn save(book: &LedgerStore) -> Tried {
+async fn save(store: &LedgerStore) -> Tried {
     let id = DeliverableId::new("DL-NEW")?;
-    book.update(|state, today| {
-        let item = Deliverable::new(id.clone(), "a thing that is wanted", ["it works"])?;
-        state.ledger.create([item], today)
-    })
-    .await?;
+    store
+        .update(|state, today| {
+            let item = Deliverable::new(id.clone(), "a thing that is wanted", ["it works"])?;
+            state.ledger.create([item], today)
+        })
+        .await?;
     Ok(())
 }
 
 /// Creates deliverables as an agent does, through the tool.
-async fn create(book: &LedgerStore, ids: [&str; 2]) -> Tried {
-    let toolbox = Toolbox::new(deliverable_tools(book, &InstructionName::Initializer));
+async fn create(store: &LedgerStore, ids: [&str; 2]) -> Tried {
+    let toolbox = Toolbox::new(deliverable_tools(store, &InstructionName::Initializer));
     let deliverables = ids
         .map(|id| json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"]}));
     let session = SessionKey {

@@ -62,7 +62,7 @@ impl OrdinaryUser {
         }
         words.extend(["bash", "-c", &script]);
         words.push(self.program.to_str().expect("text"));
-        words.push("bad_input::other_process::tries_what_it_is_told_to");
+        words.push("bad_input::other_process::child_process_runs_the_attempt");
         words.extend(["--exact", "--nocapture"]);
         let output = Command::new(words[0])
             .args(&words[1..])
@@ -80,7 +80,7 @@ impl OrdinaryUser {
 
 /// Runs in the other process.
 #[test]
-fn tries_what_it_is_told_to() {
+fn child_process_runs_the_attempt() {
     let (Some(dir), Ok(what)) = (std::env::var_os(DIR), std::env::var(WHAT)) else {
         return;
     };

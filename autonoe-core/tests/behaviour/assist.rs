@@ -17,7 +17,7 @@ use crate::behaviour::tools::context;
 #[derive(Deserialize, JsonSchema)]
 struct Text {
     text: String,
-    /// How often it asks.
+    /// Number of its questions.
     #[serde(default)]
     rounds: usize,
 }

@@ -41,7 +41,7 @@ fn text((name, value): (&str, &str)) -> (String, String) {
 
 // Shows: interfaces/session-runner/option-project-dir, spec/3.3/injected-through-run
 #[test]
-fn a_builder_says_what_is_missing() {
+fn builder_errors_name_the_problem() {
     let empty = SessionRunner::builder("/srv/project").build();
     let relative = SessionRunner::builder("project").build();
     let texts = || Arc::new(FixedInstructions::default());
@@ -143,7 +143,7 @@ impl AgentClientFactory for Recorder {
 // Shows: interfaces/agent-client/options-max-thinking-tokens
 // Shows: interfaces/session-runner/option-max-thinking-tokens, interfaces/agent-client/create
 #[tokio::test(start_paused = true)]
-async fn a_session_spec_carries_what_the_builder_was_told() {
+async fn session_spec_contains_builder_settings() {
     let recorder = Arc::new(Recorder::default());
     let bench = Bench::new([]);
     let budget = Budget::default()
@@ -257,10 +257,10 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
 
 /// Stores the tools that it serves, and returns their address.
 #[derive(Default)]
-struct Shelf(Mutex<Vec<Toolbox>>);
+struct StoringToolServer(Mutex<Vec<Toolbox>>);
 
 #[async_trait]
-impl ToolServer for Shelf {
+impl ToolServer for StoringToolServer {
     async fn serve(&self, _: &SessionKey, tools: Toolbox) -> Result<ServedTools, ToolServerError> {
         self.0.lock().expect("not poisoned").push(tools);
         Ok(ServedTools::new(server("http://[::1]:7/"), ()))
@@ -277,12 +277,14 @@ async fn a_backend_without_in_process_tools_is_served() {
         .clone()
         .with_in_process_tools(Support::No);
     let bench = Bench::with(agents.with_capabilities(unable));
-    let shelf = Arc::new(Shelf::default());
+    let tool_server = Arc::new(StoringToolServer::default());
 
-    let report = bench.run(bench.runner().tool_server(shelf.clone())).await;
+    let report = bench
+        .run(bench.runner().tool_server(tool_server.clone()))
+        .await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
-    let served = shelf.0.lock().expect("not poisoned").clone();
+    let served = tool_server.0.lock().expect("not poisoned").clone();
     let names: Vec<Vec<_>> = served
         .iter()
         .map(|tools| tools.definitions().map(|tool| tool.name.clone()).collect())

@@ -141,7 +141,7 @@ async fn a_cancelled_agent_failed_and_so_did_its_open_calls() {
 // Shows: framework/callbacks/on-answer-stream-stream
 // Shows: framework/callbacks/on-error-ctx-error
 #[tokio::test(start_paused = true)]
-async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
+async fn model_calls_are_reported_with_chunks_usage_and_cost() {
     let cost = Some(CostUsd::from_cents(2));
     let broken = Failure::retryable("RATE_LIMITED", "too many calls");
     let bench = Bench::new([
@@ -338,12 +338,12 @@ async fn progress_surrounds_every_agent() {
 }
 
 /// Scripted agents that keep the spec of their last session.
-struct Keeping {
+struct SpecRecorder {
     agents: Arc<ScriptedBackend>,
     last: Mutex<Option<SessionSpec>>,
 }
 
-impl Keeping {
+impl SpecRecorder {
     fn new(bench: &Bench) -> Self {
         Self {
             agents: bench.agents.clone(),
@@ -358,7 +358,7 @@ impl Keeping {
 }
 
 #[async_trait]
-impl AgentClientFactory for Keeping {
+impl AgentClientFactory for SpecRecorder {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         self.agents.probe().await
     }
@@ -372,7 +372,7 @@ impl AgentClientFactory for Keeping {
 #[tokio::test(start_paused = true)]
 async fn no_event_of_a_session_follows_its_end() {
     let bench = Bench::new([plans(&["A"])]);
-    let agents = Arc::new(Keeping::new(&bench));
+    let agents = Arc::new(SpecRecorder::new(&bench));
 
     bench
         .run(bench.runner().agents(agents.clone()).max_iterations(1))
@@ -409,7 +409,7 @@ async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let parent = TraceContext::parse(&format!("00-{trace}-b7ad6b7169203331-00"), Some("a=1"));
     let bench = Bench::new([plans(&["A"])]);
-    let agents = Arc::new(Keeping::new(&bench));
+    let agents = Arc::new(SpecRecorder::new(&bench));
 
     let runner = bench
         .runner()

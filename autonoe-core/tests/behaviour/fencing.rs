@@ -14,7 +14,7 @@ use autonoe_testkit::SessionScript;
 use futures::{StreamExt, stream};
 use serde_json::json;
 
-use crate::behaviour::own_backend::{MINUTE, OwnBackend, done, planner, run_with, says_after};
+use crate::behaviour::own_backend::{MINUTE, OwnBackend, done, planner, run_with, text_after};
 use crate::behaviour::support::{Bench, create, passes, plans, status};
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +102,7 @@ async fn a_run_that_was_overtaken_while_it_waited_starts_no_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_finish_while_a_run_holds_is_noticed() {
+async fn paused_run_notices_external_ledger_changes() {
     let bench = Bench::new([plans(&["A"])]);
 
     let report = run_with(bench.runner(), async |control| {
@@ -175,7 +175,7 @@ impl DeliverableRepository for Faulty {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_reaches_a_ledger_that_does_not_answer() {
-    let idle = OwnBackend::new(|_| says_after(std::future::ready(()), vec![done()]));
+    let idle = OwnBackend::new(|_| text_after(std::future::ready(()), vec![done()]));
     let bench = Bench::new([]);
     let runner = bench
         .runner()

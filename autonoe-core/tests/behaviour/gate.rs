@@ -66,7 +66,7 @@ impl PreToolUseHook for Panics {
 
 // Shows: interfaces/agent-client/hooks-and-tools
 #[tokio::test(start_paused = true)]
-async fn what_nothing_granted_is_denied() {
+async fn ungranted_call_is_denied() {
     let decision = gate().decide(&ToolCall::new("WebSearch", json!({}))).await;
 
     assert_eq!(denied_by(&decision), Some("grants"));
@@ -246,7 +246,7 @@ async fn many_calls_at_once_are_decided_side_by_side() {
 }
 
 proptest! {
-    /// Whatever the hooks answer, a call that a guard blocks does not run, and neither does one
+    /// For every answer of the hooks, a call that a guard blocks does not run, and neither does one
     /// that was not approved or granted.
     // Shows: spec/6.1/layer-3-hooks
     #[test]

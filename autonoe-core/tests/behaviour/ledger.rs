@@ -143,7 +143,7 @@ fn a_file_of_the_first_autonoe_is_read_and_written_back_as_it_is() {
 }
 
 #[test]
-fn what_is_not_a_ledger_is_refused() {
+fn invalid_ledger_is_refused() {
     for (what, on_disk) in [
         ("an empty object", json!({})),
         ("a list", json!([])),

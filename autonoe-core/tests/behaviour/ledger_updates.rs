@@ -17,7 +17,7 @@ use jiff::civil::date;
 use serde_json::json;
 
 use crate::behaviour::support::{Bench, create, passes, plans, status};
-use crate::behaviour::tools::{Tools, book, code, context};
+use crate::behaviour::tools::{Tools, code, context, ledger_store};
 
 // Shows: interfaces/tools/deliverable-repository
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -45,11 +45,14 @@ async fn parallel_calls_lose_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn another_process_that_saves_in_between_loses_nothing_either() {
-    // Two books are not synchronised with each other, just as two processes are not.
+    // Two stores are not synchronised with each other, just as two processes are not.
     let repository = Arc::new(MemoryRepository::new());
-    let books = [book(repository.clone()), book(repository.clone())];
+    let stores = [
+        ledger_store(repository.clone()),
+        ledger_store(repository.clone()),
+    ];
     let calls = (0..100).map(|number| {
-        let tools = deliverable_tools(&books[number % 2], &InstructionName::Initializer);
+        let tools = deliverable_tools(&stores[number % 2], &InstructionName::Initializer);
         let input = create(&[&format!("DL-{number}")]);
         tokio::spawn(async move { Toolbox::new(tools).call("create", input, context()).await })
     });
@@ -114,8 +117,8 @@ async fn a_repository_that_fails_is_an_io_error_for_the_agent() {
         RepositoryErrorKind::Corrupt,
         RepositoryErrorKind::Unavailable,
     ] {
-        let book = book(Arc::new(Refusing(kind)));
-        let toolbox = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+        let store = ledger_store(Arc::new(Refusing(kind)));
+        let toolbox = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
 
         assert_eq!(
             code(&toolbox, "create", create(&["A"])).await,
@@ -146,7 +149,7 @@ async fn a_corrupt_ledger_ends_the_run_with_its_name() {
 async fn a_run_that_was_overtaken_cannot_write_any_more() {
     let bench = Bench::new([plans(&["A"])]);
     bench.run(bench.runner().max_iterations(1)).await;
-    let stale = book(bench.repository.clone());
+    let stale = ledger_store(bench.repository.clone());
 
     let second = Bench {
         repository: bench.repository.clone(),

@@ -18,7 +18,7 @@ use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::behaviour::own_backend::{MINUTE, OwnBackend, client_of, done, planner, says_after};
+use crate::behaviour::own_backend::{MINUTE, OwnBackend, client_of, done, planner, text_after};
 use crate::behaviour::support::{Bench, plans};
 
 #[tokio::test(start_paused = true)]
@@ -123,7 +123,7 @@ async fn an_agent_that_slept_with_its_machine_is_not_idle() {
         }
     }
     let agents = Arc::new(OwnBackend::new(|_| {
-        says_after(tokio::time::sleep(MINUTE), vec![done()])
+        text_after(tokio::time::sleep(MINUTE), vec![done()])
     }));
     let client = client_of(&agents);
     let session = Session::new(
@@ -328,7 +328,7 @@ async fn the_events_of_a_backend_are_heartbeats() {
                     show(&spec.events.child());
                 }
             };
-            says_after(work, vec![done()])
+            text_after(work, vec![done()])
         });
         let bench = Bench::new([]);
         let runner = bench.runner().agents(Arc::new(backend)).max_iterations(1);

@@ -19,7 +19,7 @@ use crate::behaviour::support::{Bench, create, passes, plans, status};
 // Shows: interfaces/tools/deliverable-status-notification-id-description
 // Shows: interfaces/tools/deliverable-status-callback, interfaces/tools/new-deliverables
 #[tokio::test(start_paused = true)]
-async fn status_changes_are_told_with_the_status_before() {
+async fn status_changes_include_the_previous_status() {
     let changes: Arc<Mutex<Vec<StatusChange>>> = Arc::default();
     let keep = changes.clone();
     let bench = Bench::new([
@@ -268,7 +268,7 @@ async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
 // Shows: spec/2.3/stream-event-text-thinking-tool, interfaces/session/result
 // Shows: interfaces/session-runner/report
 #[tokio::test(start_paused = true)]
-async fn what_other_programs_read_has_this_shape() {
+async fn event_json_matches_snapshot() {
     let bench = Bench::new([
         SessionScript::new("plans")
             .thinks("hm")

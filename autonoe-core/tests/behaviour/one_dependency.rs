@@ -128,10 +128,10 @@ async fn every_type_of_a_plugin_is_named_through_core() {
     assert_eq!(hook.check(&call, &paths).await, expected);
 
     let now: Timestamp = "2026-01-31T12:00:00Z".parse().expect("a time");
-    let book = LedgerStore::new(MemoryRepository::new(), Still(now), Default::default());
+    let store = LedgerStore::new(MemoryRepository::new(), Still(now), Default::default());
     let id = DeliverableId::new("DL-001").expect("an id");
     let expected: Date = "2026-01-31".parse().expect("a date");
-    let created = book.update(|state, today: Date| {
+    let created = store.update(|state, today: Date| {
         assert_eq!(today, expected);
         let login = Deliverable::new(id.clone(), "Login", ["it works"])?;
         state.ledger.create([login], today)

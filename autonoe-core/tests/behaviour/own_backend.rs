@@ -65,7 +65,7 @@ impl OwnBackend {
 }
 
 /// Emits a text after `first`, then `rest`.
-pub(crate) fn says_after(
+pub(crate) fn text_after(
     first: impl Future<Output = ()> + Send + 'static,
     rest: Vec<Item>,
 ) -> BoxStream<'static, Item> {
@@ -184,7 +184,7 @@ pub(crate) fn planner(
             }
             tokio::time::sleep(takes).await;
         };
-        says_after(work, rest(number))
+        text_after(work, rest(number))
     })
 }
 

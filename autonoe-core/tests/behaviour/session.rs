@@ -84,7 +84,7 @@ async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
 // Shows: interfaces/session/outcome-budget-exceeded
 // Shows: interfaces/session/outcome-quota-exceeded-message, spec/2.3/session-outcome
 #[tokio::test(start_paused = true)]
-async fn every_outcome_of_the_specification_is_told() {
+async fn session_result_has_the_outcome_of_the_backend() {
     let reset = "2026-01-01T06:00:00Z".parse().ok();
     for outcome in [
         SessionOutcome::Completed,

@@ -77,7 +77,7 @@ fn every_registered_example_parses() {
     }
 }
 
-/// Where a cake is. Core knows nothing of cakes.
+/// Location of a cake. Core knows nothing of cakes.
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Cake {

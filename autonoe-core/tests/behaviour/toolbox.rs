@@ -222,7 +222,7 @@ async fn a_tool_with_an_invalid_schema_is_not_called() {
 
 // Shows: framework/tools/context-session-id-message-id
 #[tokio::test]
-async fn a_tool_is_told_who_calls_it_and_where() {
+async fn tool_context_has_session_call_message_and_agent() {
     let notes = Notes::with_schema(json!({"type": "object"}));
     let toolbox = Toolbox::new([notes.clone() as Arc<dyn Tool>]);
     let called = context()
@@ -252,7 +252,7 @@ async fn a_tool_is_told_who_calls_it_and_where() {
 fn the_schema_of_a_typed_tool_is_that_of_its_input() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Pages {
-        /// How many.
+        /// A number.
         number: u8,
     }
     struct Printer;

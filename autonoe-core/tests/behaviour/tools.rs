@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::behaviour::support::{create, status};
 
-pub(crate) fn book(repository: Arc<dyn DeliverableRepository>) -> LedgerStore {
+pub(crate) fn ledger_store(repository: Arc<dyn DeliverableRepository>) -> LedgerStore {
     LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1))
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Tools {
 impl Tools {
     pub(crate) fn new() -> Self {
         let repository = Arc::new(MemoryRepository::new());
-        let book = book(repository.clone());
-        let toolbox = |name| Toolbox::new(deliverable_tools(&book, &name));
+        let store = ledger_store(repository.clone());
+        let toolbox = |name| Toolbox::new(deliverable_tools(&store, &name));
         Self {
             repository,
             planning: toolbox(InstructionName::Initializer),

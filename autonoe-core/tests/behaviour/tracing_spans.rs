@@ -128,7 +128,7 @@ async fn spans_carry_usage_cost_and_errors() {
 
 // Shows: framework/models/content-only-behind-switch
 #[tokio::test(start_paused = true)]
-async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
+async fn spans_omit_content_unless_enabled() {
     let (spans, _) = traced(TraceContent::Omitted).await;
 
     let all = format!("{spans:?}");
@@ -144,7 +144,7 @@ async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
 
 // Shows: framework/models/content-only-behind-switch
 #[tokio::test(start_paused = true)]
-async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
+async fn spans_contain_content_when_enabled() {
     let (spans, _) = traced(TraceContent::Recorded).await;
     let field = |span: usize, name: &str| spans[span].fields[name].as_str();
 

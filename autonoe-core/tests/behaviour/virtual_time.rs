@@ -194,7 +194,7 @@ async fn an_idle_session_is_ended_as_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_speaks_now_and_then_is_not_idle() {
+async fn session_with_occasional_events_is_not_idle() {
     let minutes = Duration::from_secs(50 * 60);
     let bench = Bench::new([
         SessionScript::new("is slow")

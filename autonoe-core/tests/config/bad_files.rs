@@ -46,7 +46,7 @@ fn texts_that_are_not_json() {
 }
 
 #[test]
-fn fields_that_stand_twice() {
+fn duplicate_fields_are_errors() {
     let texts = [
         "{\n  \"profile\": \"node\",\n  \"profile\": \"go\"\n}",
         r#"{"permissions": {"allow": [], "allow": ["Task"]}}"#,

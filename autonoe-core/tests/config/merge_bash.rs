@@ -17,7 +17,7 @@ fn profiles(text: &str) -> Vec<Profile> {
 // Shows: spec/5.4/profile-allow-commands-list-tiered, spec/9.4/selection-profiles
 // Shows: spec/9.4/profiles
 #[test]
-fn profiles_are_selected_as_the_table_says() {
+fn profile_field_selects_profiles() {
     for (text, expected) in [
         ("{}", Profile::ALL.to_vec()),
         (r#"{"profile": "node"}"#, vec![Profile::Node]),
@@ -113,7 +113,7 @@ fn a_project_gets_exactly_the_policy_of_its_file() {
 
 // Shows: spec/5.4/profile-allow-commands-list-tiered
 #[test]
-fn commands_are_open_in_the_modes_that_the_file_says() {
+fn allowed_commands_apply_to_their_modes() {
     let list = r#"{"allowCommands": ["docker"]}"#;
     let tiers = r#"{"allowCommands": {"base": ["jq"], "run": ["docker"], "sync": ["trivy"]}}"#;
     let base = r#"{"allowCommands": {"base": ["jq"]}}"#;

@@ -131,7 +131,7 @@ fn a_disabled_sandbox_is_allowed_with_a_warning() {
 }
 
 #[test]
-fn the_warning_says_who_switched_and_what_it_means() {
+fn sandbox_warning_names_its_source() {
     let by_flag = SandboxSwitch::resolve(Some(Sandbox::Off), None);
     let by_environment = SandboxSwitch::resolve(None, Some(Sandbox::Off));
 

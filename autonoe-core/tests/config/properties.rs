@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_checked_is_what_serde_reads(config in disturbed()) {
+    fn validation_agrees_with_serde(config in disturbed()) {
         let text = config.to_string();
 
         let read = serde_json::from_str::<AgentConfig>(&text);

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 fn tools_of(name: &InstructionName) -> Vec<Arc<dyn Tool>> {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
-    deliverable_tools(&book, name)
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
+    deliverable_tools(&store, name)
 }
 
 fn text_of(name: &InstructionName) -> &'static str {
@@ -125,7 +125,7 @@ fn each_text_contains_the_rules_of_every_session() {
 
 // Shows: interfaces/tools/blocked-only-for-external-constraints
 #[test]
-fn only_external_constraints_block_as_every_text_says() {
+fn texts_allow_blocked_only_for_external_constraints() {
     for name in [InstructionName::Coding, InstructionName::Verify] {
         let tools = tools_of(&name);
         let set_status = tools

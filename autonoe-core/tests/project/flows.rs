@@ -11,20 +11,20 @@ use autonoe_core::{Budget, CostUsd, ExitReason, ProjectRun, RunControl, SessionO
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::json;
 
-fn says(text: &str, cents: u64) -> SessionScript {
+fn text_session(text: &str, cents: u64) -> SessionScript {
     SessionScript::new(text)
         .says(text)
         .costs(CostUsd::from_cents(cents))
         .ends()
 }
 
-async fn ground(project: &TempProject) -> OpenProject {
+async fn open_project(project: &TempProject) -> OpenProject {
     let options = OpenProject::options(project.project()).clock(Arc::new(VirtualClock::new()));
     options.open().await.expect("it is free")
 }
 
-async fn begin(ground: &OpenProject, agents: ScriptedBackend) -> OpenSessions {
-    let builder = ground.start(Arc::new(agents)).expect("settings fit");
+async fn begin(open_project: &OpenProject, agents: ScriptedBackend) -> OpenSessions {
+    let builder = open_project.start(Arc::new(agents)).expect("settings fit");
     let sessions = builder.ids(Arc::new(SeededIds::new(7))).build_sessions();
     let start = FlowStart::new("review")
         .definition("1f0c9a")
@@ -39,15 +39,19 @@ async fn begin(ground: &OpenProject, agents: ScriptedBackend) -> OpenSessions {
 #[tokio::test(start_paused = true)]
 async fn a_flow_needs_no_specification_and_is_in_the_journal() {
     let project = TempProject::new();
-    let ground = ground(&project).await;
-    let mut open = begin(&ground, ScriptedBackend::new([says("hello", 10)])).await;
+    let open_project = open_project(&project).await;
+    let mut open = begin(
+        &open_project,
+        ScriptedBackend::new([text_session("hello", 10)]),
+    )
+    .await;
 
     open.record_fact(json!({"fact": 1}), Durability::Synced)
         .expect("written");
     open.run(SessionOrder::new("Say hello.").name("greet"))
         .await;
     let report = open.close(FlowExit::Completed, json!({"steps": 1}));
-    drop(ground);
+    drop(open_project);
 
     let journal = project.journal();
     let lines: Vec<_> = journal.entries().iter().map(|entry| &entry.line).collect();
@@ -82,7 +86,7 @@ async fn a_flow_needs_no_specification_and_is_in_the_journal() {
 #[tokio::test(start_paused = true)]
 async fn an_open_project_refuses_other_flows_and_runs() {
     let project = TempProject::new().spec("# Shop");
-    let ground = ground(&project).await;
+    let open_project = open_project(&project).await;
     let opened = OpenProject::options(project.project()).open().await;
     let run = ProjectRun::new(
         project.project().clone(),
@@ -99,7 +103,7 @@ async fn an_open_project_refuses_other_flows_and_runs() {
             "{refused:?}"
         );
     }
-    drop(ground);
+    drop(open_project);
     assert!(OpenProject::options(project.project()).open().await.is_ok());
 }
 
@@ -107,9 +111,10 @@ async fn an_open_project_refuses_other_flows_and_runs() {
 async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let project = TempProject::new();
     {
-        let ground = ground(&project).await;
-        let agents = ScriptedBackend::new([says("one", 10), SessionScript::new("lost").hangs()]);
-        let mut open = begin(&ground, agents).await;
+        let open_project = open_project(&project).await;
+        let agents =
+            ScriptedBackend::new([text_session("one", 10), SessionScript::new("lost").hangs()]);
+        let mut open = begin(&open_project, agents).await;
         open.run(SessionOrder::new("One.").name("one")).await;
         open.record_fact(json!("one is done"), Durability::Synced)
             .expect("written");
@@ -123,8 +128,8 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     let why = journal.run_histories()[0].stop_reason().to_string();
     assert_eq!(why, "it was interrupted in session 2");
 
-    let ground = ground(&project).await;
-    let recorded = ground
+    let open_project = open_project(&project).await;
+    let recorded = open_project
         .journal()
         .interrupted_flow()
         .expect("it was interrupted");
@@ -132,10 +137,14 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
     assert_eq!(recorded.start.definition, "1f0c9a");
     assert_eq!(recorded.start.parameters, json!({"branch": "main"}));
     let run = recorded.run.clone();
-    let scripts = [says("one", 10), says("two", 20), says("three", 30)];
+    let scripts = [
+        text_session("one", 10),
+        text_session("two", 20),
+        text_session("three", 30),
+    ];
     let agents = Arc::new(ScriptedBackend::resuming_at(2, scripts));
     let budget = Budget::default().with_cost(CostUsd::from_cents(60));
-    let builder = ground.resume(agents.clone()).expect("settings fit");
+    let builder = open_project.resume(agents.clone()).expect("settings fit");
     let sessions = builder.budget(budget).build_sessions().expect("parts fit");
     let open = sessions.reopen(recorded, &RunControl::new()).await;
     let mut open = open.expect("it begins");
@@ -167,8 +176,8 @@ async fn a_flow_resumes_with_its_facts_numbers_and_costs() {
 async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
     let project = TempProject::new().spec("# Shop");
     {
-        let ground = ground(&project).await;
-        let _broke_off = begin(&ground, ScriptedBackend::new([])).await;
+        let open_project = open_project(&project).await;
+        let _broke_off = begin(&open_project, ScriptedBackend::new([])).await;
     }
     assert!(project.journal().interrupted_flow().is_some());
 
@@ -192,8 +201,8 @@ async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
 #[tokio::test(start_paused = true)]
 async fn a_flow_ends_when_its_journal_cannot_be_written() {
     let project = TempProject::new();
-    let ground = ground(&project).await;
-    let mut open = begin(&ground, ScriptedBackend::new([])).await;
+    let open_project = open_project(&project).await;
+    let mut open = begin(&open_project, ScriptedBackend::new([])).await;
     std::fs::remove_file(project.project().journal_path()).expect("it is there");
 
     let noted = open.record_fact(json!({}), Durability::Written);

@@ -500,12 +500,12 @@ async fn a_session_of_a_flow_fails_at_the_second_foreign_change() {
     let project = TempProject::new().status(FORGED.replace("true", "false"));
     let forging = |name: &str| SessionScript::new(name).does(forges).says("ok").ends();
     let agents = Arc::new(ScriptedBackend::new([forging("first"), forging("second")]));
-    let ground = OpenProject::options(project.project())
+    let open_project = OpenProject::options(project.project())
         .clock(Arc::new(VirtualClock::new()))
         .open()
         .await
         .expect("nobody else");
-    let sessions = ground
+    let sessions = open_project
         .start(agents)
         .expect("writable")
         .build_sessions()

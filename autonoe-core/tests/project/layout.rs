@@ -60,7 +60,7 @@ fn a_path_that_does_not_exist_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_path_to_a_file_is_an_error_that_says_so() {
+fn project_path_to_a_file_is_refused() {
     let dir = folder();
     fs::write(dir.path().join("file"), "").expect("writable");
 

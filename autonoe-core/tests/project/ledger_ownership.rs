@@ -46,14 +46,17 @@ fn kept(project: &TempProject) -> Vec<String> {
     kept
 }
 
-async fn ground(project: &TempProject) -> OpenProject {
+async fn open_project(project: &TempProject) -> OpenProject {
     let options = OpenProject::options(project.project());
     options.open().await.expect("nobody else")
 }
 
-async fn open(ground: &OpenProject) -> OpenSessions {
+async fn open(open_project: &OpenProject) -> OpenSessions {
     let agents = Arc::new(ScriptedBackend::new([]));
-    let sessions = ground.start(agents).expect("writable").build_sessions();
+    let sessions = open_project
+        .start(agents)
+        .expect("writable")
+        .build_sessions();
     let opened = sessions
         .expect("complete")
         .open(FlowStart::new("tidy"), &RunControl::new())
@@ -64,16 +67,16 @@ async fn open(ground: &OpenProject) -> OpenSessions {
 #[tokio::test]
 async fn a_book_is_of_no_use_after_the_run_lock_was_released() {
     let project = planned();
-    let ground = ground(&project).await;
-    let open = open(&ground).await;
-    let book: LedgerStore = open.book().expect("there is a ledger").clone();
-    assert!(book.read().await.is_ok());
-    drop((open, ground));
+    let open_project = open_project(&project).await;
+    let open = open(&open_project).await;
+    let store: LedgerStore = open.book().expect("there is a ledger").clone();
+    assert!(store.read().await.is_ok());
+    drop((open, open_project));
     // The operator edits the ledger between two runs.
     fs::write(status(&project), ledger(true, 2)).expect("writable");
 
-    let read = book.read().await.expect_err("the lock is released");
-    let updated = book
+    let read = store.read().await.expect_err("the lock is released");
+    let updated = store
         .update(|state, today| state.ledger.create([], today).map(drop))
         .await;
 
@@ -88,10 +91,10 @@ async fn a_book_is_of_no_use_after_the_run_lock_was_released() {
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_vanishes_before_the_takeover_is_an_error_and_no_fresh_start() {
     let project = planned();
-    let ground = ground(&project).await;
+    let open_project = open_project(&project).await;
     fs::remove_file(status(&project)).expect("ours");
     let instructions = ProjectInstructions::new(project.project().state_dir());
-    let runner = ground
+    let runner = open_project
         .start(Arc::new(ScriptedBackend::new([])))
         .expect("writable")
         .clock(Arc::new(VirtualClock::new()))
@@ -120,8 +123,8 @@ fn edits(project: &TempProject) -> usize {
 }
 
 /// Runs until the first session has ended.
-async fn run_once(runner: SessionRunnerBuilder, ground: &OpenProject) -> SessionRunner {
-    let instructions = ProjectInstructions::new(ground.project().state_dir());
+async fn run_once(runner: SessionRunnerBuilder, open_project: &OpenProject) -> SessionRunner {
+    let instructions = ProjectInstructions::new(open_project.project().state_dir());
     let runner = runner
         .clock(Arc::new(VirtualClock::new()))
         .instructions(Arc::new(instructions))
@@ -136,17 +139,17 @@ async fn run_once(runner: SessionRunnerBuilder, ground: &OpenProject) -> Session
 async fn each_run_of_a_runner_compares_the_ledger_with_the_journal_as_it_is_then() {
     let project = planned();
     let idles = SessionScript::new("idles").says("ok").ends();
-    let first = ground(&project).await;
+    let first = open_project(&project).await;
     let agents = Arc::new(ScriptedBackend::new([idles]));
     run_once(first.start(agents).expect("writable"), &first).await;
     drop(first);
-    let ground = ground(&project).await;
+    let open_project = open_project(&project).await;
     let passes = SessionScript::new("passes")
         .uses_tool("mcp__autonoe__set_status", passed("A"))
         .uses_tool("mcp__autonoe__set_status", passed("B"))
         .ends();
     let agents = Arc::new(ScriptedBackend::new([passes]));
-    let runner = run_once(ground.start(agents).expect("writable"), &ground).await;
+    let runner = run_once(open_project.start(agents).expect("writable"), &open_project).await;
 
     let second = runner.run(&RunControl::new()).await;
 
@@ -202,8 +205,8 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
 #[tokio::test]
 async fn an_unchanged_ledger_is_read_while_another_process_keeps_the_write_lock() {
     let project = planned();
-    let ground = ground(&project).await;
-    let open = open(&ground).await;
+    let open_project = open_project(&project).await;
+    let open = open(&open_project).await;
     let lock = project.project().state_dir().join("status.lock");
     let lock = File::options().append(true).open(lock).expect("there");
     lock.lock().expect("it is free");

@@ -111,7 +111,7 @@ const HOLD: &str = "AUTONOE_TEST_HOLD_LOCK";
 
 /// Runs in another process: acquires the lock, starts an agent that inherits it, and waits.
 #[test]
-fn holds_the_lock_when_it_is_told_to() {
+fn child_process_holds_the_lock() {
     let Some(dir) = std::env::var_os(HOLD) else {
         return;
     };
@@ -130,7 +130,7 @@ fn holds_the_lock_when_it_is_told_to() {
 fn start_holder(project: &Project) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
         .args([
-            "project::lock::holds_the_lock_when_it_is_told_to",
+            "project::lock::child_process_holds_the_lock",
             "--exact",
             "--nocapture",
         ])

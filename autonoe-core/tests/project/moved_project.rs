@@ -180,7 +180,7 @@ fn assert_clear(what: &str, report: &RunReport, expected: &str, folder: &TempDir
 
 // Shows: beyond/project-that-is-moved-removed
 #[tokio::test(start_paused = true)]
-async fn what_happens_in_a_session_ends_the_run_when_it_is_over() {
+async fn project_lost_during_a_session_ends_the_run() {
     for (what, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
         let second = SessionScript::new("goes on").does(mishap).says("ok").ends();
@@ -224,7 +224,7 @@ async fn a_session_whose_changes_cannot_be_written_down_is_stopped_before_it_cha
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happens_between_two_sessions_starts_no_other_one() {
+async fn project_lost_between_sessions_starts_no_session() {
     for (what, mishap, expected) in FOLDER.into_iter().chain(JOURNAL) {
         let folder = tempfile::tempdir().expect("a folder");
 

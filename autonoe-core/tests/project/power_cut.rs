@@ -148,7 +148,7 @@ impl Generation {
 
 /// Runs in a process with its own mount namespace.
 #[test]
-fn cuts_the_power_once_when_it_is_told_to() {
+fn child_process_cuts_power_once() {
     if std::env::var_os(OWN_MOUNTS).is_none() {
         return;
     }
@@ -162,7 +162,7 @@ fn cuts_the_power_once_when_it_is_told_to() {
 
 /// Runs in a process with its own mount namespace.
 #[tokio::test]
-async fn cuts_the_power_when_it_is_told_to() {
+async fn child_process_cuts_power_repeatedly() {
     const ROUNDS_PER_FILE_SYSTEM: usize = 6;
     if std::env::var_os(OWN_MOUNTS).is_none() {
         return;
@@ -195,10 +195,8 @@ async fn cuts_the_power_when_it_is_told_to() {
 }
 
 #[test]
-fn what_was_acknowledged_survives_power_cuts() {
-    if let Err(reason) =
-        with_own_mounts("project::power_cut::cuts_the_power_once_when_it_is_told_to")
-    {
+fn acknowledged_writes_survive_power_cuts() {
+    if let Err(reason) = with_own_mounts("project::power_cut::child_process_cuts_power_once") {
         let sentence =
             format!("power cuts need root, a loop device, mkfs.ext4 and python3: {reason}");
         assert!(rounds().is_none(), "{sentence}");
@@ -207,7 +205,7 @@ fn what_was_acknowledged_survives_power_cuts() {
         return;
     }
 
-    let output = with_own_mounts("project::power_cut::cuts_the_power_when_it_is_told_to");
+    let output = with_own_mounts("project::power_cut::child_process_cuts_power_repeatedly");
 
     let output = output.unwrap_or_else(|reason| panic!("{reason}"));
     let figures = output.lines().find(|line| line.starts_with(FIGURES));

@@ -179,7 +179,7 @@ fn another_running_run_is_reported() {
 }
 
 #[test]
-fn what_would_keep_a_run_from_starting_is_an_error() {
+fn preview_reports_errors_that_prevent_a_run() {
     for (project, is_expected) in [
         (
             TempProject::new().spec("# Shop").status("{"),

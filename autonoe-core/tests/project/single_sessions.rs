@@ -90,7 +90,7 @@ async fn the_gate_of_a_single_session_is_that_of_a_run() {
 #[tokio::test(start_paused = true)]
 async fn a_single_session_does_not_start_while_a_run_holds_the_lock() {
     let project = TempProject::new();
-    let ground = OpenProject::options(project.project()).open().await;
+    let open_project = OpenProject::options(project.project()).open().await;
 
     let refused = OpenProject::options(project.project()).sessions(ScriptedBackend::new([]));
 
@@ -101,5 +101,5 @@ async fn a_single_session_does_not_start_while_a_run_holds_the_lock() {
         ),
         "the run lock is held"
     );
-    drop(ground);
+    drop(open_project);
 }

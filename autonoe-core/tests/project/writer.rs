@@ -26,13 +26,11 @@ const DIR: &str = "AUTONOE_TEST_WRITER_DIR";
 const NAME: &str = "AUTONOE_TEST_WRITER_NAME";
 
 /// The tasks of a writer, by the names of the tests that perform them.
-pub(crate) const CREATES_DELIVERABLES: &str =
-    "project::writer::creates_deliverables_when_it_is_told_to";
-pub(crate) const APPENDS_TO_THE_JOURNAL: &str =
-    "project::writer::appends_to_the_journal_when_it_is_told_to";
+pub(crate) const CREATES_DELIVERABLES: &str = "project::writer::child_process_creates_deliverables";
+pub(crate) const APPENDS_TO_THE_JOURNAL: &str = "project::writer::child_process_appends_to_journal";
 
 pub(crate) const APPENDS_TO_A_SHARED_LOG: &str =
-    "project::writer::appends_to_a_shared_log_when_it_is_told_to";
+    "project::writer::child_process_appends_to_shared_log";
 
 /// An entry of a log that several writers share.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,13 +75,13 @@ fn print_id(id: &str) {
 /// Runs in another process: creates deliverables one after another and prints each one to standard
 /// output once the tool has created it.
 #[test]
-fn creates_deliverables_when_it_is_told_to() {
+fn child_process_creates_deliverables() {
     let Some((project, name)) = writer_task() else {
         return;
     };
     let repository = FileDeliverableRepository::open(&project).expect("writable");
-    let book = LedgerStore::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+    let store = LedgerStore::new(Arc::new(repository), Arc::new(SystemClock), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime");
@@ -113,7 +111,7 @@ fn creates_deliverables_when_it_is_told_to() {
 /// Runs in another process: appends numbered lines and prints the synced ones, every third one,
 /// until a line cannot be written.
 #[test]
-fn appends_to_the_journal_when_it_is_told_to() {
+fn child_process_appends_to_journal() {
     let Some((project, name)) = writer_task() else {
         return;
     };
@@ -142,7 +140,7 @@ fn appends_to_the_journal_when_it_is_told_to() {
 /// Runs in another process: appends entries to a log that other processes append to, and prints
 /// them, until one cannot be written.
 #[test]
-fn appends_to_a_shared_log_when_it_is_told_to() {
+fn child_process_appends_to_shared_log() {
     let Some((project, name)) = writer_task() else {
         return;
     };

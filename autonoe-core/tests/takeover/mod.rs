@@ -26,14 +26,15 @@ const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 /// Longer than anything here takes, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-async fn create(book: &LedgerStore, id: &str) -> Result<(), UpdateError> {
+async fn create(store: &LedgerStore, id: &str) -> Result<(), UpdateError> {
     let id = DeliverableId::new(id).expect("an id");
-    book.update(|state, today| {
-        let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
-        state.ledger.create([item], today)?;
-        Ok(())
-    })
-    .await
+    store
+        .update(|state, today| {
+            let item = Deliverable::new(id.clone(), "a thing", ["it works"])?;
+            state.ledger.create([item], today)?;
+            Ok(())
+        })
+        .await
 }
 
 fn runtime() -> Runtime {
@@ -50,19 +51,19 @@ fn repository(project: &Project) -> Arc<dyn DeliverableRepository> {
 
 /// Runs in another process: writes until it cannot, and prints each write and the end.
 #[test]
-fn writes_until_it_is_overtaken_when_it_is_told_to() {
+fn child_process_writes_until_overtaken() {
     let (Some(dir), Ok(epoch)) = (std::env::var_os(DIR), std::env::var(EPOCH)) else {
         return;
     };
     let project = Project::find(dir.as_ref(), None).expect("it is there");
     let epoch = Epoch(epoch.parse().expect("a number"));
-    let book = LedgerStore::new(repository(&project), Arc::new(SystemClock), epoch);
+    let store = LedgerStore::new(repository(&project), Arc::new(SystemClock), epoch);
     let runtime = runtime();
     let mut out = std::io::stdout().lock();
     for number in 0.. {
         let id = format!("OLD-{number}");
         let begun = Instant::now();
-        match runtime.block_on(create(&book, &id)) {
+        match runtime.block_on(create(&store, &id)) {
             Ok(()) => writeln!(out, "done {id}").expect("somebody listens"),
             // The new owner saves concurrently; that is no loss.
             Err(UpdateError::Repository(error)) if error.is_retryable() => {}
@@ -88,7 +89,7 @@ impl Writer {
     fn start(project: &Project, epoch: Epoch) -> Self {
         let mut process = Command::new(std::env::current_exe().expect("this program"))
             .args([
-                "takeover::writes_until_it_is_overtaken_when_it_is_told_to",
+                "takeover::child_process_writes_until_overtaken",
                 "--exact",
                 "--nocapture",
             ])
@@ -215,8 +216,12 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     }
     let taken = runtime.block_on(async { tokio::time::timeout(DEADLINE, taking).await });
     let taken = taken.expect("the takeover ends").expect("no panic");
-    let (book, found) = taken.expect("one of the tries succeeds");
-    let write = |id: &str| runtime.block_on(create(&book, id)).expect("it is ours now");
+    let (store, found) = taken.expect("one of the tries succeeds");
+    let write = |id: &str| {
+        runtime
+            .block_on(create(&store, id))
+            .expect("it is ours now")
+    };
     write("NEW-0");
     old.signal("-CONT");
     write("NEW-1");
@@ -229,7 +234,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
         "round {number}"
     );
     let state = runtime
-        .block_on(book.read())
+        .block_on(store.read())
         .expect("readable")
         .expect("saved");
     let (new, old): (Vec<_>, Vec<_>) = state
@@ -254,7 +259,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
 }
 
 #[test]
-fn who_was_overtaken_while_it_was_stopped_writes_nothing_more_and_ends() {
+fn stopped_writer_writes_nothing_after_takeover() {
     let rounds: u64 = std::env::var(ROUNDS)
         .ok()
         .and_then(|text| text.parse().ok())

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_gone() {
+    fn control_characters_are_neutralized() {
         for (text, shown) in [
             ("plain ü 日本", "plain ü 日本"),
             ("\u{1b}[2Jgone", " [2Jgone"),

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_mean_what_the_documentation_says() {
+    fn requests_map_to_documented_routes() {
         let act = |member: &str, verb| {
             let member = member.into();
             Ok(Route::Act { member, verb })

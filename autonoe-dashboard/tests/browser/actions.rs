@@ -65,7 +65,7 @@ async fn a_kill_asks_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_is_told_what_was_written() {
+async fn instruction_text_reaches_the_fleet() {
     let mut setting = Fixture::seen(fleet()).await;
     let text = "Use \"postgres\" <b>ü</b>";
 
@@ -85,7 +85,7 @@ async fn an_agent_is_told_what_was_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_refused_is_said_and_what_makes_no_sense_is_not_offered() {
+async fn refused_actions_show_errors_and_invalid_ones_are_hidden() {
     let mut setting = Fixture::seen(fleet()).await;
     let offered =
         |label: &str| format!("!document.querySelector(\"[aria-label='{label}']\").hidden");

@@ -102,7 +102,7 @@ async fn the_page_shows_the_question_of_an_agent_until_it_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_reads_the_secret_in_the_address_or_by_a_script() {
+async fn secret_is_hidden_from_address_and_scripts() {
     let mut setting = Fixture::seen(fleet()).await;
 
     let address = setting.address();

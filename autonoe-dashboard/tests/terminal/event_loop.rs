@@ -26,7 +26,7 @@ async fn a_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_asks_for_arrives_and_the_view_closes() {
+async fn key_presses_send_intents_until_quit() {
     let feed = DashboardFeed::new(fleet());
     let (intents, mut asked) = mpsc::channel(4);
     let (keys, inputs) = unbounded();
@@ -102,7 +102,7 @@ async fn a_feed_that_is_gone_leaves_the_last_snapshot() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_view_says_when_nobody_carries_out_what_is_asked_for() {
+async fn undelivered_intents_show_a_message() {
     for (room, taker, said) in [
         (1, true, "too many requests"),
         (4, false, "the fleet accepts no more requests"),

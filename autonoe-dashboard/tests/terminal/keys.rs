@@ -107,7 +107,7 @@ fn a_member_that_asks_is_resumed_without_an_answer() {
 }
 
 #[test]
-fn the_last_line_says_why_nothing_was_asked_for() {
+fn status_line_shows_result_of_last_action() {
     let fleet = fleet();
     for (keys, said) in [
         (&[Key::Char('r')][..], "cannot resume api: it is running"),

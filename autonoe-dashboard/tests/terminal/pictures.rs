@@ -93,7 +93,7 @@ fn a_kill_is_asked_for_over_everything_else() {
 }
 
 #[test]
-fn a_fleet_without_members_says_so_in_its_figures() {
+fn empty_fleet_is_rendered() {
     insta::assert_snapshot!(picture(&Dashboard::new("Nothing", "race"), &[], (60, 10)));
 }
 
@@ -112,7 +112,7 @@ fn of_many_members_the_selected_one_is_always_seen() {
 }
 
 #[test]
-fn what_agents_write_cannot_command_the_terminal() {
+fn agent_text_cannot_control_the_terminal() {
     let mut fleet = fleet();
     for member in &mut fleet.members {
         member.id = format!("{} {EVIL}", member.id).into();

@@ -45,7 +45,7 @@ impl Window {
             .expect("a terminal");
         let mut command = CommandBuilder::new(std::env::current_exe().expect("this program"));
         command.args([
-            "terminal::real::shows_a_fleet_when_it_is_told_to",
+            "terminal::real::child_process_shows_a_fleet",
             "--exact",
             "--nocapture",
         ]);
@@ -128,7 +128,7 @@ impl Drop for Window {
 }
 
 #[test]
-fn a_person_looks_asks_and_leaves_the_terminal_as_it_was() {
+fn terminal_session_sends_intent_and_restores_screen() {
     let mut window = Window::open();
 
     window.until_shown("Build the shop");
@@ -171,7 +171,7 @@ fn a_terminal_that_grows_is_filled_and_control_c_leaves() {
 
 /// Program in the terminal, if this process was started as one.
 #[test]
-fn shows_a_fleet_when_it_is_told_to() {
+fn child_process_shows_a_fleet() {
     if std::env::var_os(PROGRAM).is_none() {
         return;
     }

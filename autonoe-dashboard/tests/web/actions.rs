@@ -5,7 +5,7 @@ use autonoe_dashboard::{FleetAction, FleetIntent};
 use crate::web::fixture::Fixture;
 
 #[tokio::test]
-async fn what_is_asked_for_arrives_and_is_confirmed_as_taken() {
+async fn accepted_actions_are_delivered_and_confirmed() {
     let mut setting = Fixture::new().await;
     let told = FleetAction::Instruct {
         text: "Use \"postgres\"\nplease".to_owned(),
@@ -111,7 +111,7 @@ async fn bodies_that_do_not_fit_are_refused() {
 }
 
 #[tokio::test]
-async fn what_nobody_takes_is_not_confirmed() {
+async fn undelivered_actions_are_answered_with_503() {
     let mut setting = Fixture::new().await;
     for expected in [202, 202, 503] {
         let answer = setting

@@ -147,7 +147,7 @@ async fn connections_without_the_token_are_closed_soon() {
 }
 
 #[tokio::test]
-async fn connections_with_the_token_beyond_the_limit_are_told_so() {
+async fn authenticated_connection_above_limit_gets_503() {
     let mut limits = ServeLimits::default();
     limits.connections = 1;
     let setting = Fixture::within(limits).await;

@@ -39,7 +39,7 @@ fn validator(name: &str) -> jsonschema::Validator {
 }
 
 #[test]
-fn a_snapshot_is_what_its_schema_says_and_comes_back_whole() {
+fn snapshot_matches_schema_and_round_trips() {
     let json = serde_json::to_value(fleet()).expect("it serialises");
 
     assert!(validator("dashboard").is_valid(&json), "{json:#}");
@@ -66,7 +66,7 @@ fn a_snapshot_is_what_its_schema_says_and_comes_back_whole() {
 }
 
 #[test]
-fn an_intent_is_what_its_schema_says() {
+fn intent_matches_schema_and_round_trips() {
     for (action, expected) in [
         (
             FleetAction::Pause,

@@ -78,7 +78,7 @@ impl DashboardSource for Watched {
 }
 
 #[tokio::test]
-async fn when_no_more_snapshots_come_the_page_hears_so_and_the_last_one_stays() {
+async fn end_event_is_sent_and_last_snapshot_stays() {
     let mut limits = ServeLimits::default();
     limits.heartbeat = Duration::from_millis(20);
     let mut setting = Fixture::within(limits.clone()).await;

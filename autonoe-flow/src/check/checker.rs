@@ -168,7 +168,7 @@ fn listed(words: &[&str]) -> String {
 pub struct ToolOutcome {
     /// The name of the tool, as the backend spells it.
     pub tool: String,
-    /// How the call ended.
+    /// Outcome of the call.
     pub outcome: ActionOutcome,
     /// The input as JSON, possibly shortened. It is recorded for steps that a model judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -155,7 +155,7 @@ pub struct KeywordCheck {
     pub on_fail: OnFail,
 }
 
-/// How many of several keywords a text must contain.
+/// Number of keywords that a text must contain: any or all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeywordMode {

@@ -25,7 +25,7 @@ pub struct Escalation {
     /// The method of notification.
     #[serde(default)]
     pub notification_method: NotificationMethod,
-    /// How the flow continues after the escalation.
+    /// Continuation of the flow after the escalation.
     #[serde(default)]
     pub return_flow: ReturnFlow,
     /// The name of the key that signs notifications of a webhook. The key itself is not in this file.
@@ -46,7 +46,7 @@ pub enum NotificationMethod {
     Log,
 }
 
-/// How a flow continues after an escalation.
+/// Continuation of a flow after an escalation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReturnFlow {

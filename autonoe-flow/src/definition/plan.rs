@@ -160,7 +160,7 @@ mod tests {
 
     // Shows: flows/retry/on-exhausted
     #[test]
-    fn what_comes_after_the_last_try_follows_the_policy() {
+    fn after_failure_follows_the_policy() {
         let escalation = json!({"escalateTo": "lead"});
         for (step, after) in [
             (json!({}), AfterFailure::Error),

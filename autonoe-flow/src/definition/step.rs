@@ -98,7 +98,7 @@ pub struct WorkStep {
     /// The steps of type `subStep` that run in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sub_steps: Vec<StepId>,
-    /// How the sub-steps run: one after the other.
+    /// Order of the sub-steps: one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Sequential>,
     /// The check of the step. Without one, the step passes when the agent finishes its turn.

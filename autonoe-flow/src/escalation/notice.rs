@@ -43,7 +43,7 @@ pub struct Notice {
     pub iteration: u64,
     /// The reason of the failure.
     pub failure: NoticeFailure,
-    /// How the flow continues.
+    /// Continuation of the flow.
     pub return_flow: ReturnFlow,
     /// The time of the failure.
     pub at: Timestamp,

@@ -30,7 +30,7 @@ pub struct ImportedFlow {
     pub name: FlowName,
     /// The content of each file, by its path relative to the folder of the flow.
     pub files: BTreeMap<PathBuf, String>,
-    /// What was changed and dropped, in the order of the files.
+    /// Changed and dropped parts, in the order of the files.
     pub notes: Vec<ImportNote>,
     agent: Map<String, Value>,
 }

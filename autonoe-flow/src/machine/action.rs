@@ -130,8 +130,8 @@ pub struct CompletionOrder {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NotifyOrder {
-    /// When the step failed for good. It stays the same when the notification is repeated after a
-    /// crash.
+    /// Time of the final failure of the step. It stays the same when the notification is repeated
+    /// after a crash.
     pub failed_at: Timestamp,
     /// The number of iterations so far.
     pub iteration: u64,
@@ -162,7 +162,7 @@ pub enum FlowWait {
     Notification,
 }
 
-/// How a flow ended, or why it stopped.
+/// End of a flow, or the reason for its stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "end",

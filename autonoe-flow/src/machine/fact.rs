@@ -204,7 +204,7 @@ pub struct CheckVerdict {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CompletionVerdict {
-    /// Why the flow is complete; `None` if it is not.
+    /// Reason for the completion; `None` if the flow is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<String>,
     /// The result of each condition of a composite, by its name.

@@ -31,7 +31,7 @@ pub(super) struct Frame {
     pub(super) actions: Vec<ToolOutcome>,
 }
 
-/// Why a step runs.
+/// Reason for running a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FrameRole {
@@ -49,7 +49,7 @@ pub(super) enum FrameRole {
 pub(super) struct EscalationCall {
     pub(super) by: StepId,
     pub(super) visit: u32,
-    /// When the step failed.
+    /// Time of the failure.
     pub(super) at: Timestamp,
     pub(super) failure: FlowFailure,
     pub(super) then: ReturnFlow,

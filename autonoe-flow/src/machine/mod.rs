@@ -148,13 +148,13 @@ struct PendingNotification {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CompletionQuery {
-    /// How the flow continues if it is not complete.
+    /// Continuation of a flow that is not complete.
     then: AfterCompletion,
     /// The number of retries after errors.
     retry: u32,
 }
 
-/// How the flow continues if it is not complete.
+/// Continuation of a flow that is not complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum AfterCompletion {

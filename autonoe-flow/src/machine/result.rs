@@ -19,7 +19,7 @@ pub struct FlowResult {
     pub run: RunId,
     /// The flow.
     pub flow: FlowName,
-    /// How it ended.
+    /// Its outcome.
     #[serde(flatten)]
     pub end: FlowEnd,
     /// The summaries of the iterations.

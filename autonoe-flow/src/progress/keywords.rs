@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_stands_in_a_text_as_it_is_spelled_and_by_itself() {
+    fn keyword_matches_exact_whole_words() {
         for (word, text, stands) in [
             ("DONE", "DONE", true),
             ("DONE", "It is **DONE**!", true),
@@ -109,7 +109,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_found_is_in_the_text(word in ".{0,4}", text in ".{0,40}") {
+        fn matched_word_occurs_in_the_text(word in ".{0,4}", text in ".{0,40}") {
             prop_assert!(!contains_word(&word, &text) || text.contains(&word));
         }
     }

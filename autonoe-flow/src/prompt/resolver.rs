@@ -58,7 +58,7 @@ pub struct ResolvedPrompt {
     pub text: String,
     /// The file, relative to the folder of the flow.
     pub file: PathBuf,
-    /// Where it was found.
+    /// Place where it was found.
     pub origin: PromptOrigin,
     /// Variables without a value, which are left unchanged in the text.
     pub undefined: BTreeSet<VariableName>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::definition::{PromptPaths, PromptRef};
 
-/// Where a prompt was found.
+/// Place where a prompt was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PromptOrigin {

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_like_a_variable_must_be_one() {
+    fn malformed_variable_is_an_error() {
         for (text, message) in [
             ("a\nb {uv-x", "line 2: `{uv-` has no `}` on its line"),
             ("{uv-x\n}", "line 1: `{uv-` has no `}` on its line"),

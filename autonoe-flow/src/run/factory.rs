@@ -133,8 +133,8 @@ fn reads_ledger(completion: &Completion) -> bool {
 pub(super) struct LazyLedger(Arc<OnceLock<LedgerStore>>);
 
 impl LazyLedger {
-    pub(super) fn open(&self, book: &LedgerStore) {
-        let _ = self.0.set(book.clone());
+    pub(super) fn open(&self, store: &LedgerStore) {
+        let _ = self.0.set(store.clone());
     }
 }
 
@@ -142,7 +142,7 @@ impl LazyLedger {
 impl LedgerSource for LazyLedger {
     async fn ledger(&self) -> Result<Option<Ledger>, Box<dyn std::error::Error + Send + Sync>> {
         match self.0.get() {
-            Some(book) => LedgerSource::ledger(book).await,
+            Some(store) => LedgerSource::ledger(store).await,
             None => Err("the ledger is not open yet".into()),
         }
     }

@@ -132,8 +132,8 @@ impl Flow<Created> {
             }
         };
         let open = opened.map_err(not_opened)?;
-        if let Some(book) = open.book() {
-            parts.ledger.open(book);
+        if let Some(store) = open.book() {
+            parts.ledger.open(store);
         }
         Ok(Flow {
             state: Started {

@@ -199,7 +199,7 @@ impl FlowRun {
     /// The flow could not start: another run is in progress, a file of the project is invalid, a
     /// dependency of the definition is missing, or the interrupted flow is not the one to resume.
     pub async fn run(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
-        let ground = OpenProject::options(&self.project)
+        let open_project = OpenProject::options(&self.project)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
             .clock(self.clock.clone())
@@ -207,13 +207,13 @@ impl FlowRun {
             .await?;
         let name = &self.flow.definition().agent().name;
         let recorded = match self.on_broken_off {
-            OnInterrupted::Resume => ground.journal().interrupted_flow(),
+            OnInterrupted::Resume => open_project.journal().interrupted_flow(),
             OnInterrupted::StartNew => None,
         };
         let recorded = recorded.filter(|recorded| recorded.start.flow == name.as_str());
         let builder = match &recorded {
-            Some(_) => ground.resume(self.agents)?,
-            None => ground.start(self.agents)?,
+            Some(_) => open_project.resume(self.agents)?,
+            None => open_project.start(self.agents)?,
         };
         let conversations = self.project.conversations_dir().join("flow");
         let builder = builder.conversations(&conversations);
@@ -239,7 +239,7 @@ impl FlowRun {
             remove(&conversations);
         }
         // The lock is released last.
-        drop(ground);
+        drop(open_project);
         Ok(result)
     }
 }

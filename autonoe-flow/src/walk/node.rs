@@ -112,7 +112,7 @@ fn way(
     }
 }
 
-/// What happened: iterations, checks, reached phases, and whether the agent answered.
+/// Counts of iterations and checks, reached phases, and whether the agent answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VisitCounts {
     pub(super) iterations: u64,

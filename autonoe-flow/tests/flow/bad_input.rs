@@ -31,17 +31,17 @@ fn every_violation(file: &str) -> String {
 }
 
 #[test]
-fn every_violation_of_the_schema_of_an_agent_is_told_to_be_read() {
+fn agent_schema_violations_match_snapshot() {
     insta::assert_snapshot!(every_violation(AGENT_FILE));
 }
 
 #[test]
-fn every_violation_of_the_schema_of_steps_is_told_to_be_read() {
+fn steps_schema_violations_match_snapshot() {
     insta::assert_snapshot!(every_violation(REGISTRY));
 }
 
 #[test]
-fn texts_that_are_not_what_they_must_be_are_told_with_their_place() {
+fn malformed_files_are_reported_with_position() {
     let folder = Folder::new();
     let mut listed = String::new();
     for (what, file, text) in [

@@ -86,7 +86,7 @@ async fn a_command_that_takes_too_long_is_killed_with_all_that_it_started() {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_in_the_background_is_killed_too() {
+async fn background_processes_are_killed_with_the_command() {
     let folder = tempfile::tempdir().expect("a folder");
 
     let end = commands(folder.path())

@@ -92,7 +92,7 @@ async fn a_check_updates_and_the_queries_only_read() {
 }
 
 #[tokio::test]
-async fn each_condition_holds_from_its_moment_on_and_says_why() {
+async fn each_condition_completes_with_a_reason() {
     type Note = fn(&mut FlowProgress);
     let done = || Signal::new("done");
     let cases: &[(&str, Value, &[Note], Note, &str)] = &[
@@ -206,7 +206,7 @@ async fn a_state_outside_is_asked_anew_each_time() {
 }
 
 #[tokio::test]
-async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
+async fn command_exit_code_decides_external_state() {
     let folder = tempfile::tempdir().expect("a folder");
     let commands = ProcessCommands::unconfined(folder.path()).env("PATH", "/usr/bin:/bin");
     let needed = needed().with_commands(Arc::new(commands));
@@ -243,23 +243,24 @@ async fn a_command_says_by_its_exit_code_whether_a_state_is_reached() {
 
 async fn ledger(statuses: &[(&str, DeliverableStatus)]) -> LedgerStore {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::open_shared(repository, Arc::new(SystemClock))
+    let store = LedgerStore::open_shared(repository, Arc::new(SystemClock))
         .await
         .expect("readable");
     for (id, status) in statuses {
         let id = DeliverableId::new(*id).expect("an id");
-        book.update(|state, today| {
-            let new = Deliverable::new(id.clone(), "Something", ["it works"])?;
-            state.ledger.create([new], today)?;
-            match status {
-                DeliverableStatus::Pending => Ok(()),
-                status => state.ledger.set_status(&id, *status, today).map(|_| ()),
-            }
-        })
-        .await
-        .expect("legal");
+        store
+            .update(|state, today| {
+                let new = Deliverable::new(id.clone(), "Something", ["it works"])?;
+                state.ledger.create([new], today)?;
+                match status {
+                    DeliverableStatus::Pending => Ok(()),
+                    status => state.ledger.set_status(&id, *status, today).map(|_| ()),
+                }
+            })
+            .await
+            .expect("legal");
     }
-    book
+    store
 }
 
 #[tokio::test]
@@ -281,8 +282,8 @@ async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
             true,
         ),
     ] {
-        let book = ledger(statuses).await;
-        let needed = needed().with_ledger(Arc::new(book));
+        let store = ledger(statuses).await;
+        let needed = needed().with_ledger(Arc::new(store));
         let wanted = completion("deliverables", config.clone());
         let mut handler = build_completion(&wanted, &needed).expect("there is a ledger");
 
@@ -296,7 +297,7 @@ async fn deliverables_are_complete_when_those_that_are_wanted_have_passed() {
 }
 
 #[test]
-fn what_a_condition_names_and_is_not_there_is_an_error_with_its_name() {
+fn missing_dependency_of_condition_is_named() {
     let known = ExternalStates::default().with("released", probe_fn(|| true));
     let needed = needed().with_states(known);
     for (kind, config, name) in [

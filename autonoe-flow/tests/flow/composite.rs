@@ -16,23 +16,24 @@ use crate::completion::{check_completion, completion, needed, one_iteration};
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The answer of a condition: whether it holds, or an error.
-type Says = Result<bool, ()>;
+type ConditionAnswer = Result<bool, ()>;
 
 /// A condition: an external state with its answers in each round, or several conditions.
 #[derive(Clone, Debug)]
 enum Node {
-    State { says: Vec<Says> },
+    State { answers: Vec<ConditionAnswer> },
     Several { all: bool, parts: Vec<Node> },
 }
 
 const ROUNDS: usize = 4;
 
-fn says() -> impl Strategy<Value = Says> {
+fn condition_answer() -> impl Strategy<Value = ConditionAnswer> {
     prop_oneof![5 => Just(Ok(false)), 5 => Just(Ok(true)), 1 => Just(Err(()))]
 }
 
 fn several() -> impl Strategy<Value = Node> {
-    let state = prop::collection::vec(says(), ROUNDS).prop_map(|says| Node::State { says });
+    let state = prop::collection::vec(condition_answer(), ROUNDS)
+        .prop_map(|answers| Node::State { answers });
     let parts = state.prop_recursive(2, 12, 4, |inner| {
         (any::<bool>(), prop::collection::vec(inner, 1..4))
             .prop_map(|(all, parts)| Node::Several { all, parts })
@@ -65,21 +66,21 @@ impl Node {
     fn register(
         &self,
         name: &str,
-        stage: &Arc<Stage>,
+        probe_log: &Arc<ProbeLog>,
         mut states: ExternalStates,
     ) -> ExternalStates {
         match self {
-            Self::State { says } => {
+            Self::State { answers } => {
                 let probe = Scripted {
                     name: name.to_owned(),
-                    says: says.clone(),
-                    stage: Arc::clone(stage),
+                    answers: answers.clone(),
+                    probe_log: Arc::clone(probe_log),
                 };
                 states.with(name, Arc::new(probe))
             }
             Self::Several { parts, .. } => {
                 for (index, part) in parts.iter().enumerate() {
-                    states = part.register(&under(name, index), stage, states);
+                    states = part.register(&under(name, index), probe_log, states);
                 }
                 states
             }
@@ -92,18 +93,18 @@ impl Node {
         name: &str,
         round: usize,
         asked: &mut Vec<String>,
-        stand: &mut Stand,
-    ) -> Says {
-        stand.insert(name.to_owned(), false);
+        condition_states: &mut ConditionStates,
+    ) -> ConditionAnswer {
+        condition_states.insert(name.to_owned(), false);
         let holds = match self {
-            Self::State { says } => {
+            Self::State { answers } => {
                 asked.push(name.to_owned());
-                says[round]?
+                answers[round]?
             }
             Self::Several { all: true, parts } => {
                 let mut holds = true;
                 for (index, part) in parts.iter().enumerate() {
-                    holds &= part.evaluate(&under(name, index), round, asked, stand)?;
+                    holds &= part.evaluate(&under(name, index), round, asked, condition_states)?;
                 }
                 holds
             }
@@ -113,27 +114,27 @@ impl Node {
                     if found {
                         Ok(true)
                     } else {
-                        part.evaluate(&under(name, index), round, asked, stand)
+                        part.evaluate(&under(name, index), round, asked, condition_states)
                     }
                 })?
             }
         };
-        stand.insert(name.to_owned(), holds);
+        condition_states.insert(name.to_owned(), holds);
         Ok(holds)
     }
 
     /// The state of every nested condition is `false` before it is checked.
-    fn unasked(&self, name: &str, stand: &mut Stand) {
-        stand.insert(name.to_owned(), false);
+    fn add_unchecked(&self, name: &str, condition_states: &mut ConditionStates) {
+        condition_states.insert(name.to_owned(), false);
         if let Self::Several { parts, .. } = self {
             for (index, part) in parts.iter().enumerate() {
-                part.unasked(&under(name, index), stand);
+                part.add_unchecked(&under(name, index), condition_states);
             }
         }
     }
 }
 
-type Stand = BTreeMap<String, bool>;
+type ConditionStates = BTreeMap<String, bool>;
 
 fn under(name: &str, index: usize) -> String {
     match name {
@@ -144,32 +145,32 @@ fn under(name: &str, index: usize) -> String {
 
 /// The current round, and the conditions that were checked in it.
 #[derive(Default)]
-struct Stage {
+struct ProbeLog {
     round: AtomicUsize,
     asked: Mutex<Vec<String>>,
 }
 
 struct Scripted {
     name: String,
-    says: Vec<Says>,
-    stage: Arc<Stage>,
+    answers: Vec<ConditionAnswer>,
+    probe_log: Arc<ProbeLog>,
 }
 
 #[async_trait::async_trait]
 impl StateProbe for Scripted {
     async fn is_reached(&self) -> Result<bool, BoxError> {
-        self.stage
+        self.probe_log
             .asked
             .lock()
             .expect("no panic")
             .push(self.name.clone());
-        let round = self.stage.round.load(Ordering::SeqCst);
-        self.says[round].map_err(|()| "it cannot tell".into())
+        let round = self.probe_log.round.load(Ordering::SeqCst);
+        self.answers[round].map_err(|()| "it cannot tell".into())
     }
 }
 
-fn with_states(node: &Node, stage: &Arc<Stage>) -> CompletionDependencies {
-    needed().with_states(node.register("", stage, ExternalStates::default()))
+fn with_states(node: &Node, probe_log: &Arc<ProbeLog>) -> CompletionDependencies {
+    needed().with_states(node.register("", probe_log, ExternalStates::default()))
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -183,22 +184,22 @@ proptest! {
 
     #[test]
     fn several_conditions_are_asked_in_order_with_short_circuit_and_each_has_a_state(node in several()) {
-        let stage = Arc::new(Stage::default());
+        let probe_log = Arc::new(ProbeLog::default());
         let composite = completion("composite", node.config(""));
-        let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
-        let mut stand = Stand::new();
-        node.unasked("", &mut stand);
+        let mut handler = build_completion(&composite, &with_states(&node, &probe_log)).expect("all there");
+        let mut condition_states = ConditionStates::new();
+        node.add_unchecked("", &mut condition_states);
 
         for round in 0..ROUNDS {
-            stage.round.store(round, Ordering::SeqCst);
-            stage.asked.lock().expect("no panic").clear();
+            probe_log.round.store(round, Ordering::SeqCst);
+            probe_log.asked.lock().expect("no panic").clear();
             let mut expected = Vec::new();
-            let says = node.evaluate("", round, &mut expected, &mut stand);
+            let answers = node.evaluate("", round, &mut expected, &mut condition_states);
 
             let found = runtime().block_on(check_completion(handler.as_mut(), &one_iteration()));
 
-            prop_assert_eq!(&*stage.asked.lock().expect("no panic"), &expected);
-            match (says, found) {
+            prop_assert_eq!(&*probe_log.asked.lock().expect("no panic"), &expected);
+            match (answers, found) {
                 (Ok(holds), Ok(_)) => {
                     prop_assert_eq!(handler.is_complete(), holds);
                     prop_assert_eq!(handler.reason().is_empty(), !holds);
@@ -207,33 +208,36 @@ proptest! {
                     prop_assert_eq!(error.kind(), FlowErrorKind::CompletionCheck);
                     prop_assert!(!handler.is_complete());
                 }
-                (says, found) => prop_assert!(false, "{:?} and {:?}", says, found),
+                (answers, found) => prop_assert!(false, "{:?} and {:?}", answers, found),
             }
             let mut states = handler.condition_states();
             states.insert(String::new(), handler.is_complete());
-            prop_assert_eq!(&states, &stand);
+            prop_assert_eq!(&states, &condition_states);
         }
     }
 }
 
-fn states(says: &[Says]) -> Vec<Node> {
-    let states = says.iter().map(|&says| Node::State { says: vec![says] });
+fn states(answers: &[ConditionAnswer]) -> Vec<Node> {
+    let states = answers.iter().map(|&answers| Node::State {
+        answers: vec![answers],
+    });
     states.collect()
 }
 
 /// Checks once. Returns the checked conditions, the result, and the states.
-fn once(all: bool, says: &[Says]) -> (Vec<String>, bool, Vec<bool>) {
+fn once(all: bool, answers: &[ConditionAnswer]) -> (Vec<String>, bool, Vec<bool>) {
     let node = Node::Several {
         all,
-        parts: states(says),
+        parts: states(answers),
     };
-    let stage = Arc::new(Stage::default());
+    let probe_log = Arc::new(ProbeLog::default());
     let composite = completion("composite", node.config(""));
-    let mut handler = build_completion(&composite, &with_states(&node, &stage)).expect("all there");
+    let mut handler =
+        build_completion(&composite, &with_states(&node, &probe_log)).expect("all there");
     runtime()
         .block_on(check_completion(handler.as_mut(), &one_iteration()))
         .expect("it can tell");
-    let asked = stage.asked.lock().expect("no panic").clone();
+    let asked = probe_log.asked.lock().expect("no panic").clone();
     (
         asked,
         handler.is_complete(),

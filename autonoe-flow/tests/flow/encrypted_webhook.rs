@@ -107,7 +107,7 @@ async fn a_notice_is_delivered_to_a_service_with_a_trusted_certificate() {
 }
 
 #[tokio::test]
-async fn a_service_that_nobody_vouches_for_hears_nothing() {
+async fn untrusted_service_receives_no_notice() {
     let server = HookServer::start([]).await;
     let (encrypted, another) = (
         Encrypted::before(&server).await,
@@ -125,7 +125,7 @@ async fn a_service_that_nobody_vouches_for_hears_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_for_an_encrypted_address_is_never_said_in_plain() {
+async fn https_notice_is_never_sent_in_plain_text() {
     let server = HookServer::start([]).await;
     let encrypted = Encrypted::before(&server).await;
     let to = escalation(&server.url("/").replace("http:", "https:"), Some("ops"));

@@ -10,7 +10,7 @@ use autonoe_flow::{FlowError, FlowErrorKind, load};
 use crate::support::Folder;
 
 #[test]
-fn every_error_has_a_code_of_its_own_a_layer_and_says_whether_a_new_try_may_help() {
+fn error_kinds_have_codes_layers_and_recoverability() {
     let mut listed = String::new();
     for kind in FlowErrorKind::ALL {
         let layer = kind.layer().name();
@@ -64,7 +64,7 @@ fn an_error_keeps_its_iteration_and_its_cause_and_does_not_repeat_it() {
 }
 
 #[test]
-fn a_definition_that_is_not_there_and_one_that_is_wrong_are_told_apart() {
+fn missing_and_invalid_definitions_have_different_codes() {
     let folder = Folder::new();
     let missing = load(&folder.dir.join("elsewhere")).expect_err("nothing is there");
     folder.write("agent.json", "{");

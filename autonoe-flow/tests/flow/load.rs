@@ -148,7 +148,7 @@ fn a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn the_steps_may_stand_in_another_file_of_the_folder() {
+fn steps_may_be_in_another_file_of_the_folder() {
     let folder = Folder::new();
     let steps = fs::read_to_string(folder.dir.join("steps_registry.json")).expect("readable");
     fs::remove_file(folder.dir.join("steps_registry.json")).expect("it was there");

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
 
-use crate::machine_script::{breaks, failure, says};
+use crate::machine_script::{answer_text, breaks, failure};
 use crate::reference_walk::{Complete, Flow};
 use crate::registries::{any_flow, completion, registry};
 use crate::support::{agent, definition};
@@ -60,8 +60,8 @@ fn fact(action: &FlowAction, flow: &Flow, machine: &FlowMachine, choice: u8) -> 
             outcome: match choice % 8 {
                 0 => breaks(FlowErrorKind::SdkSession),
                 1 => breaks(FlowErrorKind::SdkConnection),
-                2 => says("OK, DONE"),
-                _ => says("OK"),
+                2 => answer_text("OK, DONE"),
+                _ => answer_text("OK"),
             },
             spent,
         },

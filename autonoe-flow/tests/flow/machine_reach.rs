@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::machine_properties::is_complete;
-use crate::machine_script::{breaks, failure, says};
+use crate::machine_script::{answer_text, breaks, failure};
 use crate::reference_walk::{Flow, Step};
 use crate::registries::{any_flow, completion, registry};
 use crate::support::{agent, definition};
@@ -42,8 +42,8 @@ fn answers(flow: &Flow, machine: &FlowMachine) -> Vec<FlowFact> {
     match machine.action() {
         FlowAction::Prompt(order) => {
             let outcomes = [
-                says("OK"),
-                says("OK, DONE"),
+                answer_text("OK"),
+                answer_text("OK, DONE"),
                 breaks(FlowErrorKind::SdkSession),
             ];
             let iteration = order.iteration;

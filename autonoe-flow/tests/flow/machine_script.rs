@@ -111,7 +111,10 @@ impl Script {
             FlowAction::Prompt(order) => FlowFact::Prompted {
                 at,
                 iteration: order.iteration,
-                outcome: self.prompts.pop_front().unwrap_or_else(|| says("fine")),
+                outcome: self
+                    .prompts
+                    .pop_front()
+                    .unwrap_or_else(|| answer_text("fine")),
                 spent: Expense {
                     cost: CostTotal::known(CostUsd::from_cents(self.price)),
                     ..Expense::default()
@@ -168,12 +171,12 @@ impl Script {
     }
 }
 
-pub(crate) fn says(text: &str) -> PromptOutcome {
+pub(crate) fn answer_text(text: &str) -> PromptOutcome {
     PromptOutcome::Answered(Answer::text(text))
 }
 
 /// An answer in a conversation that can be continued.
-pub(crate) fn says_in(session: &str, text: &str) -> PromptOutcome {
+pub(crate) fn answer_text_in(session: &str, text: &str) -> PromptOutcome {
     let mut answer = Answer::text(text);
     answer.agent_session = Some(AgentSessionId::new(session));
     PromptOutcome::Answered(answer)

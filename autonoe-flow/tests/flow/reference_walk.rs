@@ -91,7 +91,7 @@ struct Facts {
 /// More than any count that a flow requires.
 const MOST: u32 = 9;
 
-/// How a visit, an attempt or a sub-step ended.
+/// End of a visit, an attempt or a sub-step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Ended {
     Passed,

@@ -139,7 +139,7 @@ async fn a_signal_is_taken_when_the_flow_waits_for_it_and_it_has_its_fields() {
 }
 
 #[tokio::test]
-async fn a_signal_that_nobody_waits_for_is_refused_with_what_it_lacks() {
+async fn unexpected_signal_is_refused_with_the_reason() {
     let slot = IterationSlot::default();
     let tools = iteration_tools(&[], &done_or_stuck(), &slot);
     let session = SessionKey {

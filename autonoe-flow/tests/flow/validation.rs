@@ -23,7 +23,7 @@ fn every_mistake_is_reported_with_its_place_and_a_hint() {
 }
 
 #[test]
-fn why_a_step_failed_is_known_where_an_escalation_leads_and_nowhere_else() {
+fn failure_variable_exists_only_in_escalation_steps() {
     let why = |ask: Value| {
         let mut a = step("end");
         a["escalation"] = json!({"escalateTo": "ask", "returnFlow": "resume"});
@@ -320,7 +320,7 @@ fn a_large_flow_is_judged_in_time() {
 
 proptest! {
     #[test]
-    fn validation_never_panics_and_says_the_same_each_time(
+    fn validation_never_panics_and_is_deterministic(
         targets in prop::collection::vec("[a-e]|end|x", 5),
         subs in prop::collection::vec(prop::collection::vec("[a-e]", 0..3), 5),
         kinds in prop::collection::vec("normal|subStep", 5),

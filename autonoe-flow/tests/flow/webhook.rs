@@ -98,7 +98,7 @@ pub(crate) fn verified(request: &Received) -> (String, i64, Value) {
 }
 
 #[tokio::test]
-async fn a_service_is_told_what_failed_with_a_signature_and_an_id() {
+async fn notice_has_failure_signature_and_id() {
     let server = HookServer::start([Reply::Status(204)]).await;
     let (clock, to) = (Waits::new(), server.url("/hooks/flow?team=7"));
 
@@ -163,7 +163,7 @@ async fn a_delivery_is_retried_with_the_same_id_after_a_transient_error() {
 }
 
 #[tokio::test]
-async fn a_notice_that_is_told_again_after_a_kill_has_the_same_id_and_another_has_not() {
+async fn repeated_notice_keeps_its_id() {
     let server = HookServer::start(vec![Reply::Status(200); 5]).await;
     let (clock, to) = (Waits::new(), escalation(&server.url("/"), Some("ops")));
 
@@ -305,7 +305,7 @@ async fn a_service_that_cannot_be_reached_is_an_error_after_all_tries() {
 
 // Shows: flows/escalation/webhook
 #[tokio::test]
-async fn a_redirection_is_refused_and_the_other_place_hears_nothing() {
+async fn redirect_is_refused_and_not_followed() {
     let elsewhere = HookServer::start([Reply::Status(200)]).await;
     for status in [301, 302, 307, 308] {
         let reply = Reply::With(status, "location", elsewhere.url("/"));

@@ -57,7 +57,7 @@ pub struct StrategyRun {
     /// The time limit of the fleet; an hour by default. Members that still run then are stopped.
     #[serde(rename = "timeMs", with = "serde_formats::millis", default = "time")]
     pub time: Duration,
-    /// How long a stopped member may take to end; two minutes by default. After that it is left
+    /// Time that a stopped member has to end; two minutes by default. After that it is left
     /// behind, and the report names it.
     #[serde(
         rename = "stopTimeoutMs",

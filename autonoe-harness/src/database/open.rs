@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::rows::DatabaseError;
 use crate::state::StateError;
 
-/// How long to wait for locks of other processes.
+/// Time to wait for locks of other processes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Delay between attempts to open the file, where SQLite does not wait for locks by itself.

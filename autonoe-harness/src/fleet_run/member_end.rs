@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::member_projection::MemberProjection;
-use super::member_recorder::Trouble;
+use super::member_recorder::BoxError;
 use super::{FleetMember, FleetRun};
 use crate::folder::{FolderError, JournalEntry, MemberFolder};
 use crate::shared::{ArtifactName, NewMemberEvent, SharedContext};
@@ -48,7 +48,7 @@ impl MemberEnd {
         outcome: &RunOutcome,
         result: &MemberReport,
         at: Timestamp,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), BoxError> {
         let artifact = format!("{}.md", folder.id());
         let name: ArtifactName = artifact.parse()?;
         let path = folder.path().join("output.md");
@@ -79,7 +79,7 @@ impl FleetRun {
         }
     }
 
-    async fn share_member_end(&self, member: &FleetMember) -> Result<(), Trouble> {
+    async fn share_member_end(&self, member: &FleetMember) -> Result<(), BoxError> {
         let folder = self.home.member_folder(&self.order.name, &member.id)?;
         let end = MemberEnd::read(&folder)?;
         // A member that was never started, or that works on another engine, has no journal here.

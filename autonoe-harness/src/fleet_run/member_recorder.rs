@@ -29,7 +29,7 @@ const PAUSE_POLL: Duration = Duration::from_millis(50);
 /// Maximum number of such checks. The server of a folder polls for requests every second.
 const PAUSE_POLLS: usize = 200;
 
-pub(super) type Trouble = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Records the work of a member in its journal, `work.jsonl`, which is the source of truth. The
 /// state (`state.db`), the log, the alerts and the shared events are derived from the journal.
@@ -137,7 +137,7 @@ impl MemberRecorder {
         }
     }
 
-    async fn try_share(&self, outcome: &RunOutcome) -> Result<(), Trouble> {
+    async fn try_share(&self, outcome: &RunOutcome) -> Result<(), BoxError> {
         let result: MemberReport = serde_json::from_value(outcome.output.clone())?;
         let end = MemberEnd::read(&self.folder)?;
         let shared = self.shared().await?;

@@ -9,7 +9,7 @@ use autonoe_core::project::open_file_to_append;
 
 use super::FolderError;
 
-/// How long to wait for a lock that is only held for moments.
+/// Time to wait for a lock that is only held for moments.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Delay between two attempts.

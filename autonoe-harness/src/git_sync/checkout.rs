@@ -21,7 +21,7 @@ impl SyncRepo<'_> {
     pub(super) async fn checkout(
         &self,
         seen: &RemoteState,
-        standing: Option<&CommitTrailer>,
+        trailer: Option<&CommitTrailer>,
     ) -> Result<(), SyncError> {
         let (RemoteState::Branch(to) | RemoteState::OnlyBase(to)) = seen;
         let going = self.commit_of(TARGET).await?;
@@ -41,7 +41,7 @@ impl SyncRepo<'_> {
         self.check_files(to).await?;
         self.keep_what_is_nowhere_else(to).await?;
         self.set_ref(TARGET, to).await?;
-        self.go(to, standing).await
+        self.go(to, trailer).await
     }
 
     /// Returns whether the project is at a commit.
@@ -86,9 +86,9 @@ impl SyncRepo<'_> {
     }
 
     /// Brings the files and the repository of agents to a commit. The operation is idempotent.
-    async fn go(&self, to: &str, standing: Option<&CommitTrailer>) -> Result<(), SyncError> {
+    async fn go(&self, to: &str, trailer: Option<&CommitTrailer>) -> Result<(), SyncError> {
         self.run_ok(&["read-tree", "--reset", "-u", to]).await?;
-        let head = standing.map_or(to, |stamp| &stamp.head);
+        let head = trailer.map_or(to, |stamp| &stamp.head);
         self.replace_agents_repo(head).await?;
         // State from other hosts is not ours, whatever was pushed from here before.
         self.delete_ref(PUSHING).await?;

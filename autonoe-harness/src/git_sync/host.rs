@@ -27,10 +27,10 @@ const BEAT: Duration = Duration::from_secs(5);
 /// Delay before checking again whether another session has finished.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long to wait for another session in the project, before publishing or ending the run.
+/// Time to wait for another session in the project, before publishing or ending the run.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a remote may take to answer after a cancellation.
+/// Time that a remote has to answer after a cancellation.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Default interval of checks whether another host has taken over.
@@ -61,15 +61,15 @@ const WATCH: Duration = Duration::from_secs(60);
 /// let commands = ProcessRunner::unconfined("/").env("PATH", "/usr/bin:/bin");
 /// let remote = SyncRemote::new("git@git.example.org:shop.git")?;
 /// let home = Path::new("/var/lib/autonoe/login");
-/// let travels = SyncedProject::open(home, remote, "main", &RunId::new("login"), commands)?;
+/// let synced_project = SyncedProject::open(home, remote, "main", &RunId::new("login"), commands)?;
 ///
-/// let sessions = ProjectSessionHost::new(travels.project().clone(), agents);
-/// let host = SyncedSessionHost::new(travels, sessions);
+/// let sessions = ProjectSessionHost::new(synced_project.project().clone(), agents);
+/// let host = SyncedSessionHost::new(synced_project, sessions);
 /// # Ok(host)
 /// # }
 /// ```
 pub struct SyncedSessionHost {
-    travels: SyncedProject,
+    synced_project: SyncedProject,
     inner: Arc<dyn SessionHost>,
     clock: Arc<dyn Clock>,
     watch: Duration,
@@ -77,9 +77,9 @@ pub struct SyncedSessionHost {
 
 impl SyncedSessionHost {
     /// Creates a host that executes the sessions of a synchronised project with `inner`.
-    pub fn new(travels: SyncedProject, inner: impl SessionHost + 'static) -> Self {
+    pub fn new(synced_project: SyncedProject, inner: impl SessionHost + 'static) -> Self {
         Self {
-            travels,
+            synced_project,
             inner: Arc::new(inner),
             clock: Arc::new(SystemClock),
             watch: WATCH,
@@ -103,12 +103,12 @@ impl SyncedSessionHost {
 
     /// Returns the synchronised project.
     pub fn project(&self) -> &SyncedProject {
-        &self.travels
+        &self.synced_project
     }
 
     /// Checks that the run is that of this project.
     fn is_ours(&self, run: &RunId) -> Result<(), Failure> {
-        let ours = self.travels.run();
+        let ours = self.synced_project.run();
         if run == ours {
             Ok(())
         } else {
@@ -119,7 +119,7 @@ impl SyncedSessionHost {
     }
 
     /// Takes over the run, as soon as no session is running in the project.
-    async fn take(
+    async fn acquire_run(
         &self,
         key: &SessionKey,
         epoch: Epoch,
@@ -132,7 +132,7 @@ impl SyncedSessionHost {
                 self.clock.sleep(GRACE).await;
             };
             let taken = tokio::select! {
-                taken = self.beating(beat, self.travels.take_over(epoch)) => taken,
+                taken = self.beating(beat, self.synced_project.take_over(epoch)) => taken,
                 () = unwanted => return Err(SessionHostError::Cancelled(key.clone())),
             };
             match taken {
@@ -154,7 +154,7 @@ impl SyncedSessionHost {
     async fn publish(&self, epoch: Epoch, session: Option<u32>) -> Result<(), SyncError> {
         let began = self.clock.now();
         loop {
-            match self.travels.publish(epoch, session).await {
+            match self.synced_project.publish(epoch, session).await {
                 Err(SyncError::InUse(_)) if self.waits_since(began) => {
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
@@ -165,10 +165,10 @@ impl SyncedSessionHost {
 
     /// Takes over the run to end it. Waits for a session that is running in the project, for a
     /// limited time.
-    async fn take_for_the_end(&self, epoch: Epoch) -> Result<(), SyncError> {
+    async fn acquire_run_to_end(&self, epoch: Epoch) -> Result<(), SyncError> {
         let began = self.clock.now();
         loop {
-            match self.travels.take_over(epoch).await {
+            match self.synced_project.take_over(epoch).await {
                 Err(SyncError::InUse(_)) if self.waits_since(began) => {
                     self.clock.sleep(POLL_INTERVAL).await;
                 }
@@ -187,7 +187,7 @@ impl SyncedSessionHost {
         let mut known = None;
         loop {
             self.clock.sleep(self.watch).await;
-            let found = match self.travels.branch_tip().await {
+            let found = match self.synced_project.branch_tip().await {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(%error, "cannot check whether another host has taken over");
@@ -197,7 +197,7 @@ impl SyncedSessionHost {
             if found == known {
                 continue;
             }
-            match self.travels.check(epoch).await {
+            match self.synced_project.check(epoch).await {
                 Err(SyncError::Overtaken { latest, .. }) => return latest,
                 Ok(()) => known = found,
                 // Other errors are reported when the session is published.
@@ -229,9 +229,9 @@ impl SessionHost for SyncedSessionHost {
             failure,
         };
         self.is_ours(run).map_err(failed)?;
-        let seen = match self.travels.checkout().await {
+        let seen = match self.synced_project.checkout().await {
             // A running session is stopped when the run is taken over.
-            Err(SyncError::InUse(_)) => self.travels.epoch().await,
+            Err(SyncError::InUse(_)) => self.synced_project.epoch().await,
             seen => seen,
         };
         let seen = seen.map_err(|error| failed(error.to_failure()))?;
@@ -248,11 +248,11 @@ impl SessionHost for SyncedSessionHost {
 
     async fn ledger_view(&self, run: &RunId) -> Result<LedgerView, Failure> {
         self.is_ours(run)?;
-        match self.travels.checkout().await {
+        match self.synced_project.checkout().await {
             Ok(_) | Err(SyncError::InUse(_)) => {}
             Err(error @ SyncError::Unreachable { .. }) => {
                 // As far as is known, no other host has made progress.
-                let is_ours = self.travels.owns_run().await;
+                let is_ours = self.synced_project.owns_run().await;
                 if !is_ours.map_err(|error| error.to_failure())? {
                     return Err(error.to_failure());
                 }
@@ -277,7 +277,7 @@ impl SessionHost for SyncedSessionHost {
         InvalidValue::check_time("watch_every(0)", self.watch)
             .map_err(|invalid| failed(Failure::from(&invalid)))?;
         self.is_ours(&key.run).map_err(failed)?;
-        self.take(key, epoch, beat, &cancelled).await?;
+        self.acquire_run(key, epoch, beat, &cancelled).await?;
         let outcome = tokio::select! {
             biased;
             outcome = self.inner.attach_or_start(key, epoch, session, beat, cancelled) => outcome?,
@@ -300,11 +300,11 @@ impl SessionHost for SyncedSessionHost {
                 key: key.clone(),
                 failure,
             })?;
-        if self.travels.epoch().await.map_err(failed)?.is_none() {
+        if self.synced_project.epoch().await.map_err(failed)?.is_none() {
             // No host has started anything, so there is no branch, and none is created.
             return Ok(());
         }
-        self.take_for_the_end(epoch).await.map_err(failed)?;
+        self.acquire_run_to_end(epoch).await.map_err(failed)?;
         self.inner.conclude(epoch, report).await?;
         self.publish(epoch, None).await.map_err(failed)
     }
@@ -313,7 +313,7 @@ impl SessionHost for SyncedSessionHost {
 impl fmt::Debug for SyncedSessionHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SyncedSessionHost")
-            .field("travels", &self.travels)
+            .field("synced_project", &self.synced_project)
             .finish_non_exhaustive()
     }
 }

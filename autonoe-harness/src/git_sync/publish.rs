@@ -20,9 +20,9 @@ impl SyncRepo<'_> {
     pub(super) async fn take_over(&self, epoch: Epoch) -> Result<(), SyncError> {
         for _ in 0..TRIES {
             let seen = self.fetch_state().await?;
-            let standing = self.branch_trailer(&seen, Some(epoch)).await?;
-            self.checkout(&seen, standing.as_ref()).await?;
-            if standing.as_ref().is_some_and(|last| last.epoch == epoch) {
+            let trailer = self.branch_trailer(&seen, Some(epoch)).await?;
+            self.checkout(&seen, trailer.as_ref()).await?;
+            if trailer.as_ref().is_some_and(|last| last.epoch == epoch) {
                 return Ok(());
             }
             let (tip, seen) = match &seen {
@@ -34,7 +34,7 @@ impl SyncRepo<'_> {
                 epoch,
                 claim: self.new_claim()?,
                 session: None,
-                head: standing.map_or_else(|| tip.clone(), |last| last.head),
+                head: trailer.map_or_else(|| tip.clone(), |last| last.head),
             };
             let message = stamp.message(&format!("Take over with epoch {}", epoch.0));
             let tree = self.tree_of(tip).await?;

@@ -71,15 +71,15 @@ impl SyncRepo<'_> {
 
     /// Returns the error of a push that had no effect although no other host pushed.
     fn refused(&self, output: &CommandOutput) -> SyncError {
-        let travels = self.synced_project;
+        let synced_project = self.synced_project;
         if is_final(&text(&output.stdout)) {
             SyncError::Refused {
-                remote: travels.remote.to_string(),
-                branch: travels.branch.clone(),
-                output: travels.remote.redact(&output_text(output)),
+                remote: synced_project.remote.to_string(),
+                branch: synced_project.branch.clone(),
+                output: synced_project.remote.redact(&output_text(output)),
             }
         } else {
-            travels.unreachable_error(output)
+            synced_project.unreachable_error(output)
         }
     }
 }

@@ -81,10 +81,10 @@ pub(super) fn fetch_command<'a>(repository: &'a str, names: &'a str) -> [&'a str
 impl SyncRepo<'_> {
     /// Reads the remote, and fetches new commits.
     pub(super) async fn fetch_state(&self) -> Result<RemoteState, SyncError> {
-        let travels = self.synced_project;
-        let branch = format!("refs/heads/{}", travels.branch);
-        let base = format!("refs/heads/{}", travels.base);
-        let found = travels.names(&self.git, &[&branch, &base]).await?;
+        let synced_project = self.synced_project;
+        let branch = format!("refs/heads/{}", synced_project.branch);
+        let base = format!("refs/heads/{}", synced_project.base);
+        let found = synced_project.names(&self.git, &[&branch, &base]).await?;
         match &found[..] {
             [Some(commit), _] => {
                 let commit = self.get(&branch, commit, TIP).await?;
@@ -95,8 +95,8 @@ impl SyncRepo<'_> {
                 Ok(RemoteState::OnlyBase(commit))
             }
             _ => Err(SyncError::NoBase {
-                remote: travels.remote.to_string(),
-                base: travels.base.clone(),
+                remote: synced_project.remote.to_string(),
+                base: synced_project.base.clone(),
             }),
         }
     }

@@ -57,12 +57,12 @@ const SETTINGS: [(&str, &str); 6] = [
 /// let remote = SyncRemote::new("git@git.example.org:shop.git")?;
 /// let home = Path::new("/var/lib/autonoe/login");
 /// let run = RunId::new("login");
-/// let travels = SyncedProject::open(home, remote, "main", &run, commands)?;
+/// let synced_project = SyncedProject::open(home, remote, "main", &run, commands)?;
 ///
 /// let epoch = Epoch(1);
-/// travels.take_over(epoch).await?;
-/// // An agent works in `travels.project()`.
-/// travels.publish(epoch, Some(1)).await?;
+/// synced_project.take_over(epoch).await?;
+/// // An agent works in `synced_project.project()`.
+/// synced_project.publish(epoch, Some(1)).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -180,9 +180,9 @@ impl SyncedProject {
     pub async fn checkout(&self) -> Result<Option<Epoch>, SyncError> {
         let courier = self.sync_repo().await?;
         let seen = courier.fetch_state().await?;
-        let standing = courier.branch_trailer(&seen, None).await?;
-        courier.checkout(&seen, standing.as_ref()).await?;
-        Ok(standing.map(|stamp| stamp.epoch))
+        let trailer = courier.branch_trailer(&seen, None).await?;
+        courier.checkout(&seen, trailer.as_ref()).await?;
+        Ok(trailer.map(|stamp| stamp.epoch))
     }
 
     /// Takes over the run with an epoch: from now on no host with a lower epoch can publish. The
@@ -217,8 +217,8 @@ impl SyncedProject {
     pub async fn epoch(&self) -> Result<Option<Epoch>, SyncError> {
         let courier = self.sync_repo().await?;
         let seen = courier.fetch_state().await?;
-        let standing = courier.branch_trailer(&seen, None).await?;
-        Ok(standing.map(|stamp| stamp.epoch))
+        let trailer = courier.branch_trailer(&seen, None).await?;
+        Ok(trailer.map(|stamp| stamp.epoch))
     }
 
     /// Returns whether this host was the last to take over the run, as far as it knows.

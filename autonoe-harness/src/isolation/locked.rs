@@ -66,7 +66,7 @@ impl LockedWorktrees {
         let Some((step, since)) = WorktreeOperation::interrupted(folder)? else {
             return Ok(());
         };
-        match self.mend_step(&step, since).await {
+        match self.repair_step(&step, since).await {
             Ok(()) => WorktreeOperation::end(folder),
             Err(error @ (IsolationError::Foreign { .. } | IsolationError::NotOurs { .. })) => {
                 WorktreeOperation::quarantine(folder, &error.to_string())
@@ -75,7 +75,7 @@ impl LockedWorktrees {
         }
     }
 
-    async fn mend_step(
+    async fn repair_step(
         &self,
         step: &WorktreeOperation,
         since: SystemTime,

@@ -16,7 +16,7 @@ use super::step::WorktreeOperation;
 use super::{Author, IsolationError, Worktree};
 use crate::executor::Verification;
 
-/// How long to wait for another merge, with its checks, before proceeding without the queue.
+/// Time to wait for another merge, with its checks, before proceeding without the queue.
 const TURN: Duration = Duration::from_secs(3600);
 
 /// Maximum number of attempts if the base moves during the checks.

@@ -11,10 +11,10 @@ use super::IsolationError;
 /// Tolerance for the start times of processes.
 const INEXACT: Duration = Duration::from_secs(2);
 
-/// How long to wait for a running git process to end.
+/// Time to wait for a running git process to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a lock that other programs could have created must stay unchanged before it counts as
+/// Time that a lock that other programs could have created must stay unchanged before it counts as
 /// left behind: longer than any program but git keeps one.
 pub(super) const QUIET: Duration = Duration::from_secs(2);
 

@@ -26,10 +26,10 @@ use crate::serve::{MemberServer, ServeOutcome};
 /// Time limit for killing remains of an earlier process.
 const SWEEP: Duration = Duration::from_secs(10);
 
-/// How long a new process may take to serve its folder before others may start one.
+/// Time that a new process has to serve its folder before others may start one.
 const START: Duration = Duration::from_secs(60);
 
-/// How long a task may take to end after its run has an outcome, which another process may have
+/// Time that a task has to end after its run has an outcome, which another process may have
 /// recorded.
 const MOMENT: Duration = Duration::from_secs(1);
 

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_weighted_as_the_specification_says() {
+    fn signals_are_weighted_per_specification() {
         for (signal, expected) in [
             (signal(0.0, 0.0, 0, 0.0, 0.0), 0.0),
             (signal(1.0, 0.0, 0, 0.0, 0.0), 0.30),

@@ -206,7 +206,7 @@ mod tests {
             assert!(done.status.success(), "{done:?}");
         }
 
-        fn take(&self) -> TreeSnapshot {
+        fn capture(&self) -> TreeSnapshot {
             TreeSnapshot::capture(self.0.path(), &SnapshotLimits::default()).expect("a snapshot")
         }
     }
@@ -218,12 +218,12 @@ mod tests {
             all_bytes: 2,
             ..SnapshotLimits::default()
         };
-        let take = || TreeSnapshot::capture(folder.0.path(), &limits).expect("a snapshot");
+        let capture = || TreeSnapshot::capture(folder.0.path(), &limits).expect("a snapshot");
         folder.write("a.rs", "one\n");
-        let before = take();
+        let before = capture();
         folder.write("a.rs", "one\ntwo\n");
 
-        assert_eq!(take().changed_lines_since(&before), UNCOUNTED);
+        assert_eq!(capture().changed_lines_since(&before), UNCOUNTED);
     }
 
     #[test]
@@ -231,12 +231,12 @@ mod tests {
         let folder = Folder::new();
         folder.git(&["init", "-q"]);
         folder.write("a.rs", "one\n");
-        let before = folder.take();
+        let before = folder.capture();
         folder.write("a.rs", "one\ntwo\nthree\n");
         folder.git(&["add", "."]);
         folder.git(&["commit", "-qm", "work"]);
 
-        assert_eq!(folder.take().changed_lines_since(&before), 2);
+        assert_eq!(folder.capture().changed_lines_since(&before), 2);
     }
 
     #[test]
@@ -246,16 +246,16 @@ mod tests {
             if is_repository {
                 folder.git(&["init", "-q"]);
             }
-            let before = folder.take();
+            let before = folder.capture();
             folder.write("src/new.rs", "a\nb\nc\n");
 
-            let now = folder.take();
+            let now = folder.capture();
             assert_eq!(now.changed_lines_since(&before), 3);
             let score = |now: &TreeSnapshot| now.score_since(&before, &SnapshotLimits::default());
             assert_eq!(score(&now), 0.03);
             for lines in [100, 1_000] {
                 folder.write("src/new.rs", "a\n".repeat(lines));
-                assert_eq!(score(&folder.take()), 1.0, "{lines}");
+                assert_eq!(score(&folder.capture()), 1.0, "{lines}");
             }
         }
     }
@@ -282,11 +282,11 @@ mod tests {
         ] {
             let folder = Folder::new();
             folder.write("a", "1\n2\n3\n");
-            let before = folder.take();
+            let before = folder.capture();
 
             change(&folder);
 
-            assert_eq!(folder.take().changed_lines_since(&before), expected);
+            assert_eq!(folder.capture().changed_lines_since(&before), expected);
         }
     }
 
@@ -294,10 +294,10 @@ mod tests {
     fn ignored_files_do_not_count() {
         let folder = Folder::new();
         folder.write(".gitignore", "target/\n");
-        let before = folder.take();
+        let before = folder.capture();
         folder.write("target/out", "many\nlines\n");
 
-        assert_eq!(folder.take(), before);
+        assert_eq!(folder.capture(), before);
     }
 
     #[test]

@@ -47,9 +47,9 @@ pub enum StateError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What the file is.
+        /// Description of the file.
         what: &'static str,
-        /// What the file should be.
+        /// Expected kind of file.
         expected: &'static str,
     },
     /// The file is damaged.

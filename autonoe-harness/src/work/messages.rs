@@ -113,7 +113,7 @@ impl RequestQueue {
                 result = &mut execution => return (result, given),
                 () = control.cancelled(), if !child.is_cancelled() => child.cancel(),
                 request = control.next_request() => {
-                    self.take(request);
+                    self.apply_request(request);
                     given.extend(self.waiting.drain(..).map(|message| give(message, child)));
                 }
             }
@@ -148,7 +148,7 @@ impl RequestQueue {
 
     fn catch_up(&mut self) {
         while let Some(request) = self.control.try_next_request() {
-            self.take(request);
+            self.apply_request(request);
         }
     }
 
@@ -157,11 +157,11 @@ impl RequestQueue {
         tokio::select! {
             biased;
             () = control.cancelled() => {}
-            request = control.next_request() => self.take(request),
+            request = control.next_request() => self.apply_request(request),
         }
     }
 
-    fn take(&mut self, request: RunRequest) {
+    fn apply_request(&mut self, request: RunRequest) {
         match request {
             RunRequest::Pause => self.is_paused = true,
             RunRequest::Resume => self.is_paused = false,

@@ -86,13 +86,13 @@ pub enum Isolation {
         /// The base branch; the current one if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
-        /// What to do with work that is done and verified.
+        /// Action for work that is done and verified.
         #[serde(default)]
         when_done: WhenDone,
     },
 }
 
-/// What to do with work in a worktree that is done and verified.
+/// Action for work in a worktree that is done and verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenDone {

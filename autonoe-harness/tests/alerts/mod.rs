@@ -26,9 +26,9 @@ fn alert(kind: &str, severity: Severity) -> Alert {
 
 /// Records the alerts that it receives.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<String>>>);
+struct AlertRecorder(Arc<Mutex<Vec<String>>>);
 
-impl Told {
+impl AlertRecorder {
     fn kinds(&self) -> Vec<String> {
         self.0.lock().expect("not poisoned").clone()
     }
@@ -226,7 +226,7 @@ async fn a_run_that_cannot_be_paused_is_an_error() {
 async fn a_failing_or_hanging_sink_loses_and_blocks_nothing() {
     for broken in [Broken::Refuses, Broken::Panics, Broken::Hangs] {
         let dir = tempfile::tempdir().expect("a folder");
-        let recorded = Told::default();
+        let recorded = AlertRecorder::default();
         let alerts = AlertManager::new(dir.path().join("alerts.log"))
             .deadline(Duration::from_secs(30))
             .sink(broken)
@@ -253,7 +253,7 @@ async fn a_failing_or_hanging_sink_loses_and_blocks_nothing() {
 #[tokio::test]
 async fn a_log_that_cannot_be_written_is_an_error_and_everything_else_is_done() {
     let dir = tempfile::tempdir().expect("a folder");
-    let (recorded, folder) = (Told::default(), folder(dir.path(), "a"));
+    let (recorded, folder) = (AlertRecorder::default(), folder(dir.path(), "a"));
     let all = dir.path().join("alerts.log");
     let alerts = AlertManager::new(dir.path())
         .shared_log(&all)

@@ -50,7 +50,7 @@ impl Fleet {
         report.expect("it began")
     }
 
-    fn nobody_ran_twice(&self) {
+    fn assert_each_member_ran_once(&self) {
         let seen = self.fixture.seen();
         assert_eq!(seen.at_work, 0);
         assert!(seen.begun.values().all(|times| *times == 1), "{seen:?}");
@@ -75,7 +75,7 @@ async fn nothing_runs_twice_and_nothing_is_lost() {
 
     assert!(report.result.success);
     assert_eq!(report.result.results.len(), 7);
-    fleet.nobody_ran_twice();
+    fleet.assert_each_member_ran_once();
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,7 +91,7 @@ async fn a_pipeline_resumes_at_its_current_stage() {
 
     let result = report.expect("it began").result;
     assert_eq!(result.aggregated_output.as_deref(), Some("m0+m1+m2"));
-    fleet.nobody_ran_twice();
+    fleet.assert_each_member_ran_once();
     assert_eq!(
         recorded.lines(),
         [
@@ -117,7 +117,7 @@ async fn a_resumed_race_with_a_winner_starts_no_member_and_stops_the_losers() {
 
     assert_eq!(report.result.winner, Some(id("m1")));
     assert_eq!(report.result.not_started, [id("m3")]);
-    fleet.nobody_ran_twice();
+    fleet.assert_each_member_ran_once();
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,7 +143,7 @@ async fn a_fleet_that_has_ended_is_reported_again_without_starting_members() {
     let again = fleet.finished().await;
 
     assert_eq!(again.result, first.result);
-    fleet.nobody_ran_twice();
+    fleet.assert_each_member_ran_once();
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +197,7 @@ proptest! {
 
             let report = fleet.finished().await;
 
-            fleet.nobody_ran_twice();
+            fleet.assert_each_member_ran_once();
             prop_assert_eq!(report.result.success, undisturbed.result.success);
             prop_assert!(report.cut_short.is_none());
             Ok(())

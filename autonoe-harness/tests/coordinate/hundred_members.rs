@@ -114,7 +114,7 @@ async fn course(seed: u64, strategy: Box<dyn Strategy>) -> Course {
 }
 
 #[test]
-fn a_hundred_members_come_to_the_same_end_for_the_same_seed() {
+fn hundred_members_end_the_same_for_one_seed() {
     let runtime = || {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()

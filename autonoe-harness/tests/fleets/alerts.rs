@@ -44,7 +44,7 @@ async fn a_finished_task_is_in_the_alert_logs_of_the_member_and_of_all() {
 
 // Shows: fleets/alerts/pause
 #[tokio::test]
-async fn a_critical_alert_pauses_nothing_unless_the_order_says_so() {
+async fn critical_alert_alone_pauses_nothing() {
     let project = Project::new();
     let agents = project.agents(PACE);
     let mut order = order();

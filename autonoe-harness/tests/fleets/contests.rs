@@ -45,7 +45,7 @@ async fn the_winner_of_a_race_is_merged_and_nothing_is_left_of_the_others() {
     assert_eq!(project.committed("main"), ["a.txt", "b.txt", "readme.md"]);
     assert!(project.path().join("b.txt").exists());
     project.is_clean();
-    project.nobody_lives();
+    project.assert_no_member_process();
 }
 
 #[tokio::test]

@@ -103,7 +103,7 @@ async fn ends_well(project: &Project) {
     assert_eq!(project.committed("main"), files);
     assert_eq!(project.branches(), ["autonoe/f/a.a.way-1", "main"]);
     assert_eq!(outcome.kept.len(), 1, "{outcome:?}");
-    project.nobody_lives();
+    project.assert_no_member_process();
 }
 
 #[tokio::test]

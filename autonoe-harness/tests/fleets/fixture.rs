@@ -107,7 +107,7 @@ impl Project {
     }
 
     /// Fails if a process of a member is alive.
-    pub(crate) fn nobody_lives(&self) {
+    pub(crate) fn assert_no_member_process(&self) {
         for folder in MemberFolder::list(self.home().path()).expect("readable") {
             let marker = folder.marker().expect("it is there");
             assert_eq!(marker.processes(), [], "{}", folder.id());

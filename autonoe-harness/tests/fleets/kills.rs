@@ -96,7 +96,7 @@ async fn a_coordinator_that_is_killed_is_followed_by_one_that_loses_nothing() {
     );
     each_ended_once(&project).await;
     project.is_clean();
-    project.nobody_lives();
+    project.assert_no_member_process();
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn a_killed_member_is_resumed_and_its_task_ends_once() {
         assert_eq!(project.turns(), ["a a", "b b", "c c"]);
         each_ended_once(&project).await;
         project.is_clean();
-        project.nobody_lives();
+        project.assert_no_member_process();
         return;
     }
     panic!("each of the agents was done before the kill");
@@ -192,7 +192,7 @@ async fn a_race_whose_coordinator_is_killed_is_won_once_and_leaves_nothing() {
     assert_eq!(outcome.result.winner, Some(MemberId::new("two")));
     assert_eq!(project.committed("main"), ["a.txt", "readme.md"]);
     project.is_clean();
-    project.nobody_lives();
+    project.assert_no_member_process();
 }
 
 #[tokio::test]
@@ -215,5 +215,5 @@ async fn a_decision_before_a_kill_is_concluded_and_not_repeated() {
     assert_eq!(log().matches("the strategy has finished").count(), 1);
     assert_eq!(project.turns(), ["two a"]);
     project.is_clean();
-    project.nobody_lives();
+    project.assert_no_member_process();
 }

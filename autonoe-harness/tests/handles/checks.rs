@@ -39,7 +39,7 @@ pub(crate) fn all() -> Vec<Check> {
             Box::pin(success(it))
         }),
         (
-            "a failure is told as it is",
+            "a failure is reported as it is",
             json!({"does": "fail"}),
             |it| Box::pin(failure(it)),
         ),
@@ -99,7 +99,7 @@ pub(crate) fn all() -> Vec<Check> {
         (
             "it says where its agent works",
             json!({"does": "hold"}),
-            |it| Box::pin(where_it_works(it)),
+            |it| Box::pin(has_working_and_state_dirs(it)),
         ),
     ]
 }
@@ -180,11 +180,11 @@ async fn panic(it: Handle) -> Finding {
     ensure(matches!(outcome.ending, RunEnding::Failed { .. }), || {
         format!("it is told as {outcome:?}")
     })?;
-    is_told_with_more(&outcome)
+    has_unknown_cost_part(&outcome)
 }
 
 /// Checks the spending of an interrupted run: what it reported, and that it may be more.
-fn is_told_with_more(outcome: &RunOutcome) -> Finding {
+fn has_unknown_cost_part(outcome: &RunOutcome) -> Finding {
     let mut expected = spent();
     expected.cost.unknown_parts = 1;
     ensure(outcome.spent == expected, || {
@@ -301,7 +301,7 @@ async fn killing(it: Handle) -> Finding {
     ensure(outcome == killed, || format!("{killed:?} and {outcome:?}"))?;
     ensure(it.pid().is_none(), || "it still has a process".to_owned())?;
     is_cancelled(&outcome, "killed")?;
-    is_told_with_more(&outcome)?;
+    has_unknown_cost_part(&outcome)?;
     // A process that is still alive would report progress.
     let before = it.refresh().await.map_err(|error| flaw(&error))?;
     tokio::time::sleep(A_WHILE).await;
@@ -379,7 +379,7 @@ async fn alerts(it: Handle) -> Finding {
     })
 }
 
-async fn where_it_works(it: Handle) -> Finding {
+async fn has_working_and_state_dirs(it: Handle) -> Finding {
     until(&it, |view| view.progress == halfway()).await?;
 
     let (works, state, db) = (it.working_dir(), it.state_dir(), it.state_db());

@@ -37,7 +37,7 @@ impl JobRunner for Tasks {
 
 /// Serves a folder whose tasks follow these scripts. Returns how often each prompt contains the
 /// instruction that existed from the start, and the facts of the journal.
-async fn told_in(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<MemberFact>) {
+async fn instruction_counts(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<MemberFact>) {
     let fixture = Fixture::new();
     let folder = fixture.folder("a");
     let clock = Arc::new(VirtualClock::new());
@@ -71,7 +71,7 @@ async fn told_in(scripts: [SessionScript; 2]) -> (Vec<usize>, Vec<MemberFact>) {
 async fn upstream_2_instructions_in_the_inbox_are_used_by_the_next_turn_and_only_there() {
     let work = || SessionScript::new("work").says("Done.").ends();
 
-    let (told, facts) = told_in([work(), work()]).await;
+    let (told, facts) = instruction_counts([work(), work()]).await;
 
     assert_eq!(told, [1, 0]);
     let text = "Use Postgres.".to_owned();
@@ -87,7 +87,7 @@ async fn an_instruction_of_a_failed_session_is_delivered_again() {
     let crashes = SessionScript::new("work").fails(AgentErrorKind::Crashed, "it crashed");
     let works = SessionScript::new("work").says("Done.").ends();
 
-    let (told, facts) = told_in([crashes, works]).await;
+    let (told, facts) = instruction_counts([crashes, works]).await;
 
     assert_eq!(told, [1, 1]);
     let is_told = |fact: &&MemberFact| matches!(fact, MemberFact::InstructionDelivered { .. });

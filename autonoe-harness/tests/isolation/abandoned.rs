@@ -189,7 +189,7 @@ async fn an_interrupted_merge_into_a_missing_folder_blocks_nothing() {
 }
 
 #[tokio::test]
-async fn a_link_of_a_person_is_not_overwritten_when_a_merge_is_repaired() {
+async fn repair_does_not_overwrite_a_user_link() {
     let repo = Repo::new();
     let from = repo.git(&["rev-parse", "HEAD"]);
     fs::remove_file(repo.path().join("a.txt")).expect("ours");

@@ -130,7 +130,7 @@ async fn work_that_is_not_committed_is_not_merged() {
 }
 
 #[tokio::test]
-async fn files_of_a_person_that_collide_are_not_overwritten() {
+async fn merge_does_not_overwrite_user_files() {
     // Changed, untracked, ignored.
     for (file, mine) in [
         ("a.txt", "mine\n"),

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 
 use crate::state::worker::{Worker, report, worker_config};
 
-const LOOKS_AT_EVENTS: &str = "state::opened_twice::looks_at_events_when_it_is_told_to";
+const LOOKS_AT_EVENTS: &str = "state::opened_twice::child_process_counts_events";
 
 /// Runs in a process of its own: opens the file, counts its events, and closes it again.
 #[test]
-fn looks_at_events_when_it_is_told_to() {
+fn child_process_counts_events() {
     let Some((file, _)) = worker_config() else {
         return;
     };

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::state::worker::{Worker, report, worker_config};
 
-const SHARES_THINGS: &str = "state::shared_killed::shares_things_when_it_is_told_to";
+const SHARES_THINGS: &str = "state::shared_killed::child_process_shares_items";
 const WORKERS: usize = 3;
 const KILLS: usize = 20;
 
 /// Runs in a process of its own: shares one item after another until it is killed.
 #[test]
-fn shares_things_when_it_is_told_to() {
+fn child_process_shares_items() {
     let Some((folder, name)) = worker_config() else {
         return;
     };

@@ -7,10 +7,10 @@ use autonoe_harness::Allowance;
 use autonoe_harness::recovery::Ladder;
 use autonoe_testkit::SessionScript;
 
-use crate::work::fixture::{Fixture, Turns, order, says, task};
+use crate::work::fixture::{Fixture, Turns, order, task, text_turn};
 
 fn costs(text: &str, cents: u64) -> SessionScript {
-    says(text).costs(CostUsd::from_cents(cents))
+    text_turn(text).costs(CostUsd::from_cents(cents))
 }
 
 #[tokio::test(start_paused = true)]
@@ -33,7 +33,7 @@ async fn lesson_11_nothing_begins_when_nothing_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_11_an_unknown_cost_does_not_count_as_zero() {
-    let turns = Turns::new([says("one").costs_unknown()]);
+    let turns = Turns::new([text_turn("one").costs_unknown()]);
     let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);
     order.allowance = Allowance::new(Budget::default().with_cost(CostUsd::from_cents(100)));
@@ -63,9 +63,9 @@ async fn sessions_and_time_are_limited_too() {
         let last = if is_cut_off {
             SessionScript::new("turn").says("two").hangs()
         } else {
-            says("two")
+            text_turn("two")
         };
-        let turns = Turns::new([says("one"), last]);
+        let turns = Turns::new([text_turn("one"), last]);
         let fixture = Fixture::new(&turns);
         let mut order = order([task("T-1")]);
         order.allowance = allowance;

@@ -20,7 +20,7 @@ use autonoe_testkit::VirtualClock;
 use proptest::prelude::*;
 
 use crate::work::crashing_process::{CrashingRun, Kill, Turn};
-use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, task, text_turn};
 
 /// The conversation of each scripted turn.
 fn scripted() -> Option<AgentSessionId> {
@@ -29,7 +29,7 @@ fn scripted() -> Option<AgentSessionId> {
 
 #[tokio::test(start_paused = true)]
 async fn a_member_continues_its_conversation_after_a_failed_check() {
-    let turns = Turns::resuming([says("I think."), says("Still."), does_it()]);
+    let turns = Turns::resuming([text_turn("I think."), text_turn("Still."), does_it()]);
     let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1").context("It is a shop.")]);
     order.input = Some("The stage before said this.".to_owned());
@@ -48,7 +48,7 @@ async fn a_member_continues_its_conversation_after_a_failed_check() {
 
 #[tokio::test(start_paused = true)]
 async fn a_member_whose_backend_cannot_resume_gets_the_whole_task_again() {
-    let turns = Turns::new([says("I think."), does_it()]);
+    let turns = Turns::new([text_turn("I think."), does_it()]);
     let fixture = Fixture::new(&turns);
     let order = order([task("T-1")]);
 
@@ -70,7 +70,7 @@ async fn another_task_another_prompt_and_another_backend_start_a_conversation() 
         .says("Zero.")
         .ends();
     // Three turns until it is stuck, and one with another prompt.
-    let same = (0..4).map(|_| says("Same."));
+    let same = (0..4).map(|_| text_turn("Same."));
     let usual = Turns::resuming([zero].into_iter().chain(same));
     let strong = Turns::resuming([does_it()]);
     let fixture = Fixture::with_backends([("usual", &usual), ("strong", &strong)]);

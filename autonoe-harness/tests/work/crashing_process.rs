@@ -24,9 +24,9 @@ use tokio::sync::Notify;
 /// Time at which a process is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kill {
-    /// When it was about to write the line with this index, starting at 0.
+    /// Before it wrote the line with this index, starting at 0.
     Before(usize),
-    /// When it had written that line, and done nothing else.
+    /// After it wrote that line, and did nothing else.
     After(usize),
     Never,
 }

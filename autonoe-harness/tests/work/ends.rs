@@ -13,11 +13,11 @@ use autonoe_harness::{Criterion, Task};
 use autonoe_testkit::SessionScript;
 use serde::{Deserialize, Serialize};
 
-use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, task, text_turn};
 
 #[tokio::test(start_paused = true)]
 async fn a_task_is_done_when_it_is_verified() {
-    let turns = Turns::new([says("I think about it."), does_it()]);
+    let turns = Turns::new([text_turn("I think about it."), does_it()]);
     let fixture = Fixture::new(&turns);
 
     let (outcome, result) = fixture.run(&order([task("T-1")])).await;
@@ -78,7 +78,7 @@ async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
         .does(|folder| std::fs::write(folder.join("out.txt"), "x").expect("a file"))
         .says("error: failed: Traceback, fatal: no")
         .ends();
-    let turns = Turns::new([says("yes. All done. Success!"), done]);
+    let turns = Turns::new([text_turn("yes. All done. Success!"), done]);
     let fixture = Fixture::new(&turns);
 
     let (outcome, result) = fixture.run(&order([task("T-1")])).await;
@@ -90,7 +90,7 @@ async fn lesson_9_prose_is_not_searched_for_success_or_failure() {
 #[tokio::test(start_paused = true)]
 async fn lesson_3_a_task_has_only_its_time() {
     let hangs = || SessionScript::new("turn").says("I begin.").hangs();
-    let turns = Turns::new([says("One minute."), hangs()]);
+    let turns = Turns::new([text_turn("One minute."), hangs()]);
     let fixture = Fixture::new(&turns);
     let order = order([task("T-1").timeout(Duration::from_secs(90))]);
 
@@ -105,7 +105,7 @@ async fn lesson_3_a_task_has_only_its_time() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_can_override_the_maximum_number_of_iterations() {
-    let turns = Turns::new(["a1", "a2", "a3", "b1"].map(says));
+    let turns = Turns::new(["a1", "a2", "a3", "b1"].map(text_turn));
     let fixture = Fixture::new(&turns);
     let mut order = order([task("a"), task("b")]);
     order.max_iterations = 1;
@@ -140,7 +140,7 @@ async fn dependents_of_a_failed_task_do_not_start_and_the_others_do() {
             .collect(),
         ..PlannedTask::new(task)
     };
-    let turns = Turns::new([says("No."), says("free"), says("after")]);
+    let turns = Turns::new([text_turn("No."), text_turn("free"), text_turn("after")]);
     let fixture = Fixture::new(&turns);
     let mut order = order([]);
     order.tasks = vec![

@@ -223,7 +223,7 @@ pub(crate) fn order(tasks: impl IntoIterator<Item = Task>) -> WorkOrder {
 }
 
 /// A turn that prints a text and does nothing.
-pub(crate) fn says(text: &str) -> SessionScript {
+pub(crate) fn text_turn(text: &str) -> SessionScript {
     SessionScript::new("turn")
         .says(text)
         .waits(Duration::from_secs(60))

@@ -10,7 +10,7 @@ use autonoe_harness::recovery::Attendance;
 use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_testkit::SessionScript;
 
-use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, task, text_turn};
 
 fn count(prompts: &[String], text: &str) -> Vec<usize> {
     prompts
@@ -21,7 +21,12 @@ fn count(prompts: &[String], text: &str) -> Vec<usize> {
 
 #[tokio::test(start_paused = true)]
 async fn lesson_2_a_message_reaches_the_next_turn_exactly_once() {
-    let turns = Turns::new([says("One."), says("Two."), says("Three."), does_it()]);
+    let turns = Turns::new([
+        text_turn("One."),
+        text_turn("Two."),
+        text_turn("Three."),
+        does_it(),
+    ]);
     let fixture = Fixture::new(&turns);
     let control = fixture.control.clone();
     control.instruct("Use tabs.");
@@ -44,7 +49,7 @@ async fn lesson_2_a_message_reaches_the_next_turn_exactly_once() {
 #[tokio::test(start_paused = true)]
 async fn lesson_2_an_unread_message_is_delivered_again() {
     let broken = SessionScript::new("turn").fails(AgentErrorKind::Overloaded, "no answer");
-    let turns = Turns::new([broken, says("Two."), does_it()]);
+    let turns = Turns::new([broken, text_turn("Two."), does_it()]);
     let fixture = Fixture::new(&turns);
     fixture.control.instruct("Use tabs.");
 
@@ -77,7 +82,7 @@ async fn a_message_that_arrives_too_late_is_reported() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_in_a_turn_holds_the_next_one() {
-    let turns = Turns::new([says("One."), does_it()]);
+    let turns = Turns::new([text_turn("One."), does_it()]);
     let fixture = Fixture::new(&turns);
     let control = fixture.control.clone();
     let order = order([task("T-1")]);
@@ -112,8 +117,8 @@ async fn a_run_that_is_paused_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_a_task_does_not_run_while_it_asks_a_person() {
-    let same = || says("Same.");
+async fn task_time_excludes_waiting_for_the_user() {
+    let same = || text_turn("Same.");
     let turns = Turns::new([same(), same(), same(), does_it()]);
     let fixture = Fixture::new(&turns);
     let control = fixture.control.clone();
@@ -152,7 +157,7 @@ async fn the_time_of_a_task_does_not_run_while_it_asks_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
+async fn run_killed_while_asking_asks_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.jsonl");
     let mut order = order([task("T-1")]);
@@ -161,7 +166,7 @@ async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
     let mut questions = Vec::new();
     for is_killed in [true, false] {
         let turns = if is_killed {
-            Turns::new((0..3).map(|_| says("Same.")))
+            Turns::new((0..3).map(|_| text_turn("Same.")))
         } else {
             Turns::new([does_it()])
         };
@@ -192,7 +197,7 @@ async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stuck_unattended_task_fails_with_the_reason() {
-    let turns = Turns::new((0..3).map(|_| says("Same.")));
+    let turns = Turns::new((0..3).map(|_| text_turn("Same.")));
     let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");

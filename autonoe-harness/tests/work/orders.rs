@@ -9,7 +9,7 @@ use autonoe_harness::Task;
 use autonoe_harness::work::{Isolation, WhenDone, WorkEvent, WorkObserver, WorkOrder};
 use serde_json::json;
 
-use crate::work::fixture::{Fixture, Turns, order, says, task};
+use crate::work::fixture::{Fixture, Turns, order, task, text_turn};
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_order_begins_nothing() {
@@ -87,7 +87,7 @@ impl WorkObserver for FullDisk {
 async fn work_that_cannot_be_recorded_fails() {
     // A turn whose start cannot be recorded does not start; a success that cannot be recorded does
     // not count.
-    for (notes, turns) in [(2, vec![]), (3, vec![says("Done.")])] {
+    for (notes, turns) in [(2, vec![]), (3, vec![text_turn("Done.")])] {
         let turns = Turns::new(turns);
         let mut fixture = Fixture::new(&turns);
         let full = Arc::new(FullDisk(notes.into()));

@@ -13,7 +13,7 @@ use autonoe_harness::work::{WorkEvent, WorkOrder};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
-use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, task, text_turn};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let done = Command::new("git")
@@ -71,7 +71,7 @@ async fn lesson_10_commits_and_untracked_files_are_progress() {
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_without_changes_is_stuck_after_three_turns() {
-    let turns = Turns::new([says("Same."), says("Same."), says("Same.")]);
+    let turns = Turns::new([text_turn("Same."), text_turn("Same."), text_turn("Same.")]);
     let fixture = Fixture::new(&turns);
 
     let (outcome, result) = fixture.run(&only_files()).await;
@@ -85,7 +85,7 @@ async fn an_agent_without_changes_is_stuck_after_three_turns() {
 async fn repeated_markers_and_check_lists_count_in_each_signal_and_do_not_hide_a_stuck_agent() {
     let claims = |number: usize| {
         let half = "<progress>a</progress><progress>b</progress>\n- [x] one\n- [ ] two";
-        says(&format!("Turn {number}: {half}"))
+        text_turn(&format!("Turn {number}: {half}"))
     };
     let turns = Turns::new((1..=4).map(claims));
     let fixture = Fixture::new(&turns);

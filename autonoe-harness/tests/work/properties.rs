@@ -31,7 +31,7 @@ struct Turn {
     ends: End,
     is_done: bool,
     cents: Option<u64>,
-    says: u8,
+    output: u8,
     denied: bool,
 }
 
@@ -91,7 +91,7 @@ impl Executor for Puppet {
             },
         };
         let mut result = ExecutionReport::new(task, "puppet", end);
-        result.output = turn.says.to_string();
+        result.output = turn.output.to_string();
         result.duration = Duration::from_secs(60);
         result.cost = match turn.cents {
             Some(cents) => CostTotal::known(CostUsd::from_cents(cents)),
@@ -137,12 +137,12 @@ fn any_turn() -> impl Strategy<Value = Turn> {
         0_u8..4,
         prop::bool::weighted(0.2),
     )
-        .prop_map(|(reads, ends, is_done, cents, says, denied)| Turn {
+        .prop_map(|(reads, ends, is_done, cents, output, denied)| Turn {
             reads,
             ends,
             is_done,
             cents,
-            says,
+            output,
             denied,
         })
 }

@@ -7,13 +7,13 @@ use autonoe_harness::recovery::{
 use autonoe_harness::work::WorkEvent;
 use autonoe_testkit::SessionScript;
 
-use crate::work::fixture::{Fixture, Turns, does_it, order, says, task};
+use crate::work::fixture::{Fixture, Turns, does_it, order, task, text_turn};
 
 // Shows: fleets/recovery/success, fleets/recovery/apply
 #[tokio::test(start_paused = true)]
 async fn the_ladder_is_climbed_until_something_helps() {
     // Three turns until it is stuck, and one for each of three prompts.
-    let usual = Turns::new((0..6).map(|_| says("Same.")));
+    let usual = Turns::new((0..6).map(|_| text_turn("Same.")));
     let strong = Turns::new([does_it()]);
     let fixture = Fixture::with_backends([("usual", &usual), ("strong", &strong)]);
     let mut order = order([task("T-1")]);
@@ -54,8 +54,8 @@ async fn the_ladder_is_climbed_until_something_helps() {
 
 #[tokio::test(start_paused = true)]
 async fn the_backends_that_a_task_names_continue_before_the_ladder_is_climbed() {
-    let first = Turns::new((0..3).map(|_| says("Same.")));
-    let second = Turns::new([says("Same."), does_it()]);
+    let first = Turns::new((0..3).map(|_| text_turn("Same.")));
+    let second = Turns::new([text_turn("Same."), does_it()]);
     let fixture = Fixture::with_backends([("first", &first), ("second", &second)]);
     let mut order = order([task("T-1").cli("first")]);
     order.tasks[0].fallbacks = vec!["second".to_owned()];
@@ -70,7 +70,7 @@ async fn the_backends_that_a_task_names_continue_before_the_ladder_is_climbed() 
 
 #[tokio::test(start_paused = true)]
 async fn a_stuck_agent_without_recovery_fails_with_the_skipped_strategies() {
-    let turns = Turns::new((0..4).map(|_| says("Same.")));
+    let turns = Turns::new((0..4).map(|_| text_turn("Same.")));
     let fixture = Fixture::new(&turns);
     let mut order = order([task("T-1")]);
     order.ladder = serde_json::from_str(

@@ -62,7 +62,7 @@ fn writes(file: &'static str) -> SessionScript {
         .ends()
 }
 
-fn says(text: &str) -> SessionScript {
+fn text_turn(text: &str) -> SessionScript {
     SessionScript::new("turn").says(text).ends()
 }
 
@@ -178,9 +178,9 @@ async fn failed_work_is_kept_and_its_location_reported() {
 async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
     let turns = Turns::new([
         writes("before.txt"),
-        says("Same."),
-        says("Same."),
-        says("Same."),
+        text_turn("Same."),
+        text_turn("Same."),
+        text_turn("Same."),
         // The first exploration has two turns, the second one.
         writes("wrong.txt"),
         writes("wrong-too.txt"),
@@ -232,11 +232,11 @@ async fn the_first_exploration_that_passes_is_merged_and_the_others_are_kept() {
 #[tokio::test]
 async fn failed_explorations_are_all_kept() {
     let turns = Turns::new([
-        says("Same."),
-        says("Same."),
-        says("Same."),
+        text_turn("Same."),
+        text_turn("Same."),
+        text_turn("Same."),
         writes("first.txt"),
-        says("I change nothing."),
+        text_turn("I change nothing."),
         writes("third.txt"),
     ]);
     let (fixture, repo) = isolated(Fixture::new(&turns)).await;

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_apart() {
+    fn message_kinds_are_distinguished() {
         let request = |id: Value, params: Value| Incoming::Request {
             id,
             method: "m".into(),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered_with_the_reason() {
+    fn invalid_message_is_answered_with_an_error() {
         for (text, code, id) in [
             ("", -32700, json!(null)),
             ("{", -32700, json!(null)),

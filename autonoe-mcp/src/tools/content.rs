@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_so_with_its_code() {
+    fn failure_result_has_its_code() {
         let error = ToolError::new(ToolErrorCode::NOT_FOUND, "there is no DL-9");
 
         assert_eq!(

@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_flat_schema_says_the_same_as_the_original(
+        fn flat_schema_accepts_the_same_values(
             name in prop_oneof![Just(json!("n")), Just(json!(1))],
             steps in prop::collection::vec(step(), 0..3),
             first in step(),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_told_with_all_that_agents_decide_by() {
+    fn listed_tool_has_flat_schema_and_hints() {
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",

@@ -20,7 +20,7 @@ async fn each_way(check: impl AsyncFn(&Agent)) {
 }
 
 #[tokio::test]
-async fn tools_are_told_flat_and_with_hints() {
+async fn tools_are_listed_with_flat_schemas_and_hints() {
     each_way(async |agent| {
         let listed = agent.list().await.expect("they are told");
 
@@ -49,7 +49,7 @@ async fn tools_are_told_flat_and_with_hints() {
 }
 
 #[tokio::test]
-async fn a_client_of_a_later_version_speaks_the_one_that_is_spoken_here() {
+async fn client_of_later_version_gets_supported_version() {
     for server in [
         HttpToolServer::new(),
         HttpToolServer::new().by_command("autonoe"),
@@ -135,7 +135,7 @@ async fn arguments_are_checked_before_a_tool_is_called() {
 }
 
 #[tokio::test]
-async fn the_progress_of_a_tool_is_told_before_its_answer() {
+async fn tool_progress_reaches_the_client() {
     each_way(async |agent| {
         let handle = agent.begin("act", json!({"do": "count"})).await;
         let token = handle.progress_token.clone();

@@ -9,7 +9,7 @@ use crate::fixture::{named, serve, soon};
 use crate::raw::{head, request, status};
 
 #[tokio::test]
-async fn neither_secrets_nor_what_is_said_are_logged_or_shown() {
+async fn logs_and_debug_output_hide_secrets_and_content() {
     let logs = CapturedLogs::start();
     let server = HttpToolServer::new();
     let (served, _) = serve(&server, "mine").await;

@@ -123,7 +123,7 @@ fn path(url: &str) -> &str {
 }
 
 #[tokio::test]
-async fn who_has_no_secret_is_refused_before_anything_is_read() {
+async fn request_without_secret_is_refused_before_its_body() {
     let (served, _) = serve(&HttpToolServer::new(), "mine").await;
     let (url, secret) = named(&served);
     let mut raw = Raw::connect(&url).await;
@@ -184,7 +184,7 @@ async fn too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn who_says_nothing_is_not_waited_for() {
+async fn silent_clients_time_out_and_free_connections() {
     let mut limits = HttpLimits::default();
     limits.read_time = std::time::Duration::from_millis(50);
     limits.connections = 1;

@@ -38,7 +38,7 @@ async fn the_port_is_closed_with_the_last_session_and_open_for_the_next() {
 }
 
 #[tokio::test]
-async fn who_hangs_up_has_cancelled() {
+async fn client_disconnect_cancels_the_call() {
     let (served, watch) = serve(&HttpToolServer::new(), "mine").await;
     let (url, secret) = named(&served);
     for accept in ["application/json", "application/json, text/event-stream"] {
@@ -115,7 +115,7 @@ async fn a_call_over_pipes_that_takes_too_long_after_the_end_is_cancelled() {
 }
 
 #[tokio::test]
-async fn an_agent_behind_a_bridge_is_told_when_the_run_is_over() {
+async fn bridged_agent_gets_error_after_run_ended() {
     let server = HttpToolServer::new().by_command("autonoe");
     let (served, _) = serve(&server, "mine").await;
     let agent = Agent::to(&served).await;
@@ -128,7 +128,7 @@ async fn an_agent_behind_a_bridge_is_told_when_the_run_is_over() {
 }
 
 #[tokio::test]
-async fn a_bridge_to_nobody_ends_and_says_so_to_both_sides() {
+async fn bridge_to_unusable_server_fails_on_both_sides() {
     let (served, _) = serve(&HttpToolServer::new(), "mine").await;
     let (url, _) = named(&served);
     let greeting = request("initialize", &json!({"protocolVersion": "2025-11-25"}));

@@ -141,7 +141,7 @@ async fn a_run_whose_agents_cannot_host_tools_keeps_its_ledger() {
 }
 
 #[tokio::test]
-async fn an_agent_that_cannot_or_does_not_reach_the_tools_is_told_as_such() {
+async fn unreached_tools_fail_the_run_with_reason() {
     let absent = Outside {
         reach: ServerReach::Address,
         visits: Visits::None,

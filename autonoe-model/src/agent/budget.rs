@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_an_answer_that_broke_off_is_held_against_the_budget() {
+    fn known_usage_of_interrupted_answer_counts_against_budget() {
         let budget = Budget::default().with_cost(CostUsd::from_cents(100));
         let mut account = Account::new(prices(), budget);
 

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_runs_side_by_side() {
+    fn consecutive_read_only_calls_form_one_batch() {
         for (calls, expected) in [
             ("", ""),
             ("r", "r"),

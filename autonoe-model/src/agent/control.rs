@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_heard_or_refused_and_never_lost() {
+    fn steering_is_queued_or_refused() {
         let reach = TurnControl::default();
         assert!(!steer(&reach, "before the turn"));
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_did_not_hear_is_given_back_once() {
+    fn unread_steering_is_returned_once() {
         let reach = TurnControl::default();
         reach.start(CancellationToken::new());
         for text in ["one", "two"] {

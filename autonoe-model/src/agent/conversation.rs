@@ -174,7 +174,7 @@ mod tests {
     use crate::contract::{AssistantMessage, Part};
 
     #[test]
-    fn what_the_provider_counted_counts_and_the_rest_is_guessed() {
+    fn size_uses_provider_counts_and_estimates_the_rest() {
         let request = ModelRequest::new([]).with_system("s".repeat(300));
         let mut conversation = Conversation::new(request);
         conversation.add_message("x".repeat(30));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_have_results_before_the_model_is_told_anything_else() {
+    fn pending_calls_get_results_before_the_next_message() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
         conversation.add_message("x");
         let calls = ["a", "b"].map(|id| Part::tool_call(id, "Read", serde_json::json!({})));

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_never_end_as_they_should_come_to_an_end() {
+    fn repeated_incomplete_replies_end_with_an_error() {
         let called = |stop| {
             let call = Part::tool_call("1", "Read", json!("{\"path"));
             ModelReply::new(AssistantMessage::new([call])).with_stop(stop)

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_refused_and_stays() {
+    fn unreadable_conversation_is_refused_and_kept() {
         let dir = tempfile::tempdir().expect("a directory");
         saved().save(dir.path(), &id("newer")).expect("it is saved");
         let newer = dir.path().join("newer.json");

@@ -54,49 +54,52 @@ pub(super) fn two_calls() -> [Part; 2] {
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let says = answers([Part::text(TEXT)]);
     checks
-        .run("what is asked reaches the provider", async {
+        .run("the request reaches the provider", async {
             let stage = ear.stage(&says).await?;
             ear.record(&says, &*stage, &request()).await?.reply()?;
             let requests = stage.requests();
             if requests.is_empty() {
                 return Err(super::recorded_answer::impossible());
             }
-            ensure!(requests.len() == 1, "{} requests came", requests.len());
+            ensure!(requests.len() == 1, "{} requests arrived", requests.len());
             reached(&requests[0])
         })
         .await;
     checks
-        .run("a text comes piece by piece, and whole", async {
-            let recorded = ear.play(&says, &request()).await?;
-            let (reply, texts) = (recorded.reply()?, recorded.texts());
-            ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
-            ensure!(
-                reply.stop == StopReason::EndTurn,
-                "it stopped: {}",
-                reply.stop
-            );
-            ensure!(texts.len() > 1, "it came in one piece: {texts:?}");
-            Ok(())
-        })
+        .run(
+            "a text is streamed in pieces and complete at the end",
+            async {
+                let recorded = ear.play(&says, &request()).await?;
+                let (reply, texts) = (recorded.reply()?, recorded.texts());
+                ensure!(reply.message.to_text() == TEXT, "the reply is {reply:?}");
+                ensure!(
+                    reply.stop == StopReason::EndTurn,
+                    "it stopped: {}",
+                    reply.stop
+                );
+                ensure!(texts.len() > 1, "the text arrived in one piece: {texts:?}");
+                Ok(())
+            },
+        )
         .await;
     checks
-        .run("a text is told while the model still speaks", async {
+        .run("a text is streamed before the answer ends", async {
             let stage = ear.stage(&Scenario::Pauses { text: TEXT.into() }).await?;
             let mut stream = stage.model().stream(&request());
             ear.within(first_text(&mut stream)).await?
         })
         .await;
     checks
-        .run("thoughts are told as thoughts", async {
+        .run("reasoning is reported as reasoning", async {
             let thinks = answers([Part::thinking(THOUGHT), Part::text(TEXT)]);
             let recorded = ear.play(&thinks, &request()).await?;
             let reply = recorded.reply()?;
             let thoughts = thoughts(&reply.message);
             ensure!(thoughts == THOUGHT, "it thought {thoughts:?}");
-            ensure!(reply.message.to_text() == TEXT, "it said {reply:?}");
+            ensure!(reply.message.to_text() == TEXT, "the reply is {reply:?}");
             ensure!(
                 recorded.thoughts() == THOUGHT,
-                "it told {:?}",
+                "the events are {:?}",
                 recorded.events
             );
             Ok(())
@@ -111,14 +114,14 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         })
         .await;
     checks
-        .run("calls that are made at once are told apart", async {
+        .run("simultaneous calls are distinguished", async {
             let calls = [first, second];
             let parts = [vec![Part::text(TEXT)], calls.to_vec()].concat();
             let recorded = ear.play(&answers(parts), &request()).await?;
             has_calls(&recorded, &calls)?;
             ensure!(
                 recorded.reply()?.message.to_text() == TEXT,
-                "it said {recorded:?}"
+                "the answer is {recorded:?}"
             );
             Ok(())
         })
@@ -130,7 +133,7 @@ pub(super) async fn first_text(stream: &mut crate::contract::ModelStream) -> Fin
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::Text(text)) => {
-                ensure!(TEXT.starts_with(&text), "it told {text:?}");
+                ensure!(TEXT.starts_with(&text), "the streamed text is {text:?}");
                 return Ok(());
             }
             Ok(ModelEvent::Done(reply)) => {

@@ -35,7 +35,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         checks.run(check, breaks(ear, how, code)).await;
     }
     for code in [ModelErrorCode::RateLimited, ModelErrorCode::NetworkError] {
-        let check = format!("an error inside a stream is told as {code}");
+        let check = format!("an error inside a stream is reported as {code}");
         let how = BrokenStream::Fails { code };
         checks.run(&check, breaks(ear, how, code)).await;
     }
@@ -50,7 +50,7 @@ async fn breaks(ear: &Recorder<'_>, how: BrokenStream, code: ModelErrorCode) -> 
     let streamed = recorded.texts().concat();
     ensure!(
         !streamed.is_empty() && TEXT.starts_with(&streamed),
-        "before that it told {streamed:?}"
+        "before that it streamed {streamed:?}"
     );
     Ok(())
 }

@@ -16,7 +16,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
             ensure!(recorded.end.is_some(), "it stopped without an end");
             ensure!(
                 recorded.after.is_empty(),
-                "{:?} came after the end",
+                "{:?} was sent after the end",
                 recorded.after
             );
             Ok(())
@@ -29,7 +29,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
         |recorded| {
             let again = |event: &&ModelEvent| matches!(event, ModelEvent::Retrying { .. });
             match recorded.events.iter().find(again) {
-                Some(event) => Err(Flaw::Failed(format!("it told {event:?}"))),
+                Some(event) => Err(Flaw::Failed(format!("it sent {event:?}"))),
                 None => Ok(()),
             }
         },
@@ -45,7 +45,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
     );
     each(
         checks,
-        "what is told as used early is a part of it",
+        "usage reported early is part of the total",
         recorded,
         |recorded| {
             let whole = match &recorded.end {
@@ -70,7 +70,7 @@ pub(super) fn check(checks: &mut Checks, recorded: &[RecordedAnswer]) {
                 let reported = error.usage.complete();
                 ensure!(
                     reported.is_none(),
-                    "it told {reported:?} after {:?}",
+                    "it reported {reported:?} after {:?}",
                     recorded.events
                 );
             }
@@ -92,7 +92,7 @@ fn each(
             }
         }
         if all.is_empty() {
-            Err(Flaw::Untestable("nothing was heard".to_owned()))
+            Err(Flaw::Untestable("no event was received".to_owned()))
         } else {
             Ok(())
         }
@@ -101,11 +101,14 @@ fn each(
 
 fn makes(recorded: &RecordedAnswer, reply: &ModelReply) -> Finding {
     let (streamed, text) = (recorded.texts().concat(), reply.message.to_text());
-    ensure!(streamed == text, "it told {streamed:?} and said {text:?}");
+    ensure!(
+        streamed == text,
+        "it streamed {streamed:?}, and its reply is {text:?}"
+    );
     let (streamed, reasoning) = (recorded.thoughts(), thoughts(&reply.message));
     ensure!(
         streamed == reasoning,
-        "it told {streamed:?} and thought {reasoning:?}"
+        "it streamed {streamed:?}, and its reasoning is {reasoning:?}"
     );
     let started: Vec<_> = recorded
         .events

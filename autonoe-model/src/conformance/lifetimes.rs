@@ -23,7 +23,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
                 tokio::task::yield_now().await;
             }
             let sent = stage.requests().len();
-            ensure!(sent == 0, "{sent} requests came");
+            ensure!(sent == 0, "{sent} requests arrived");
             drop(unpolled);
             // Proves that a sent request is observable.
             ear.record(&scenario, &*stage, &request()).await?;
@@ -70,10 +70,10 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
             let all = (0..AT_ONCE).map(|_| record_answer(&scenario, &*stage, &request));
             for recorded in ear.within(join_all(all)).await? {
                 let text = recorded.reply()?.message.to_text();
-                ensure!(text == TEXT, "it said {text:?}");
+                ensure!(text == TEXT, "the text is {text:?}");
                 ensure!(
                     recorded.texts().concat() == TEXT,
-                    "it told {:?}",
+                    "the events are {:?}",
                     recorded.events
                 );
             }

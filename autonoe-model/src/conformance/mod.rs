@@ -116,7 +116,7 @@ pub use harness::{
 /// let report = conformance::model_client(&Parrots).await;
 ///
 /// report.assert();
-/// assert!(report.passed().contains(&"a text comes piece by piece, and whole".to_owned()));
+/// assert!(report.passed().contains(&"a text is streamed in pieces and complete at the end".to_owned()));
 /// assert!(!report.skipped().is_empty());
 /// # });
 /// ```

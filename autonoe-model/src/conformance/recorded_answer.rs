@@ -104,7 +104,7 @@ impl<'a> Recorder<'a> {
         let asked = stage.requests().len() - before;
         ensure!(
             asked <= 1,
-            "it asked {asked} times: retries are not its job"
+            "it sent {asked} requests; a provider must not retry"
         );
         Ok(heard)
     }

@@ -13,8 +13,8 @@ use crate::contract::{ModelError, ModelErrorCode};
 pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn ModelHarness) {
     for code in ModelErrorCode::ALL {
         checks
-            .run(&format!("a failure is told as {code}"), async {
-                is_told_as(ear, harness, code).await
+            .run(&format!("a failure is reported as {code}"), async {
+                reports_error_code(ear, harness, code).await
             })
             .await;
     }
@@ -35,7 +35,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
             ModelErrorCode::NetworkError,
         ),
         (
-            "a provider that says nothing is not waited for without an end",
+            "a silent provider times out",
             Scenario::SaysNothing,
             ModelErrorCode::Timeout,
         ),
@@ -52,7 +52,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>, harness: &dyn
 }
 
 /// Errors of the configuration occur when the client is created, others when it is called.
-async fn is_told_as(
+async fn reports_error_code(
     ear: &Recorder<'_>,
     harness: &dyn ModelHarness,
     code: ModelErrorCode,
@@ -75,22 +75,25 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
     checks
         .run("no wait is made up", async {
             let wait = waits_for(ear, None).await?;
-            ensure!(wait.is_none(), "nobody asked to wait for {wait:?}");
-            Ok(())
-        })
-        .await;
-    checks
-        .run("a wait of so many seconds is told", async {
-            let wait = waits_for(ear, Some(RequestedDelay::Seconds(17))).await?;
             ensure!(
-                wait == Some(Duration::from_secs(17)),
-                "it told {wait:?} and not 17 s"
+                wait.is_none(),
+                "it reported an unrequested delay of {wait:?}"
             );
             Ok(())
         })
         .await;
     checks
-        .run("a wait until a date is told", async {
+        .run("a retry delay in seconds is reported", async {
+            let wait = waits_for(ear, Some(RequestedDelay::Seconds(17))).await?;
+            ensure!(
+                wait == Some(Duration::from_secs(17)),
+                "it reported {wait:?} and not 17 s"
+            );
+            Ok(())
+        })
+        .await;
+    checks
+        .run("a retry date is reported", async {
             let requested = Duration::from_secs(3_600);
             let from_now = SignedDuration::try_from(requested).unwrap_or_default();
             let until = RequestedDelay::Until(Timestamp::now() + from_now);
@@ -98,7 +101,7 @@ async fn waits(checks: &mut Checks, ear: &Recorder<'_>) {
             // The answer takes a while, and HTTP dates have no fractions of seconds.
             let least = requested.saturating_sub(Duration::from_secs(60));
             let fits = wait.is_some_and(|wait| (least..=requested).contains(&wait));
-            ensure!(fits, "it told {wait:?} and not about {requested:?}");
+            ensure!(fits, "it reported {wait:?} and not about {requested:?}");
             Ok(())
         })
         .await;

@@ -11,12 +11,12 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
     let [first, second] = two_calls();
     let calls = [Part::text(TEXT), first.clone(), second.clone()];
     checks
-        .run("an answer goes back as it came", async {
+        .run("an answer is sent back unchanged", async {
             goes_back(ear, calls.to_vec()).await.map(|_| ())
         })
         .await;
     checks
-        .run("thoughts go back as they came", async {
+        .run("reasoning is sent back unchanged", async {
             let thinks = [vec![Part::thinking(THOUGHT)], calls.to_vec()].concat();
             goes_back(ear, thinks).await.map(|_| ())
         })
@@ -62,11 +62,13 @@ async fn goes_back(ear: &Recorder<'_>, parts: Vec<Part>) -> Finding<Vec<Part>> {
         sent_back: went_back,
     }) = stage.replayed()
     else {
-        return Err(Flaw::Untestable("nobody sees what goes back".to_owned()));
+        return Err(Flaw::Untestable(
+            "the harness does not record requests".to_owned(),
+        ));
     };
     ensure!(
         came == went_back,
-        "{came}\ncame, and this went back:\n{went_back}"
+        "received:\n{came}\nsent back:\n{went_back}"
     );
     Ok(heard)
 }

@@ -15,23 +15,23 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
         ..TokenUsage::default()
     };
     let table = [
-        ("what a call used is told", plain),
+        ("the usage of a call is reported", plain),
         (
-            "what a cache gave is told apart",
+            "tokens read from a cache are reported separately",
             TokenUsage {
                 cache_read: 40_009,
                 ..plain
             },
         ),
         (
-            "what a cache was given is told apart",
+            "tokens written to a cache are reported separately",
             TokenUsage {
                 cache_write: 511,
                 ..plain
             },
         ),
         (
-            "what hidden thoughts used is told apart",
+            "tokens of hidden reasoning are reported separately",
             TokenUsage {
                 reasoning: 31,
                 ..plain
@@ -50,7 +50,7 @@ pub(super) async fn check(checks: &mut Checks, ear: &Recorder<'_>) {
                 let expected = CallUsage::Complete(usage);
                 ensure!(
                     reported == expected,
-                    "it used {usage:?} and told {reported:?}"
+                    "it used {usage:?} and reported {reported:?}"
                 );
                 Ok(())
             })

@@ -57,7 +57,7 @@ mod tests {
     // Shows: framework/models/model-response-success-or-error
     // Shows: framework/models/is-model-success-is-model
     #[test]
-    fn the_answer_is_what_the_end_says() {
+    fn reply_is_taken_from_the_done_event() {
         let whole = ModelReply::new(AssistantMessage::text("All is well."));
         let events = [
             Ok(ModelEvent::Text("All".into())),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_tries_used_counts_too() {
+    fn usage_includes_failed_tries() {
         let tokens = |input| TokenUsage {
             input,
             ..TokenUsage::default()

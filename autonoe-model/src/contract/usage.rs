@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_in_a_part_is_unknown_in_the_sum() {
+    fn sum_with_incomplete_part_is_incomplete() {
         let (told, least) = (
             CallUsage::Complete(tokens(3)),
             CallUsage::AtLeast(tokens(4)),

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_what_can_be_told_as_a_text_are_read() {
+    fn content_parts_are_rendered_as_text() {
         let block = |block: Value| json!({"content": [block]});
         for (result, expected) in [
             (
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_says_it_failed_has_failed() {
+    fn error_result_is_a_tool_error() {
         let failed = |result: Value| read(&result).expect_err("it failed");
 
         let said =

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_person_must_mend_is_not_tried_again() {
+    fn configuration_failure_takes_precedence_over_timeout() {
         let fails = |kind| StartFailure::new("s", kind, "it is broken");
         let both = [
             fails(AgentErrorKind::Timeout),

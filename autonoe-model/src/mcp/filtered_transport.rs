@@ -40,7 +40,7 @@ impl<T> FilteredTransport<T> {
         }
     }
 
-    fn hear(&self, notification: ServerNotification) {
+    fn handle_notification(&self, notification: ServerNotification) {
         let server = &self.server;
         match notification {
             ServerNotification::ProgressNotification(told) => {
@@ -68,7 +68,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for FilteredTransport<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             match self.inner.receive().await? {
-                JsonRpcMessage::Notification(told) => self.hear(told.notification),
+                JsonRpcMessage::Notification(told) => self.handle_notification(told.notification),
                 JsonRpcMessage::Request(asked)
                     if !matches!(asked.request, ServerRequest::PingRequest(_)) =>
                 {

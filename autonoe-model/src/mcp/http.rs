@@ -133,7 +133,7 @@ impl Http {
         let body = response.into_body().into_data_stream();
         let body = body
             .map_err(std::io::Error::other)
-            .and_then(move |piece| std::future::ready(limit.take(piece)));
+            .and_then(move |piece| std::future::ready(limit.check(piece)));
         SseStream::from_bytes_stream(body).boxed()
     }
 
@@ -293,7 +293,7 @@ impl EventLimit {
     /// # Errors
     ///
     /// An event is too long.
-    pub(super) fn take(&mut self, piece: Bytes) -> io::Result<Bytes> {
+    pub(super) fn check(&mut self, piece: Bytes) -> io::Result<Bytes> {
         for byte in &piece {
             match byte {
                 b'\n' | b'\r' if self.is_empty => self.seen = 0,
@@ -341,7 +341,11 @@ mod tests {
     fn passes(pieces: &[&str]) -> bool {
         let mut limit = EventLimit::new(20);
         let mut pieces = pieces.iter();
-        pieces.all(|piece| limit.take(Bytes::copy_from_slice(piece.as_bytes())).is_ok())
+        pieces.all(|piece| {
+            limit
+                .check(Bytes::copy_from_slice(piece.as_bytes()))
+                .is_ok()
+        })
     }
 
     #[test]

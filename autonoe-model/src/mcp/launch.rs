@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_a_name_that_its_tools_can_be_told_by() {
+    fn server_names_are_validated() {
         for (name, fits) in [
             ("playwright", true),
             ("my-server_2", true),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_said_for_one_server_alone_may_hold_a_secret() {
+    fn only_own_environment_may_contain_secrets() {
         let key = SessionKey {
             run: RunId::new("run"),
             number: 1,
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_started_is_known_before() {
+    fn unstartable_server_is_refused_by_check() {
         for (name, server, problem) in [
             ("web", r#"{"command": "sh"}"#, None),
             ("web", r#"{"command": "/bin/sh"}"#, None),

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_message_is_passed_over_and_remembered() {
+    async fn invalid_messages_are_skipped_and_remembered() {
         let said = b"Welcome!\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n[]\n\xff\n";
 
         let (heard, fault) = read_all(said).await;

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_told_by_its_server_and_its_name() {
+    fn tools_are_named_by_server_and_tool() {
         let schema = json!({"type": "object", "properties": {"url": {"type": "string"}}});
         let told = [
             json!({"name": "look", "description": "Looks.", "inputSchema": schema,

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cached_costs_as_much_as_the_rest_unless_it_is_said() {
+    fn cached_tokens_default_to_input_price() {
         let price: Price =
             serde_json::from_str(r#"{"input": "2", "output": "8"}"#).expect("a price");
         let used = TokenUsage {

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_where_it_is_said_to_be() {
+    fn key_is_read_from_each_source() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("key");
         std::fs::write(&file, "sk-file\n").expect("writable");

@@ -41,16 +41,16 @@ pub struct Bash {
     limits: ToolLimits,
 }
 
-/// What [`Bash`] is called with.
+/// Input of [`Bash`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BashInput {
     /// The command.
     pub command: String,
-    /// How many milliseconds it may take.
+    /// Time limit in milliseconds.
     #[serde(default)]
     pub timeout: Option<u64>,
-    /// What the command does, in five to ten words.
+    /// Summary of the command, in five to ten words.
     #[serde(default)]
     pub description: Option<String>,
 }

@@ -25,15 +25,15 @@ pub struct Edit {
     limits: ToolLimits,
 }
 
-/// What [`Edit`] is called with.
+/// Input of [`Edit`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditInput {
     /// The file, absolute or from the root of the workspace.
     pub file_path: String,
-    /// What is replaced, exactly as it is in the file, without line numbers.
+    /// Text to replace, exactly as it is in the file, without line numbers.
     pub old_string: String,
-    /// What it is replaced by.
+    /// Replacement text.
     pub new_string: String,
     /// Whether it is replaced wherever it is. Otherwise it must be there once.
     #[serde(default)]

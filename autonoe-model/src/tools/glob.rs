@@ -26,7 +26,7 @@ pub struct Glob {
     limits: ToolLimits,
 }
 
-/// What [`Glob`] is called with.
+/// Input of [`Glob`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GlobInput {

@@ -36,7 +36,7 @@ pub struct Grep {
     limits: ToolLimits,
 }
 
-/// What [`Grep`] is called with.
+/// Input of [`Grep`].
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrepInput {
@@ -52,16 +52,16 @@ pub struct GrepInput {
     /// Only files of this type, for example `rust`, `js`, `py`.
     #[serde(default, rename = "type")]
     pub file_type: Option<String>,
-    /// What to give back.
+    /// Kind of output.
     #[serde(default)]
     pub output_mode: OutputMode,
-    /// How many lines to show before each match, in mode `content`.
+    /// Number of lines to show before each match, in mode `content`.
     #[serde(default, rename = "-B")]
     pub before: Option<u32>,
-    /// How many lines to show after each match, in mode `content`.
+    /// Number of lines to show after each match, in mode `content`.
     #[serde(default, rename = "-A")]
     pub after: Option<u32>,
-    /// How many lines to show before and after each match, in mode `content`.
+    /// Number of lines to show before and after each match, in mode `content`.
     #[serde(default, rename = "-C")]
     pub context: Option<u32>,
     /// Whether lines have their numbers, in mode `content`. They do unless this is false.
@@ -73,12 +73,12 @@ pub struct GrepInput {
     /// Whether a match can go over several lines, and a dot stands for a line end too.
     #[serde(default)]
     pub multiline: bool,
-    /// How many lines or files to give back at most.
+    /// Maximum number of lines or files to return.
     #[serde(default)]
     pub head_limit: Option<u64>,
 }
 
-/// What [`Grep`] gives back.
+/// Kind of output of [`Grep`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputMode {
@@ -87,7 +87,7 @@ pub enum OutputMode {
     /// The files that have one.
     #[default]
     FilesWithMatches,
-    /// How many lines match in each file.
+    /// Number of matching lines in each file.
     Count,
 }
 

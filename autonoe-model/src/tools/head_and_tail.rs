@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_was_a_character_is_shown_as_such() {
+    fn invalid_utf8_becomes_replacement_characters() {
         let mut kept = HeadAndTail::new(10);
 
         kept.push(b"a\xff\x80b");

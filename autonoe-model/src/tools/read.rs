@@ -29,7 +29,7 @@ pub struct Read {
     limits: ToolLimits,
 }
 
-/// What [`Read`] is called with.
+/// Input of [`Read`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadInput {
@@ -38,7 +38,7 @@ pub struct ReadInput {
     /// The line to begin with, from 1. Leave it out to read from the beginning.
     #[serde(default)]
     pub offset: Option<u64>,
-    /// How many lines to read. Leave it out for as many as fit.
+    /// Number of lines to read. Leave it out for as many as fit.
     #[serde(default)]
     pub limit: Option<u64>,
 }

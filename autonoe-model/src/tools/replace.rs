@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_once_is_replaced_and_all_else_is_refused() {
+    fn replaces_only_a_unique_occurrence() {
         for (before, old, new, after) in [
             ("a b c", "b", "x", Ok("a x c")),
             ("a b c", "b", "", Ok("a  c")),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_that_nobody_waits_for_ends() {
+    fn cancelled_replacement_stops() {
         let stop = CancellationToken::new();
         stop.cancel();
         let (old, new, which, most) = ("a", "b", Occurrences::All, u64::MAX);

@@ -23,7 +23,7 @@ pub struct Write {
     limits: ToolLimits,
 }
 
-/// What [`Write`] is called with.
+/// Input of [`Write`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteInput {

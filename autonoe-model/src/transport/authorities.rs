@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_certificate_is_told_with_its_place() {
+    fn invalid_certificates_are_reported_with_position() {
         let none = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for (pem, expected) in [
             ("", "contains no PEM certificate"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_without_any_is_told() {
+    fn missing_system_certificates_are_an_error() {
         let place = tempfile::tempdir().expect("a directory");
         let missing = place.path().join("missing.pem");
         for (file, directory) in [

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_at_the_end_of_what_is_told_is_not_told_in_part() {
+    fn truncation_never_leaves_part_of_a_secret() {
         let words = SecretSet::new([Secret::new("key-of-the-gateway")]);
         for before in MAX_CHARS - 20..=MAX_CHARS {
             let said = format!("{}key-of-the-gateway, and more", "é".repeat(before));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_in_its_place_is_known() {
+    fn serialized_secret_is_recognized_as_redacted() {
         let key = Secret::new("sk-123");
         let json = serde_json::to_string(&key).expect("it can be written");
 

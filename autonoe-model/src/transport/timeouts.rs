@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_does_not_come_in_time_is_a_time_out() {
+    async fn missing_answer_times_out() {
         let started = tokio::time::Instant::now();
         let never = std::future::pending::<()>();
 

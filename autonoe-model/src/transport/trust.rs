@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_environment_names_comes_before_the_known_places() {
+    fn environment_precedes_default_certificate_paths() {
         let bundle = "/etc/ssl/cert.pem";
         let directory = "/etc/ssl/certs";
         type Case<'a> = (
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_trusted_by_mistake() {
+    fn unusable_trust_configuration_is_an_error() {
         let trust = Trust::default().with_system(SystemAuthorities::Ignored);
         for (trust, expected) in [
             (trust.clone(), "no certificate authority is configured"),

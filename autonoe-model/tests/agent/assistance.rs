@@ -9,7 +9,9 @@ use autonoe_core::{AgentClientFactory, Budget, Tool, ToolContext, ToolError, Too
 use autonoe_model::{Message, ModelError, ModelErrorCode};
 use serde_json::{Value, json};
 
-use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, one_turn, says, spec, turn_of};
+use crate::agent::fixture::{
+    Answer, ScriptedModel, agents, calls, one_turn, spec, text_reply, turn_of,
+};
 
 /// A tool that cannot summarize a long text by itself.
 struct Digest {
@@ -70,8 +72,8 @@ async fn a_tool_that_needs_the_model_gets_its_answer_out_of_the_same_budget() {
     for digest in [Digest::tool(), Digest::coded_tool()] {
         let model = ScriptedModel::new([
             calls(&[("c1", "Look", json!({}))]),
-            says("it is long"),
-            says("I see."),
+            text_reply("it is long"),
+            text_reply("I see."),
         ]);
 
         let turn = one_turn(&agents(&model, [digest], |_| {}), "Look.").await;
@@ -118,7 +120,7 @@ async fn tools_side_by_side_do_not_all_spend_what_is_left_for_one() {
         .iter()
         .map(|id| (id.as_str(), "Look", json!({})))
         .collect();
-    let model = ScriptedModel::new([calls(&looks), says("it is long")]);
+    let model = ScriptedModel::new([calls(&looks), text_reply("it is long")]);
     let agents = agents(&model, [digest], |_| {});
     let mut client = agents
         .create(spec(Budget::default().with_tokens(40)))
@@ -138,7 +140,7 @@ async fn a_model_that_cannot_help_a_tool_is_an_error_of_the_tool() {
     let model = ScriptedModel::new([
         calls(&[("c1", "Look", json!({}))]),
         Answer::Fails(ModelError::new(ModelErrorCode::Unknown, "no idea")),
-        says("A pity."),
+        text_reply("A pity."),
     ]);
 
     let turn = one_turn(&agents(&model, [Digest::tool()], |_| {}), "Look.").await;

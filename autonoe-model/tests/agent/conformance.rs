@@ -15,7 +15,7 @@ use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_cl
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, says};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, calls, text_reply};
 
 /// Time limit of each step on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -42,7 +42,7 @@ impl AgentHarness for Harness {
         let model = ScriptedModel::following(move |request| {
             let is_first = request.messages.len() == 1;
             match &scenario {
-                Scenario::Says { text } => says(text),
+                Scenario::Says { text } => text_reply(text),
                 Scenario::RunsCommand { command } if is_first => {
                     calls(&[("c1", "Bash", json!({"command": command}))])
                 }
@@ -59,7 +59,7 @@ impl AgentHarness for Harness {
                         .collect();
                     calls(&made)
                 }
-                Scenario::Hangs if is_first => match says("Working on it.") {
+                Scenario::Hangs if is_first => match text_reply("Working on it.") {
                     Answer::Says(reply) => Answer::Says(reply.with_stop(StopReason::Paused)),
                     other => other,
                 },
@@ -77,7 +77,7 @@ impl AgentHarness for Harness {
                     let error = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent");
                     Answer::Fails(error.with_retry_after(wait))
                 }
-                _ => says("Done."),
+                _ => text_reply("Done."),
             }
         });
         Some(Arc::new(agents(&model, [], |options| {

@@ -40,7 +40,7 @@ pub(crate) fn reply(parts: impl IntoIterator<Item = Part>) -> Answer {
     Answer::Says(ModelReply::new(AssistantMessage::new(parts)).with_usage(used(10)))
 }
 
-pub(crate) fn says(text: &str) -> Answer {
+pub(crate) fn text_reply(text: &str) -> Answer {
     reply([Part::text(text)])
 }
 

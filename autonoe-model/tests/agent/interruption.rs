@@ -12,12 +12,12 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, TestTool, agents, calls, echo, says, spec, turn_of,
+    Answer, ScriptedModel, TestTool, agents, calls, echo, spec, text_reply, turn_of,
 };
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_is_stopped_while_the_model_is_silent() {
-    let model = ScriptedModel::new([Answer::Hangs, says("I am here again.")]);
+    let model = ScriptedModel::new([Answer::Hangs, text_reply("I am here again.")]);
     let agents = agents(&model, [], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -43,7 +43,7 @@ async fn a_turn_that_is_stopped_in_a_tool_leaves_no_call_unanswered() {
     });
     let two = [("a", "Slow", json!({})), ("b", "Change", json!({}))];
     let change = TestTool::writes("Change", async |_, _| Ok(ToolOutput::new("changed")));
-    let model = ScriptedModel::new([calls(&two), says("Well.")]);
+    let model = ScriptedModel::new([calls(&two), text_reply("Well.")]);
     let agents = agents(&model, [slow, change], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -71,7 +71,7 @@ async fn a_turn_that_is_stopped_in_a_tool_leaves_no_call_unanswered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_says_reaches_the_model_before_its_next_answer() {
+async fn steering_reaches_the_next_model_request() {
     let told = Arc::new(Notify::new());
     let go_on = told.clone();
     let look = TestTool::reads("Look", move |_, _| {
@@ -81,7 +81,7 @@ async fn what_a_person_says_reaches_the_model_before_its_next_answer() {
             Ok(ToolOutput::new("seen"))
         }
     });
-    let model = ScriptedModel::new([calls(&[("c", "Look", json!({}))]), says("In green.")]);
+    let model = ScriptedModel::new([calls(&[("c", "Look", json!({}))]), text_reply("In green.")]);
     let agents = agents(&model, [look], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -148,7 +148,7 @@ async fn a_conversation_continues_after_a_dropped_turn() {
         Ok(ToolOutput::new("never"))
     });
     let two = [("a", "Slow", json!({})), ("b", "Slow", json!({}))];
-    let model = ScriptedModel::new([calls(&two), says("Well.")]);
+    let model = ScriptedModel::new([calls(&two), text_reply("Well.")]);
     let agents = agents(&model, [slow], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -185,7 +185,7 @@ fn slow() -> Arc<dyn autonoe_core::Tool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_said_in_vain_is_given_back_when_the_turn_is_over() {
+async fn unread_steering_is_returned_after_the_turn() {
     let failure = || {
         let message = "the key was refused";
         Answer::Fails(ModelError::new(
@@ -217,9 +217,9 @@ async fn what_a_person_said_in_vain_is_given_back_when_the_turn_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_said_in_vain_is_heard_in_the_next_turn() {
+async fn unread_steering_is_sent_in_the_next_turn() {
     let call = calls(&[("c", "Slow", json!({}))]);
-    let model = ScriptedModel::new([call, says("With tabs.")]);
+    let model = ScriptedModel::new([call, text_reply("With tabs.")]);
     let agents = agents(&model, [slow()], |options| options.max_rounds = 1);
     let mut client = agents
         .create(spec(Budget::default()))

@@ -10,8 +10,8 @@ use autonoe_model::{
 use serde_json::json;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, TestTool, Turn, agents, calls, one_turn, reply, says, spec, turn_of,
-    with_stop,
+    Answer, ScriptedModel, TestTool, Turn, agents, calls, one_turn, reply, spec, text_reply,
+    turn_of, with_stop,
 };
 
 /// Context of the model in these tests, in tokens.
@@ -64,7 +64,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
             return too_long();
         }
         if is_summary(request) {
-            return says("Half of the book is read.");
+            return text_reply("Half of the book is read.");
         }
         answered += 1;
         let answer = match answered {
@@ -76,7 +76,7 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
                     Part::tool_call(id, "Look", json!({"page": answered})),
                 ])
             }
-            _ => says("The book is read."),
+            _ => text_reply("The book is read."),
         };
         counted(answer, tokens(request))
     });
@@ -111,12 +111,12 @@ async fn a_conversation_of_three_windows_ends_well_and_the_task_is_still_known()
 
 // Shows: framework/models/context-length
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_overflowed_unforeseen_is_made_shorter_and_goes_on() {
+async fn overflowing_conversation_is_compacted_and_continued() {
     let look = TestTool::reads("Look", async |_, _| Ok(ToolOutput::new("x".repeat(3_000))));
     let mut failures = 1;
     let model = ScriptedModel::following(move |request| {
         if is_summary(request) {
-            return says("It was looked at.");
+            return text_reply("It was looked at.");
         }
         match request.messages.len() {
             1 => calls(&[("c1", "Look", json!({}))]),
@@ -124,7 +124,7 @@ async fn a_conversation_that_overflowed_unforeseen_is_made_shorter_and_goes_on()
                 failures -= 1;
                 too_long()
             }
-            _ => says("Done."),
+            _ => text_reply("Done."),
         }
     });
 
@@ -163,7 +163,7 @@ async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
         answered += 1;
         let answer = match answered {
             ..40 => calls(&[(&format!("c{answered}"), "Look", json!({}))]),
-            _ => says("The book is read."),
+            _ => text_reply("The book is read."),
         };
         counted(answer, tokens(request))
     });
@@ -186,8 +186,8 @@ async fn steered_at_length(summary: fn() -> Answer) -> (Turn, ModelRequest) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_said_is_known_however_the_conversation_is_told() {
-    let notes: fn() -> Answer = || says("Half of the book is read.");
+async fn user_message_survives_every_kind_of_summary() {
+    let notes: fn() -> Answer = || text_reply("Half of the book is read.");
     for (summary, warning) in [
         (notes, "was summarised"),
         (|| reply([]), "middle was removed"),
@@ -196,11 +196,11 @@ async fn what_a_person_said_is_known_however_the_conversation_is_told() {
             "middle was removed",
         ),
         (
-            || with_stop(says("I cannot tell."), StopReason::Refused),
+            || with_stop(text_reply("I cannot tell."), StopReason::Refused),
             "middle was removed",
         ),
         (
-            || with_stop(says("Half of"), StopReason::MaxTokens),
+            || with_stop(text_reply("Half of"), StopReason::MaxTokens),
             "the summary was cut",
         ),
     ] {

@@ -12,17 +12,18 @@ use serde_json::json;
 use tokio::sync::Barrier;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
+    Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, spec, text_reply,
+    turn_of,
 };
 
 #[tokio::test(start_paused = true)]
-async fn an_agent_calls_a_tool_hears_the_result_and_ends() {
+async fn agent_calls_tool_and_ends_with_answer() {
     let model = ScriptedModel::new([
         reply([
             Part::text("I look."),
             Part::tool_call("c1", "Echo", json!({"text": "found"})),
         ]),
-        says("It is there."),
+        text_reply("It is there."),
     ]);
 
     let turn = one_turn(&agents(&model, [echo()], |_| {}), "Is it there?").await;
@@ -43,14 +44,17 @@ async fn an_agent_calls_a_tool_hears_the_result_and_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_tool_is_not_called_and_the_model_hears_why() {
+async fn denied_tool_is_not_called_and_reason_is_sent() {
     let called = Arc::new(AtomicUsize::new(0));
     let counted = called.clone();
     let forbidden = TestTool::writes("Forbidden", move |_, _| {
         counted.fetch_add(1, Ordering::Relaxed);
         async { Ok(ToolOutput::new("done")) }
     });
-    let model = ScriptedModel::new([calls(&[("c1", "Forbidden", json!({}))]), says("A pity.")]);
+    let model = ScriptedModel::new([
+        calls(&[("c1", "Forbidden", json!({}))]),
+        text_reply("A pity."),
+    ]);
 
     let turn = one_turn(&agents(&model, [forbidden], |_| {}), "Do it.").await;
 
@@ -68,8 +72,8 @@ async fn a_refused_tool_is_not_called_and_the_model_hears_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_does_not_exist_is_an_error_that_the_model_hears() {
-    let model = ScriptedModel::new([calls(&[("c1", "Look", json!({}))]), says("I see.")]);
+async fn unknown_tool_is_an_error_for_the_model() {
+    let model = ScriptedModel::new([calls(&[("c1", "Look", json!({}))]), text_reply("I see.")]);
 
     let turn = one_turn(&agents(&model, [echo()], |_| {}), "Look.").await;
 
@@ -100,7 +104,7 @@ async fn calls_that_only_look_run_side_by_side() {
         ("b", "Look", json!({})),
         ("c", "Look", json!({})),
     ];
-    let model = ScriptedModel::new([calls(&three), says("Done.")]);
+    let model = ScriptedModel::new([calls(&three), text_reply("Done.")]);
 
     let turn = one_turn(&agents(&model, [look], |_| {}), "Look.").await;
 
@@ -123,7 +127,7 @@ async fn calls_that_change_something_run_one_after_the_other() {
         }
     });
     let two = [("a", "Change", json!({})), ("b", "Change", json!({}))];
-    let model = ScriptedModel::new([calls(&two), says("Done.")]);
+    let model = ScriptedModel::new([calls(&two), text_reply("Done.")]);
 
     let turn = one_turn(&agents(&model, [change], |_| {}), "Change.").await;
 
@@ -190,8 +194,8 @@ async fn a_session_ends_when_its_tokens_or_its_money_are_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_model_of_unknown_price_costs_is_unknown_and_not_nothing() {
-    let model = ScriptedModel::new([says("Done.")]);
+async fn cost_of_model_without_price_is_unknown() {
+    let model = ScriptedModel::new([text_reply("Done.")]);
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Do it.").await;
 
@@ -204,12 +208,12 @@ async fn what_a_model_of_unknown_price_costs_is_unknown_and_not_nothing() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_cut_at_its_length_limit_continues() {
     let cut = |text: &str| {
-        let Answer::Says(reply) = says(text) else {
+        let Answer::Says(reply) = text_reply(text) else {
             unreachable!()
         };
         Answer::Says(reply.with_stop(StopReason::MaxTokens))
     };
-    let model = ScriptedModel::new([cut("One, "), cut("two, "), says("three.")]);
+    let model = ScriptedModel::new([cut("One, "), cut("two, "), text_reply("three.")]);
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Count.").await;
 
@@ -233,7 +237,7 @@ async fn a_refusal_is_an_error_of_the_agent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_turn_continues_the_conversation() {
-    let model = ScriptedModel::new([says("Four."), says("Five.")]);
+    let model = ScriptedModel::new([text_reply("Four."), text_reply("Five.")]);
     let agents = agents(&model, [], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -247,7 +251,7 @@ async fn a_second_turn_continues_the_conversation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_agent_cannot_do_it_says_before_it_starts() {
+async fn unsupported_resume_is_refused_before_start() {
     let model = ScriptedModel::new([]);
     let agents = agents(&model, [], |_| {});
     let mut resumed = spec(Budget::default());

@@ -8,9 +8,9 @@ use autonoe_core::tool::{ToolStatus, Toolbox};
 use autonoe_core::{AgentClientFactory, Budget, SessionSpec, Tool, ToolOutput};
 use serde_json::json;
 
-use crate::agent::fixture::{ScriptedModel, TestTool, agents, calls, says, spec, turn_of};
+use crate::agent::fixture::{ScriptedModel, TestTool, agents, calls, spec, text_reply, turn_of};
 
-fn says_whose(name: &str, whose: &'static str) -> Arc<dyn Tool> {
+fn tool_returning(name: &str, whose: &'static str) -> Arc<dyn Tool> {
     TestTool::reads(name, move |_, _| async move { Ok(ToolOutput::new(whose)) })
 }
 
@@ -31,10 +31,10 @@ async fn tools_of_the_session_and_of_the_agents_with_one_name_are_two() {
             ("c1", "Echo", json!({})),
             ("c2", "mcp__autonoe__Echo", json!({})),
         ]),
-        says("Well."),
+        text_reply("Well."),
     ]);
-    let agents = agents(&model, [says_whose("Echo", "of the agents")], |_| {});
-    let session = bringing([says_whose("Echo", "of the session")]);
+    let agents = agents(&model, [tool_returning("Echo", "of the agents")], |_| {});
+    let session = bringing([tool_returning("Echo", "of the session")]);
 
     let mut client = agents.create(session).expect("it can be made");
     let turn = turn_of(client.as_mut(), "Go.").await;
@@ -51,9 +51,9 @@ async fn tools_of_the_session_and_of_the_agents_with_one_name_are_two() {
 #[tokio::test(start_paused = true)]
 async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
     // The gate allows the name, but no tool has it.
-    let model = ScriptedModel::new([calls(&[("c1", "list", json!({}))]), says("Well.")]);
+    let model = ScriptedModel::new([calls(&[("c1", "list", json!({}))]), text_reply("Well.")]);
     let agents = agents(&model, [], |_| {});
-    let session = bringing([says_whose("list", "of the session")]);
+    let session = bringing([tool_returning("list", "of the session")]);
 
     let mut client = agents.create(session).expect("it can be made");
     let turn = turn_of(client.as_mut(), "Go.").await;
@@ -68,9 +68,13 @@ async fn a_tool_of_the_session_is_not_there_under_its_bare_name() {
 #[tokio::test(start_paused = true)]
 async fn two_tools_that_the_model_would_not_tell_apart_are_refused() {
     let model = ScriptedModel::new([]);
-    let agents = agents(&model, [says_whose("mcp__autonoe__list", "ours")], |_| {});
+    let agents = agents(
+        &model,
+        [tool_returning("mcp__autonoe__list", "ours")],
+        |_| {},
+    );
 
-    let refused = agents.create(bringing([says_whose("list", "of the session")]));
+    let refused = agents.create(bringing([tool_returning("list", "of the session")]));
 
     let error = refused.expect_err("it is refused");
     assert_eq!(error.kind(), AgentErrorKind::Configuration);

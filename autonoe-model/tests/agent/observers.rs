@@ -9,12 +9,12 @@ use autonoe_core::{AgentClientFactory, Budget, RunEvent, RunEventKind, RunObserv
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::agent::fixture::{Answer, ScriptedModel, agents, says, spec, turn_of, used};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, spec, text_reply, turn_of, used};
 
 #[tokio::test(start_paused = true)]
 async fn each_call_of_a_model_has_a_place_below_the_session_and_one_end() {
     let failed = ModelError::new(ModelErrorCode::NetworkError, "cut off").with_usage(used(3));
-    let model = ScriptedModel::new([Answer::Fails(failed), says("Hello.")]);
+    let model = ScriptedModel::new([Answer::Fails(failed), text_reply("Hello.")]);
     let agents = agents(&model, [], |_| {});
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = seen.clone();

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use autonoe_core::{AgentClientFactory, Budget, SessionSpec, StreamEvent};
 
-use crate::agent::fixture::{ScriptedModel, Turn, agents, echo, says, spec, turn_of};
+use crate::agent::fixture::{ScriptedModel, Turn, agents, echo, spec, text_reply, turn_of};
 
 const MEMORY: &str = "Indent with tabs, always.";
 
 /// Runs a session of two turns in `project`, and returns the first system prompt and turn.
 async fn session(project: &Path, change: impl FnOnce(&mut SessionSpec)) -> (String, Turn) {
-    let model = ScriptedModel::new([says("Hello."), says("Hello again.")]);
+    let model = ScriptedModel::new([text_reply("Hello."), text_reply("Hello again.")]);
     let mut spec = spec(Budget::default());
     spec.cwd = project.to_owned();
     change(&mut spec);

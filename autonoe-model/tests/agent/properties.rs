@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, TestTool, Turn, agents, reply, says, spec, turn_of, used,
+    Answer, ScriptedModel, TestTool, Turn, agents, reply, spec, text_reply, turn_of, used,
 };
 
 /// Behaviour of the model on a request.
@@ -193,7 +193,7 @@ fn model(moves: Vec<Move>, spent: &Arc<AtomicU64>) -> Arc<ScriptedModel> {
                     Part::tool_call(format!("{number}-{index}"), name, input)
                 })))
             }
-            Move::Says | Move::Calls(_) => counted(says("Well.")),
+            Move::Says | Move::Calls(_) => counted(text_reply("Well.")),
             Move::Fails(code) => {
                 uses(3);
                 let code = ModelErrorCode::ALL[code];

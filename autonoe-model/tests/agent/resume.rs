@@ -10,7 +10,7 @@ use autonoe_model::{Message, ModelError, ModelErrorCode, ModelRequest};
 use serde_json::json;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, Turn, agents, calls, echo, says, spec, turn_in, turn_of,
+    Answer, ScriptedModel, Turn, agents, calls, echo, spec, text_reply, turn_in, turn_of,
 };
 
 fn in_directory(directory: &Path, resume: Option<AgentSessionId>) -> SessionSpec {
@@ -40,8 +40,8 @@ async fn a_conversation_is_resumed_by_another_session_with_calls_and_instruction
     let dir = tempfile::tempdir().expect("a directory");
     let model = ScriptedModel::new([
         calls(&[("1", "Echo", json!({"text": "green"}))]),
-        says("It is green."),
-        says("Still green."),
+        text_reply("It is green."),
+        text_reply("Still green."),
     ]);
     let agents = agents(&model, [echo()], |_| {});
 
@@ -61,7 +61,7 @@ async fn a_conversation_is_resumed_by_another_session_with_calls_and_instruction
 #[tokio::test]
 async fn all_turns_of_a_session_have_one_id_and_can_be_resumed() {
     let dir = tempfile::tempdir().expect("a directory");
-    let model = ScriptedModel::new([says("1"), says("2"), says("3")]);
+    let model = ScriptedModel::new([text_reply("1"), text_reply("2"), text_reply("3")]);
     let agents = agents(&model, [], |_| {});
     let mut client = agents
         .create(in_directory(dir.path(), None))
@@ -84,7 +84,7 @@ async fn a_conversation_whose_last_turn_failed_is_resumed() {
     let model = ScriptedModel::new([
         calls(&[("1", "Echo", json!({"text": "x"}))]),
         Answer::Fails(failure),
-        says("Done."),
+        text_reply("Done."),
     ]);
     let agents = agents(&model, [echo()], |_| {});
 
@@ -132,7 +132,7 @@ async fn a_conversation_that_cannot_be_saved_is_a_warning() {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("file");
     std::fs::write(&file, "").expect("written");
-    let model = ScriptedModel::new([says("Hello.")]);
+    let model = ScriptedModel::new([text_reply("Hello.")]);
     let agents = agents(&model, [], |_| {});
 
     let turn = turn_in(&agents, in_directory(&file, None), "Hello?").await;

@@ -7,7 +7,7 @@ use autonoe_core::agent::SessionOutcome;
 use autonoe_model::{ModelError, ModelErrorCode};
 use autonoe_testkit::VirtualClock;
 
-use crate::agent::fixture::{Answer, ScriptedModel, agents, one_turn, says, used};
+use crate::agent::fixture::{Answer, ScriptedModel, agents, one_turn, text_reply, used};
 
 fn fails(code: ModelErrorCode) -> Answer {
     Answer::Fails(ModelError::new(code, "it failed").with_usage(used(3)))
@@ -18,7 +18,7 @@ async fn a_transient_failure_is_retried_and_reported_as_a_warning() {
     let model = ScriptedModel::new([
         fails(ModelErrorCode::NetworkError),
         fails(ModelErrorCode::Timeout),
-        says("At last."),
+        text_reply("At last."),
     ]);
 
     let turn = one_turn(&agents(&model, [], |_| {}), "Try.").await;

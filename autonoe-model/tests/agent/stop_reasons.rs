@@ -10,8 +10,8 @@ use autonoe_model::{Message, ModelRequest, Part, StopReason};
 use serde_json::json;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, says, spec, turn_of,
-    with_stop,
+    Answer, ScriptedModel, TestTool, agents, calls, echo, one_turn, reply, spec, text_reply,
+    turn_of, with_stop,
 };
 
 fn malformed() -> StopReason {
@@ -43,8 +43,8 @@ async fn an_answer_that_the_provider_could_not_read_is_asked_for_again() {
     let model = ScriptedModel::new([
         with_stop(reply([]), malformed()),
         with_stop(calls(&[("c1", "Change", json!({}))]), malformed()),
-        with_stop(says("I call"), malformed()),
-        says("Done."),
+        with_stop(text_reply("I call"), malformed()),
+        text_reply("Done."),
     ]);
 
     let turn = one_turn(&agents(&model, [tool], |_| {}), "Go.").await;
@@ -77,9 +77,9 @@ async fn a_provider_that_never_reads_the_answer_is_an_error_with_its_word() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_stops_for_an_unknown_reason_has_said_something_or_failed() {
+async fn unknown_stop_reason_needs_text_to_complete() {
     let tired = || StopReason::Other("tired".into());
-    let model = ScriptedModel::new([with_stop(says("Done."), tired())]);
+    let model = ScriptedModel::new([with_stop(text_reply("Done."), tired())]);
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
 
@@ -96,7 +96,7 @@ async fn a_model_that_stops_for_an_unknown_reason_has_said_something_or_failed()
 async fn a_call_of_an_answer_that_was_withheld_is_not_carried_out() {
     let (tool, count) = counting("Change");
     let refused = calls(&[("c1", "Change", json!({}))]);
-    let model = ScriptedModel::new([with_stop(refused, StopReason::Refused), says("Well.")]);
+    let model = ScriptedModel::new([with_stop(refused, StopReason::Refused), text_reply("Well.")]);
     let agents = agents(&model, [tool], |_| {});
     let mut client = agents
         .create(spec(Budget::default()))
@@ -116,13 +116,13 @@ async fn a_call_of_an_answer_that_was_withheld_is_not_carried_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_cut_is_not_carried_out_and_the_model_hears_why() {
+async fn truncated_call_is_not_run_and_reason_is_sent() {
     let whole = ("c1", "Echo", json!({"text": "a"}));
     let cut = ("c2", "Change", json!("{\"text\": \"very long"));
     let (change, count) = counting("Change");
     let model = ScriptedModel::new([
         with_stop(calls(&[whole, cut]), StopReason::MaxTokens),
-        says("Done."),
+        text_reply("Done."),
     ]);
 
     let turn = one_turn(&agents(&model, [echo(), change], |_| {}), "Go.").await;
@@ -136,7 +136,7 @@ async fn a_call_that_was_cut_is_not_carried_out_and_the_model_hears_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_are_always_cut_come_to_an_end() {
+async fn always_truncated_calls_end_the_turn() {
     let model = ScriptedModel::following(|_| {
         let cut = Part::tool_call("c", "Echo", json!("{\"text\": \"very long"));
         with_stop(reply([cut]), StopReason::MaxTokens)
@@ -156,7 +156,7 @@ async fn an_answer_that_fills_the_context_has_its_calls_carried_out_before_it_is
     let mut rounds = 0;
     let model = ScriptedModel::following(move |request| {
         if request.tools.is_empty() {
-            return says("It was looked at.");
+            return text_reply("It was looked at.");
         }
         rounds += 1;
         let id = format!("c{rounds}");
@@ -164,7 +164,7 @@ async fn an_answer_that_fills_the_context_has_its_calls_carried_out_before_it_is
         match rounds {
             1 => call,
             2 => with_stop(call, StopReason::ContextFull),
-            _ => says("Done."),
+            _ => text_reply("Done."),
         }
     });
     let agents = agents(&model, [echo()], |options| {

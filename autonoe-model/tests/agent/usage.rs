@@ -7,7 +7,7 @@ use autonoe_model::{ModelAgentOptions, ModelError, ModelErrorCode, ModelReply, S
 use serde_json::json;
 
 use crate::agent::fixture::{
-    Answer, ScriptedModel, Turn, agents, calls, echo, one_turn, says, spec, turn_of, used,
+    Answer, ScriptedModel, Turn, agents, calls, echo, one_turn, spec, text_reply, turn_of, used,
     with_stop, with_usage,
 };
 
@@ -29,7 +29,7 @@ fn broke_off() -> ModelError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_provider_does_not_count_costs_an_unknown_amount_and_not_nothing() {
+async fn uncounted_answer_has_unknown_cost() {
     let uncounted = ModelReply::new(AssistantMessage::text("Done."));
     let model = ScriptedModel::new([Answer::Says(uncounted)]);
 
@@ -66,7 +66,7 @@ async fn a_budget_that_the_agent_cannot_count_ends_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_answer_used_that_broke_off_is_unknown_although_the_next_try_is_counted() {
+async fn interrupted_answer_makes_cost_unknown() {
     let known = ModelError::new(ModelErrorCode::Timeout, "it took too long").with_usage(used(4));
     // Reported as a rate limit, but after the answer had started.
     let limited = ModelError::new(ModelErrorCode::RateLimited, "too many calls");
@@ -76,7 +76,7 @@ async fn what_an_answer_used_that_broke_off_is_unknown_although_the_next_try_is_
         (Answer::FailsAfter(used(3), broke_off()), 6),
         (Answer::FailsAfter(used(3), limited), 6),
     ] {
-        let model = ScriptedModel::new([answer, says("At last.")]);
+        let model = ScriptedModel::new([answer, text_reply("At last.")]);
 
         let turn = one_turn(&agents(&model, [], priced), "Try.").await;
 
@@ -89,7 +89,7 @@ async fn what_an_answer_used_that_broke_off_is_unknown_although_the_next_try_is_
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_refused_used_nothing() {
     let limited = ModelError::new(ModelErrorCode::RateLimited, "too many calls");
-    let model = ScriptedModel::new([Answer::Fails(limited), says("At last.")]);
+    let model = ScriptedModel::new([Answer::Fails(limited), text_reply("At last.")]);
 
     let turn = one_turn(&agents(&model, [], priced), "Try.").await;
 
@@ -98,7 +98,7 @@ async fn a_call_that_was_refused_used_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_known_of_broken_answers_is_held_against_the_money() {
+async fn usage_of_interrupted_answers_counts_against_budget() {
     let cut = || Answer::FailsAfter(used(250_000), broke_off());
     let model = ScriptedModel::new([cut(), cut()]);
     let agents = agents(&model, [], |options| {
@@ -126,8 +126,8 @@ async fn what_is_known_of_broken_answers_is_held_against_the_money() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_nobody_waited_for_is_not_forgotten() {
-    let model = ScriptedModel::new([Answer::HangsAfter(used(5)), says("Here.")]);
+async fn usage_of_abandoned_answer_is_counted() {
+    let model = ScriptedModel::new([Answer::HangsAfter(used(5)), text_reply("Here.")]);
     let agents = agents(&model, [], priced);
     let mut client = agents
         .create(spec(Budget::default().with_tokens(30)))
@@ -152,13 +152,13 @@ async fn an_answer_that_nobody_waited_for_is_not_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_is_not_told_in_short_out_of_a_spent_budget() {
+async fn spent_budget_prevents_compaction() {
     let look = crate::agent::fixture::TestTool::reads("Look", async |_, _| {
         Ok(autonoe_core::ToolOutput::new("y"))
     });
     let model = ScriptedModel::new([
         calls(&[("c1", "Look", json!({}))]),
-        with_stop(says("half"), StopReason::ContextFull),
+        with_stop(text_reply("half"), StopReason::ContextFull),
     ]);
     let agents = agents(&model, [look], |_| {});
     let budget = Budget::default().with_tokens(40);

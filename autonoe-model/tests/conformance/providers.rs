@@ -24,15 +24,27 @@ async fn anthropic_conforms() {
 
 #[tokio::test]
 async fn openai_conforms() {
-    conforms(Api::Responses, &["what a cache was given is told apart"]).await;
+    conforms(
+        Api::Responses,
+        &["tokens written to a cache are reported separately"],
+    )
+    .await;
 }
 
 #[tokio::test]
-async fn what_speaks_as_openai_conforms() {
-    conforms(Api::Chat, &["what a cache was given is told apart"]).await;
+async fn openai_compatible_provider_conforms() {
+    conforms(
+        Api::Chat,
+        &["tokens written to a cache are reported separately"],
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn google_conforms() {
-    conforms(Api::Google, &["what a cache was given is told apart"]).await;
+    conforms(
+        Api::Google,
+        &["tokens written to a cache are reported separately"],
+    )
+    .await;
 }

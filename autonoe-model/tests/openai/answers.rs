@@ -163,7 +163,7 @@ async fn arguments_that_are_no_json_are_a_text() {
 }
 
 #[tokio::test]
-async fn an_answer_says_why_it_stopped() {
+async fn answer_has_its_stop_reason() {
     for api in Api::BOTH {
         let table = [
             (ScriptedStop::MaxTokens, StopReason::MaxTokens),

@@ -138,7 +138,7 @@ async fn a_broken_stream_is_never_an_answer() {
 }
 
 #[tokio::test]
-async fn what_is_no_stream_is_no_answer() {
+async fn non_stream_answer_is_an_error() {
     let error = json!({"error": {"code": 429, "message": "Slow."}}).to_string();
     let table = [
         (Turn::html("<h1>Sign in</h1>"), InvalidResponse),

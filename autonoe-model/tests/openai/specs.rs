@@ -28,7 +28,7 @@ fn the_example_of_each_can_be_read_and_written_again() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_spec_is_refused() {
     let table = [
         json!({"type": "openai", "model": "gpt-5"}),
         json!({"type": "openai", "reasoningSummary": "long"}),

@@ -81,7 +81,7 @@ async fn reports(
 }
 
 #[tokio::test]
-async fn what_a_backend_leaves_out_is_filled_in_and_what_it_tells_is_left_alone() {
+async fn missing_costs_are_added_and_reported_ones_kept() {
     let script = SessionScript::new("work")
         .uses_tokens(tokens(80, 20, 7, 3), None)
         .uses_tokens(tokens(300_000, 0, 100, 0), None)
@@ -103,7 +103,7 @@ async fn what_a_backend_leaves_out_is_filled_in_and_what_it_tells_is_left_alone(
 }
 
 #[tokio::test]
-async fn what_nobody_knows_is_unknown_and_never_nothing() {
+async fn cost_without_a_known_price_is_unknown() {
     for model in [None, Some("auto"), Some("gpt-7")] {
         let script = SessionScript::new("work")
             .uses_tokens(tokens(80, 20, 7, 3), None)
@@ -193,7 +193,7 @@ fn each_call(inner: Arc<dyn AgentClientFactory>) -> PricedBackend {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_without_told_costs_has_its_cost_in_calls_and_report() {
+async fn run_without_reported_costs_gets_calculated_costs() {
     let (report, calls) = run(sessions(), each_call, Some("3")).await;
 
     assert_eq!(report.exit, ExitReason::AllPassed);
@@ -239,7 +239,7 @@ async fn a_money_budget_is_refused_where_a_price_or_the_tokens_are_not_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_on_partial_tokens_says_what_it_cost_at_least() {
+async fn partial_token_counts_give_a_minimum_cost() {
     let partial =
         |inner| PricedBackend::new(inner, prices(), TokenCounts::Partial).for_model(MODEL);
 

@@ -165,7 +165,7 @@ async fn an_input_that_is_no_json_can_be_sent_back() {
 }
 
 #[tokio::test]
-async fn every_reason_to_stop_is_told() {
+async fn stop_reasons_are_translated() {
     for (scripted, expected) in [
         (ScriptedStop::EndTurn, StopReason::EndTurn),
         (ScriptedStop::StopSequence, StopReason::EndTurn),

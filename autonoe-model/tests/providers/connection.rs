@@ -113,7 +113,7 @@ async fn a_connection_serves_one_call_after_the_other() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_before_somebody_listens() {
+async fn request_is_sent_only_when_polled() {
     let answer = || vec![stream(&format!("{BEGUN}{ENDED}"))];
     let server = RawServer::start([answer(), answer()]).await;
     let model = anthropic(&server.url());

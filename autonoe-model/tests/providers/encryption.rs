@@ -143,7 +143,7 @@ async fn all_providers_trust_whom_their_context_does() {
 }
 
 #[tokio::test]
-async fn the_given_environment_says_where_the_system_has_its_authorities() {
+async fn environment_selects_system_certificates() {
     let place = tempfile::tempdir().expect("a directory");
     let file = place.path().join("bundle.pem");
     for (name, value) in [

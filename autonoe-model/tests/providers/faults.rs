@@ -16,7 +16,7 @@ use crate::providers::support::{KEY, anthropic, call, failure, model, used};
 const EVENTS: &str = "text/event-stream";
 
 #[tokio::test]
-async fn where_nobody_listens_the_network_failed() {
+async fn unreachable_server_is_a_network_error() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     drop(listener);
@@ -163,7 +163,7 @@ async fn a_success_that_is_no_stream_is_an_invalid_answer() {
 }
 
 #[tokio::test]
-async fn an_error_that_comes_as_a_success_is_what_it_says() {
+async fn error_with_success_status_is_reported_as_error() {
     let anthropic_error = json!({"type": "error", "error": {
         "type": "rate_limit_error", "message": "slow down"}});
     let google_error = json!([{"error": {
@@ -206,7 +206,7 @@ async fn a_redirection_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_does_not_speak_http_is_an_invalid_answer() {
+async fn non_http_answer_is_an_invalid_response() {
     let server = RawServer::once([Act::Send("SSH-2.0-server\r\n\r\n".into()), Act::Close]).await;
 
     let error = failure(&anthropic(&server.url())).await;
@@ -245,7 +245,7 @@ async fn a_key_that_the_provider_repeats_is_not_in_the_error() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_repeated_where_a_long_answer_is_cut_is_not_told_in_part() {
+async fn truncated_message_contains_no_part_of_key() {
     let key = "gateway-key-0123456789-abcdef";
     for kind in ["openai-compatible", "openai", "google", "anthropic"] {
         for before in (400..=620).step_by(10) {

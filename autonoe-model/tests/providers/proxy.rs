@@ -82,7 +82,7 @@ async fn a_proxy_that_refuses_is_asked_again_only_if_that_may_help() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_none_or_is_not_there_is_told_as_such() {
+async fn proxy_failures_are_reported_as_such() {
     use ModelErrorCode::{NetworkError, ProviderNotConfigured};
     let other = RawServer::once([Act::Send("SSH-2.0-server\r\n".into()), Act::Close]).await;
     let nobody = TcpListener::bind("127.0.0.1:0").await.expect("a port");

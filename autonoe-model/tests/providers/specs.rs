@@ -44,7 +44,7 @@ fn the_schemas_of_core_have_the_providers_of_this_crate() {
 }
 
 #[test]
-fn what_a_file_can_say_of_a_key_is_in_the_schema() {
+fn schema_contains_every_key_source() {
     let schemas = autonoe_core::schemas();
     let schema = &schemas["provider.google"]["$defs"]["KeySource"];
 
@@ -105,7 +105,7 @@ fn build(spec: &Value) -> Result<(), autonoe_model::ModelError> {
 }
 
 #[test]
-fn what_is_missing_is_named_when_it_is_built() {
+fn build_error_names_missing_or_invalid_field() {
     let url = "http://127.0.0.1:9";
     for (spec, expected) in [
         (

@@ -102,7 +102,7 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_in_the_background_ends_with_it() {
+async fn background_processes_end_with_the_command() {
     for sandbox in BOTH {
         let fixture = Fixture::with(|options| options.sandbox(sandbox));
         let command = format!(
@@ -173,7 +173,7 @@ async fn a_command_that_is_cancelled_or_dropped_is_ended() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_called_without_a_toolbox_hears_a_cancellation_too() {
+async fn direct_tool_call_can_be_cancelled() {
     let fixture = Fixture::new();
     let options = autonoe_model::tools::BuiltInOptions::new(fixture.root());
     let bash = crate::tools::fixture::tool(&options, "Bash");

@@ -8,7 +8,7 @@ use autonoe_model::tools::BuiltInOptions;
 use serde_json::json;
 
 #[test]
-fn agents_are_told_what_each_tool_takes() {
+fn tool_definitions_match_snapshot() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BuiltInOptions::new(folder.path()).sandbox(Sandbox::Off);
     let tools = built_in_tools(&options).expect("they are there");

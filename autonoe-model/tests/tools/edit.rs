@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::tools::fixture::Fixture;
 
 #[tokio::test]
-async fn what_is_there_once_is_replaced_and_the_rest_stays() {
+async fn unique_text_is_replaced_and_the_rest_kept() {
     let fixture = Fixture::new();
     let path = fixture.file("a.rs", b"fn main() {\r\n    old();\r\n}\xff\r\n");
     fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
@@ -30,7 +30,7 @@ async fn what_is_there_once_is_replaced_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_several_times_is_refused_with_a_reason() {
+async fn missing_or_repeated_text_is_refused_with_reason() {
     let fixture = Fixture::new();
     fixture.file("a", "x y x");
     for (old, new, code, reason) in [

@@ -29,7 +29,7 @@ fn without_a_sandbox_there_are_no_tools_unless_it_is_switched_off() {
 }
 
 #[test]
-fn a_workspace_or_a_shell_that_is_not_there_is_told() {
+fn missing_workspace_or_shell_is_an_error() {
     let project = project();
     fs::write(project.path().join("file"), "").expect("writable");
 
@@ -52,7 +52,7 @@ fn a_workspace_or_a_shell_that_is_not_there_is_told() {
 }
 
 #[test]
-fn what_cannot_be_guarded_is_refused() {
+fn unguardable_paths_are_refused() {
     let project = project();
     fs::create_dir_all(project.path().join("a/b")).expect("writable");
     let options = || BuiltInOptions::new(project.path()).sandbox(Sandbox::Off);

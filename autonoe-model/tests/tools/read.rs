@@ -39,7 +39,7 @@ async fn a_part_is_read_and_the_next_one_is_named() {
 }
 
 #[tokio::test]
-async fn a_huge_file_is_cut_and_says_so() {
+async fn huge_file_is_truncated_with_a_notice() {
     let limits = ToolLimits {
         read_bytes: 1_000,
         line_bytes: 100,
@@ -64,7 +64,7 @@ async fn a_huge_file_is_cut_and_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_no_regular_file_is_refused_at_once() {
+async fn irregular_files_are_refused_immediately() {
     let fixture = Fixture::new();
     let fifo = fixture.root().join("fifo");
     let made = Command::new("mkfifo")

@@ -86,7 +86,7 @@ async fn a_command_commits_and_changes_neither_hooks_nor_configuration() {
 }
 
 #[tokio::test]
-async fn what_a_repository_does_not_have_yet_is_not_made_by_a_command() {
+async fn command_cannot_add_repository_configuration() {
     let fixture = Fixture::new();
     let root = fixture.root();
     git(&root, &["init", "--quiet", "--template="]);

@@ -76,7 +76,7 @@ async fn rules_of_directories_above_hold_in_a_search_below() {
 }
 
 #[tokio::test]
-async fn many_files_are_cut_and_said_to_be() {
+async fn truncated_results_are_marked() {
     let limits = ToolLimits {
         results: 3,
         ..ToolLimits::default()
@@ -100,7 +100,7 @@ async fn many_files_are_cut_and_said_to_be() {
 }
 
 #[tokio::test]
-async fn a_search_that_has_no_time_or_too_much_to_see_says_that_it_is_not_complete() {
+async fn incomplete_search_is_reported_with_reason() {
     for (limits, why) in [
         (
             ToolLimits {
@@ -210,7 +210,7 @@ async fn patterns_that_make_no_sense_are_refused() {
 }
 
 #[tokio::test]
-async fn a_fifo_among_the_files_holds_nobody_up_not_even_as_gitignore() {
+async fn fifo_does_not_block_a_search() {
     let fixture = Fixture::new();
     fixture.file("src/a", "needle\n");
     for name in ["fifo", ".gitignore", "src/.ignore"] {

@@ -20,7 +20,7 @@ fn session(root: &std::path::Path) -> SessionSpec {
     SessionSpec::new(key, root, gate, Toolbox::new([]))
 }
 
-async fn says(tools: &BuiltInTools, spec: &SessionSpec, command: &str) -> String {
+async fn bash_output(tools: &BuiltInTools, spec: &SessionSpec, command: &str) -> String {
     let toolbox = Toolbox::new(
         tools
             .for_session(spec)
@@ -49,7 +49,7 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
-        let said = says(
+        let said = bash_output(
             &tools,
             &spec,
             "pwd; echo \"[$OF_SESSION$OURS$SHORT][$KEY$COPY]\"; env",
@@ -86,7 +86,7 @@ async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
 
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
-        let output = says(
+        let output = bash_output(
             &tools,
             &spec,
             "env | grep -c -e sk-1 -e hush; echo $NPM_TOKEN",
@@ -108,7 +108,7 @@ async fn a_command_belongs_to_the_trace_of_its_session() {
     for sandbox in [Sandbox::Required, Sandbox::Off] {
         spec.sandbox = sandbox;
         let command = "echo $TRACEPARENT $TRACESTATE";
-        let output = says(&BuiltInTools::new(), &spec, command).await;
+        let output = bash_output(&BuiltInTools::new(), &spec, command).await;
 
         assert_eq!(output, format!("{trace} vendor=1\n"));
     }
@@ -120,7 +120,7 @@ async fn the_state_of_a_project_cannot_be_written_by_a_command() {
     std::fs::create_dir(folder.path().join(".autonoe")).expect("writable");
     let spec = session(folder.path());
 
-    let said = says(
+    let said = bash_output(
         &BuiltInTools::new(),
         &spec,
         "echo x > .autonoe/models.json; echo end",
@@ -150,13 +150,13 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
 
     // Only root could read the file in any case, so the test checks its type.
     let command = format!("stat -c %F /etc/shadow; ls {}/.ssh | wc -l", home.display());
-    let said = says(&tools, &session(&root), &command).await;
+    let said = bash_output(&tools, &session(&root), &command).await;
 
     assert_eq!(said, "character special file\n0\n");
 }
 
 #[tokio::test]
-async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
+async fn probe_reports_sandbox_support_and_remedy() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
     let backend = ModelSpec::new(provider_spec(&provider).expect("a spec"), "m");

@@ -66,7 +66,7 @@ async fn a_link_inside_is_written_through_and_stays() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_read_only_is_refused_and_stays() {
+async fn oversized_or_read_only_write_is_refused() {
     let limits = ToolLimits {
         file_bytes: 10,
         ..ToolLimits::default()

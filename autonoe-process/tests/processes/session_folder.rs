@@ -11,7 +11,7 @@ use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use crate::fixture::{Fixture, eventually, ready, short_ladder, within};
 
 /// Makes this thread respect permissions, even if root runs the tests.
-fn be_nobody_special() {
+fn drop_permission_override() {
     let mut sets = capabilities(None).expect("they can be looked at");
     sets.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
     set_capabilities(None, sets).expect("one may always have less");
@@ -117,7 +117,7 @@ fn a_folder_is_not_taken_from_its_program_while_it_is_made() {
 
 #[test]
 fn read_only_files_are_removed_and_targets_of_symlinks_are_not() {
-    be_nobody_special();
+    drop_permission_override();
     let trial = Fixture::new();
     let folder = create(&trial);
     let (inner, outer) = (folder.path().join("a/b"), trial.path("outer"));
@@ -148,7 +148,7 @@ fn read_only_files_are_removed_and_targets_of_symlinks_are_not() {
 
 #[test]
 fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
-    be_nobody_special();
+    drop_permission_override();
     let trial = Fixture::new();
     let folder = create(&trial);
     let path = folder.path().to_owned();

@@ -12,7 +12,7 @@ mod local;
 mod resident;
 mod steps;
 
-/// How much is measured.
+/// Extent of the measurement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Whole,

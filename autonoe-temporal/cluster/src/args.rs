@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Mcp(McpArgs),
 }
 
-/// Where the server is.
+/// Options that locate the server.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ServerArgs {
     /// A JSON file with settings; options take precedence
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_placed_where_it_is_said() {
+    fn host_option_places_the_run() {
         let anywhere = submit(&["shop"]).expect("right").place();
         let there = submit(&["shop", "--host", "build-1"]);
 

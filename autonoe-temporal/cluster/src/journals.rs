@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_is_given_what_comes() {
+    async fn waiting_request_returns_new_entries() {
         let host = Host::new();
         host.write("shop", "");
         let ask = json!({"project": "shop", "run": "shop-1", "waitMs": 15_000});
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_journal_of_a_project_is_refused() {
+    async fn invalid_journal_or_project_is_refused() {
         let host = Host::new();
         host.write("shop", "rubbish\n");
 

@@ -21,10 +21,10 @@ use clap::Parser;
 use output::Output;
 use settings::{Settings, WorkerSettings};
 
-/// How long agents may take to end when the worker stops. Then they are killed.
+/// Time that agents have to end when the worker stops. Then they are killed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(12);
 
-/// How long killing may take.
+/// Time limit for killing.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {

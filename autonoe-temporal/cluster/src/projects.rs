@@ -40,9 +40,9 @@ impl SessionHosts for Projects {
             let folder = self.folder(&project)?;
             return Ok(Arc::new(host(&folder)));
         };
-        let travels = remotes.synced_project(&project, run, &self.root)?;
-        let here = Arc::new(host(travels.project().root()));
-        Ok(Arc::new(SyncedSessionHost::new(travels, here)))
+        let synced_project = remotes.synced_project(&project, run, &self.root)?;
+        let here = Arc::new(host(synced_project.project().root()));
+        Ok(Arc::new(SyncedSessionHost::new(synced_project, here)))
     }
 }
 
@@ -103,8 +103,8 @@ impl Projects {
             let why = format!("the run {run} was not on this host");
             return Err(Failure::retryable("not_here", why));
         }
-        let travels = remotes.synced_project(name, run, &self.root)?;
-        Ok(travels.project().clone())
+        let synced_project = remotes.synced_project(name, run, &self.root)?;
+        Ok(synced_project.project().clone())
     }
 
     /// Finds the folder of a project. A project that is missing here may be on another host.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn who_submits_a_run_cannot_say_what_is_started() {
+    fn submitter_cannot_choose_the_backend() {
         let root = tempfile::tempdir().expect("a folder");
         fs::create_dir(root.path().join("shop")).expect("a folder");
 

@@ -15,10 +15,10 @@ pub struct RunSummary {
     pub id: RunId,
     /// Whether it has ended. A paused run counts as running.
     pub phase: RunPhase,
-    /// When it was submitted.
+    /// Time of the submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_at: Option<Timestamp>,
-    /// When it ended.
+    /// Time of the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }

@@ -66,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn what_members_said_stays_if_it_fits() {
+    fn small_report_is_unchanged() {
         let report = report(Arc::new(Race {}), &[1000]);
 
         assert_eq!(shrink_report("f", report.clone()), report.outcome());
     }
 
     #[test]
-    fn what_members_said_is_left_with_their_runs_from_the_largest_on() {
+    fn largest_outputs_are_replaced_by_references() {
         let report = report(Arc::new(Race {}), &[1000, 9]);
         let mut large = report;
         large.result.results[1].output = "y".repeat(MAX_PAYLOAD);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_at_all_is_no_success() {
+    fn oversized_report_is_a_failure() {
         let report = report(
             Arc::new(Parallel {}),
             &[MAX_PAYLOAD / 2, MAX_PAYLOAD / 2, MAX_PAYLOAD / 2],

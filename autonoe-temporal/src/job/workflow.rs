@@ -18,7 +18,7 @@ use crate::wire::{Instructions, JobInput, WorkflowState};
 #[workflow]
 pub struct JobWorkflow {
     begin: JobInput,
-    standing: InstructionLog,
+    log: InstructionLog,
     /// Whether it is a member of a fleet.
     is_member: bool,
 }
@@ -30,7 +30,7 @@ impl JobWorkflow {
         Self {
             is_member: ctx.parent().is_some(),
             begin,
-            standing: InstructionLog::default(),
+            log: InstructionLog::default(),
         }
     }
 
@@ -41,7 +41,7 @@ impl JobWorkflow {
         let ended = ctx.execute_activity(JobActivities::execute, begin.run, options);
         let ended = ended.await;
         let outcome = outcome(ended, &ctx.cancellation_token());
-        ctx.state_mut(|it| it.standing.close());
+        ctx.state_mut(|it| it.log.close());
         let _ = ctx
             .wait_condition_with_options(|_| ctx.all_handlers_finished(), uncancellable())
             .await;
@@ -56,13 +56,13 @@ impl JobWorkflow {
 
     #[signal(name = "instruct")]
     pub fn instruct(&mut self, _ctx: &mut SyncWorkflowContext<Self>, told: RunInstruction) {
-        self.standing.push(told);
+        self.log.push(told);
     }
 
     #[query(name = "state")]
     pub fn state(&self, _ctx: &WorkflowContextView) -> WorkflowState {
         WorkflowState {
-            is_paused: self.standing.is_paused(),
+            is_paused: self.log.is_paused(),
             ..WorkflowState::default()
         }
     }
@@ -71,9 +71,9 @@ impl JobWorkflow {
     #[update(name = "instructions")]
     pub async fn instructions(ctx: &mut WorkflowContext<Self>, read: usize) -> Instructions {
         let _ = ctx
-            .wait_condition_with_options(|it| it.standing.has_news(read), uncancellable())
+            .wait_condition_with_options(|it| it.log.has_news(read), uncancellable())
             .await;
-        ctx.state(|it| Instructions(it.standing.after(read)))
+        ctx.state(|it| Instructions(it.log.after(read)))
     }
 }
 

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_with_a_worker_is_what_its_host_has_written_down() {
+    fn worker_losses_follow_the_record_of_the_host() {
         let mut losses = Losses::default();
         losses.worker_is_gone();
         losses.worker_is_gone();
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_with_a_host_is_lost_whatever_the_next_one_knows() {
+    fn host_losses_ignore_records_of_the_next_host() {
         let mut losses = Losses::default();
         losses.worker_is_gone();
         losses.host_is_gone();

@@ -9,7 +9,7 @@ use autonoe_core::RunId;
 use autonoe_core::engine::{Engine, EngineError};
 use autonoe_temporal::{TemporalEngine, TemporalSettings};
 
-/// How long a server may take to answer, on a busy machine.
+/// Time that a server has to answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A server that is killed when the handle is dropped.

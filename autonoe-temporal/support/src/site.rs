@@ -24,13 +24,13 @@ pub struct Work {
     pub session_duration: Duration,
     /// The session that waits until it is [released](Site::release).
     pub held: Option<u32>,
-    /// What the agents start.
+    /// Processes that the agents start.
     pub starts: Starts,
     /// The project. [`Site::run`] sets it.
     pub folder: PathBuf,
 }
 
-/// What an agent starts in each session.
+/// Processes that an agent starts in each session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Starts {
     /// The agent is not a process.

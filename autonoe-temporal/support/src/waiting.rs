@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How long anything may take here, on a busy machine.
+/// Time limit for each operation here, on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(180);
 
 /// Waits until a condition holds.

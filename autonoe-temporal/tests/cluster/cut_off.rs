@@ -59,5 +59,8 @@ async fn a_worker_that_is_cut_off_abandons_its_session_and_another_host_takes_ov
     assert_eq!(log.ended("shop", 2), ["two"]);
     assert_eq!(log.began("shop", 3), ["two"]);
     assert_eq!(site.ledger(&run).await.epoch, Epoch(2));
-    assert_eq!(outcome.spent.cost.to_string(), "at least $0.15 (1 cost unknown)");
+    assert_eq!(
+        outcome.spent.cost.to_string(),
+        "at least $0.15 (1 cost unknown)"
+    );
 }

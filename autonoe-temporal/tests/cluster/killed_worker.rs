@@ -45,5 +45,8 @@ async fn only_the_session_of_the_killed_worker_is_repeated() {
     let ended = (1..=4).map(|number| log.ended("shop", number).len());
     assert_eq!(ended.collect::<Vec<_>>(), [1, 1, 1, 1]);
     // The cost of the lost session is unknown, and stays marked as unknown.
-    assert_eq!(outcome.spent.cost.to_string(), "at least $0.20 (1 cost unknown)");
+    assert_eq!(
+        outcome.spent.cost.to_string(),
+        "at least $0.20 (1 cost unknown)"
+    );
 }

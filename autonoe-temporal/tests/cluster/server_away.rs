@@ -10,7 +10,7 @@ use autonoe_temporal_support::{
 
 use crate::assertions::{assert_all_done_once, ends};
 
-/// When the session ends during which the server is killed.
+/// End of the session during which the server is killed.
 #[derive(PartialEq, Eq)]
 enum Ends {
     WhileItIsAway,

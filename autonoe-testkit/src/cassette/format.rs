@@ -75,7 +75,7 @@ pub struct RecordedTurn {
     pub prompt: String,
     /// The items of the stream, in order.
     pub stream: Vec<RecordedItem>,
-    /// How the stream ended.
+    /// End of the stream.
     pub end: TurnEnd,
 }
 
@@ -99,7 +99,7 @@ impl RecordedItem {
     }
 }
 
-/// How a recorded stream ended.
+/// End of a recorded stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnEnd {

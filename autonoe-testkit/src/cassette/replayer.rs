@@ -69,7 +69,7 @@ pub struct Replayer {
     on_drop: OnDrop,
 }
 
-/// What to do on drop if the mismatches were not checked.
+/// Action on drop if the mismatches were not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnDrop {
     Verify,

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_other_half_is_left_out() {
+    fn unpaired_calls_and_responses_are_left_out() {
         assert_eq!(pairs(&[response("a"), call("b")]), []);
     }
 }

@@ -28,7 +28,7 @@ pub struct Conformance {
 pub struct FailedCheck {
     /// The requirement.
     pub check: String,
-    /// What happened instead.
+    /// Actual behaviour.
     pub what: String,
 }
 

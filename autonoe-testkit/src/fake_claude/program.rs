@@ -63,34 +63,27 @@ impl Env {
 /// ```
 pub fn play(
     script: &FakeScript,
-    surroundings: Env,
+    env: Env,
     stdin: impl Read + Send + 'static,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    let arguments = Arguments::read(&surroundings.args);
+    let arguments = Arguments::read(&env.args);
     if arguments.version {
         let version = script.build.version();
         return u8::from(writeln!(stdout, "{version} (Claude Code)").is_err());
     }
     let prepared = Lines::load(script.build).and_then(|lines| {
-        let output = Output::new(stdout, stderr, surroundings.log.as_deref())?;
+        let output = Output::new(stdout, stderr, env.log.as_deref())?;
         Ok((lines, output))
     });
     let Ok((lines, output)) = prepared else {
         return CANNOT_PLAY;
     };
-    let inputs = listen(stdin, surroundings.signals);
-    let mut replay = Replay::new(
-        script,
-        lines,
-        arguments,
-        surroundings.directory,
-        output,
-        inputs,
-    );
+    let inputs = listen(stdin, env.signals);
+    let mut replay = Replay::new(script, lines, arguments, env.directory, output, inputs);
     let code = replay.play(&script.plays);
-    replay.output.log_exit(code, &surroundings.args);
+    replay.output.log_exit(code, &env.args);
     code
 }
 
@@ -123,14 +116,14 @@ pub fn main(
             return CANNOT_PLAY.into();
         }
     };
-    let surroundings = Env {
+    let env = Env {
         args: arguments.into_iter().skip(1).collect(),
         directory: std::env::current_dir().unwrap_or_default(),
         log: variable(LOG).map(PathBuf::from),
         signals: Some(signals()),
     };
     let (mut stdout, mut stderr) = (io::stdout().lock(), io::stderr().lock());
-    play(&script, surroundings, io::stdin(), &mut stdout, &mut stderr).into()
+    play(&script, env, io::stdin(), &mut stdout, &mut stderr).into()
 }
 
 /// Catches the signals that request a process to terminate.

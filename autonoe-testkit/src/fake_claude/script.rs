@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Build;
 
-/// What the program plays, from its start to its end.
+/// Script of the program, from its start to its end.
 ///
 /// ```
 /// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, TurnFault, Moment};

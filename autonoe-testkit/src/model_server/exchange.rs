@@ -24,7 +24,7 @@ pub struct Exchange<R> {
     pub request: Arc<R>,
     /// The server's decision how to answer.
     pub answer: Answer,
-    /// How the exchange ended, or `None` while it is in progress.
+    /// End of the exchange, or `None` while it is in progress.
     pub ending: Option<Ending>,
 }
 
@@ -44,7 +44,7 @@ pub enum Answer {
     Unanswered(String),
 }
 
-/// How an exchange ended.
+/// End of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_kept_as_it_came() {
+    fn other_headers_are_kept_unchanged() {
         let headers = headers(&[("anthropic-beta", "a,b"), ("user-agent", "claude-cli/2")]);
 
         assert_eq!(headers.get("Anthropic-Beta"), Some("a,b"));

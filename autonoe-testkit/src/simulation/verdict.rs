@@ -62,13 +62,13 @@ pub struct Stats {
     pub takeovers: u64,
     /// The number of refused writes.
     pub refused: u64,
-    /// How often an outcome record was found.
+    /// Number of outcome records that were found.
     pub records_used: u64,
     /// The number of sessions given up as lost.
     pub lost: u64,
     /// The number of duplicated events.
     pub duplicates: u64,
-    /// How often the run continued with other limits.
+    /// Number of times that the run continued with other limits.
     pub limits_changed: u64,
     /// The number of cancelled runs.
     pub cancelled: u64,

@@ -72,7 +72,7 @@ async fn sessions_on_one_side_only_are_mismatches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drop_tells_of_mismatches_that_nobody_looked_at() {
+async fn drop_panics_on_unread_mismatches() {
     let replayer = Arc::new(Replayer::new(renumbered().await));
     run(replayer.clone()).await;
 

@@ -33,7 +33,7 @@ fn another_version_is_refused_and_kept() {
 }
 
 #[test]
-fn what_is_no_cassette_is_refused_and_kept() {
+fn invalid_cassette_is_refused_and_kept() {
     for text in [
         "",
         "{",

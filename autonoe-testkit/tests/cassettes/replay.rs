@@ -39,7 +39,7 @@ async fn a_replay_leaves_what_the_recorded_run_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_backend_did_wrong_is_replayed() {
+async fn replay_reproduces_faults_of_the_backend() {
     for seed in 0..40 {
         let scripted = ScriptedBackend::new(scripts()).unverified();
         let faults = [Fault::MissingEnd, Fault::ErrorAfterEnd, Fault::WrongCost];

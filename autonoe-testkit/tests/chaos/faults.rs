@@ -78,7 +78,7 @@ fn line(event: &StreamEvent) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_fault_shows_as_it_says() {
+async fn each_fault_changes_the_stream_as_documented() {
     let call = ["started", "call-1-1?", "call-1-1!", "done"];
     let undisturbed = [&call[..], &["completed for $0.05", "over"]].concat();
     let cases = [

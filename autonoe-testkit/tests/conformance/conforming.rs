@@ -80,7 +80,7 @@ async fn scripted_agents_conform_when_they_can_be_steered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_backend_cannot_do_is_skipped_and_listed() {
+async fn unsupported_capabilities_are_skipped_and_listed() {
     let nothing =
         |_: Capabilities| Capabilities::new("scripted agents").with_hooks(HookCoverage::Partial);
 

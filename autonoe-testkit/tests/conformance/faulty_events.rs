@@ -106,7 +106,7 @@ async fn a_backend_that_tells_what_it_does_not_claim_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_told_in_another_tree_is_found() {
+async fn model_call_in_wrong_span_is_found() {
     let harness = telling(|events| {
         let elsewhere = events.child().child();
         asks(|asked| elsewhere.model_call(asked).ended(&answer(0)));

@@ -59,16 +59,16 @@ pub(super) struct FaultyHost {
 type Attached = Result<HostedOutcome, SessionHostError>;
 
 impl FaultyHost {
-    pub(super) fn around(fault: Fault, ground: &HostProject) -> Arc<dyn SessionHost> {
+    pub(super) fn around(fault: Fault, host_project: &HostProject) -> Arc<dyn SessionHost> {
         static HOSTS: AtomicUsize = AtomicUsize::new(0);
-        let mut folder = ground.project().to_owned();
+        let mut folder = host_project.project().to_owned();
         if fault == Fault::RecordsElsewhere {
             let number = HOSTS.fetch_add(1, Ordering::Relaxed);
             folder.push(format!("elsewhere-{number}"));
             std::fs::create_dir(&folder).expect("it is writable");
         }
         let project = Project::find(&folder, None).expect("it is there");
-        let inner = ProjectSessionHost::new(project.clone(), ground.agents());
+        let inner = ProjectSessionHost::new(project.clone(), host_project.agents());
         Arc::new(Self {
             fault,
             project,

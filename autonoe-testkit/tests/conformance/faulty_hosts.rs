@@ -26,7 +26,7 @@ const END_WAITS: &str = "the end waits for a running session";
 
 /// Asserts that hosts with a fault fail exactly these checks.
 async fn finds(fault: Fault, checks: &[&str]) {
-    let report = session_host(async |ground| FaultyHost::around(fault, ground)).await;
+    let report = session_host(async |host_project| FaultyHost::around(fault, host_project)).await;
 
     let failures = report.failures().iter();
     let failed: Vec<&str> = failures.map(|failure| failure.check.as_str()).collect();

@@ -52,7 +52,7 @@ impl Drop for Started {
     }
 }
 
-/// How a backend starts a grandchild, and whether it survives.
+/// Start of a grandchild by a backend, and whether it survives.
 #[derive(Clone, Copy, PartialEq)]
 enum Leaves {
     /// A process with the environment of the session, in another directory.

@@ -18,7 +18,7 @@ fn dies(code: u8, stderr: &str, when: Start) -> Fault {
     }
 }
 
-async fn what_dies_at_its_start_is_told_with_its_last_words(build: Build) {
+async fn crash_at_start_is_reported_with_stderr(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
         let setting = Fixture::new(&script(
             build,
@@ -33,7 +33,7 @@ async fn what_dies_at_its_start_is_told_with_its_last_words(build: Build) {
     }
 }
 
-async fn what_ends_in_peace_before_it_began_has_not_done_its_work(build: Build) {
+async fn clean_exit_at_start_is_a_failure(build: Build) {
     for when in [Start::AtOnce, Start::AtInitialize, Start::AfterInitialize] {
         let setting = Fixture::new(&script(build, dies(0, "", when)));
 
@@ -44,7 +44,7 @@ async fn what_ends_in_peace_before_it_began_has_not_done_its_work(build: Build) 
     }
 }
 
-async fn what_says_nothing_at_its_start_is_given_up(build: Build) {
+async fn silent_start_times_out(build: Build) {
     for ignores_shutdown in [false, true] {
         let silence = Fault::At {
             moment: Moment::Lines(0),
@@ -88,7 +88,7 @@ async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
     assert_eq!(played.events, []);
 }
 
-async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build) {
+async fn early_result_gives_the_failure_reason(build: Build) {
     let setting = Fixture::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
 
     let played = setting.played().await;
@@ -98,7 +98,7 @@ async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build)
 }
 
 #[tokio::test]
-async fn a_program_without_a_script_says_so() {
+async fn missing_script_is_reported() {
     let setting = Fixture::new(&FakeScript::says(["Hello."]));
     let mut options = setting.options();
     options
@@ -116,10 +116,10 @@ async fn a_program_without_a_script_says_so() {
 }
 
 on_both_builds![
-    what_dies_at_its_start_is_told_with_its_last_words,
-    what_ends_in_peace_before_it_began_has_not_done_its_work,
-    what_says_nothing_at_its_start_is_given_up,
+    crash_at_start_is_reported_with_stderr,
+    clean_exit_at_start_is_a_failure,
+    silent_start_times_out,
     garbage_before_the_first_answer_is_passed_over,
     a_line_that_is_cut_at_the_start_is_no_answer,
-    a_result_in_the_place_of_an_answer_says_why_there_is_none,
+    early_result_gives_the_failure_reason,
 ];

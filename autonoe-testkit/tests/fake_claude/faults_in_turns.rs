@@ -147,7 +147,7 @@ async fn a_flood_is_read_to_its_end(build: Build) {
     assert!(played.end().is_ok(), "{:?}", played.error);
 }
 
-async fn a_flood_of_complaints_is_in_nobodys_way(build: Build) {
+async fn stderr_flood_does_not_block_the_turn(build: Build) {
     let flood = TurnFault::StderrFlood { bytes: 4_000_000 };
 
     let played = Fixture::new(&broken(build, flood)).played().await;
@@ -187,6 +187,6 @@ on_both_builds![
     silence_in_a_turn_is_given_up,
     the_longest_line_is_read_and_a_longer_one_is_an_error,
     a_flood_is_read_to_its_end,
-    a_flood_of_complaints_is_in_nobodys_way,
+    stderr_flood_does_not_block_the_turn,
     faults_come_together,
 ];

@@ -49,7 +49,7 @@ impl Program {
         let mut program = Self::start(script, &["--permission-mode=bypassPermissions"]);
         program.initialize();
         program.prompt();
-        program.hear("system", "init");
+        program.wait_for("system", "init");
         program
     }
 
@@ -77,7 +77,7 @@ impl Program {
     }
 
     /// Waits for a line of this type and subtype.
-    fn hear(&self, kind: &str, subtype: &str) -> Value {
+    fn wait_for(&self, kind: &str, subtype: &str) -> Value {
         loop {
             let line = self.next();
             if line["type"] == kind && (subtype.is_empty() || line["subtype"] == subtype) {
@@ -88,7 +88,7 @@ impl Program {
 
     fn answer(&self, id: &str) -> Value {
         loop {
-            let line = self.hear("control_response", "");
+            let line = self.wait_for("control_response", "");
             if line["response"]["request_id"] == id {
                 return line["response"].clone();
             }
@@ -128,7 +128,7 @@ fn silent() -> FakeScript {
 }
 
 #[test]
-fn it_says_its_version() {
+fn prints_its_version() {
     for build in Build::ALL {
         let script = FakeScript::says(["Hello."]).on(build);
         let mut said = Vec::new();
@@ -144,7 +144,7 @@ fn it_says_its_version() {
 #[test]
 fn the_end_of_its_input_ends_it_when_it_is_idle() {
     let mut program = Program::working(FakeScript::says(["Hello."]));
-    program.hear("result", "");
+    program.wait_for("result", "");
 
     program.stdin = None;
 
@@ -154,7 +154,7 @@ fn the_end_of_its_input_ends_it_when_it_is_idle() {
 #[test]
 fn a_prompt_without_an_answer_ends_it() {
     let mut program = Program::working(FakeScript::says(["Hello."]));
-    program.hear("result", "");
+    program.wait_for("result", "");
 
     program.prompt();
 
@@ -191,7 +191,7 @@ fn the_end_of_the_session_is_answered() {
 }
 
 #[test]
-fn what_never_dies_takes_no_notice() {
+fn process_ignoring_shutdown_stays_alive() {
     let mut program = Program::working(silent().with_fault(Fault::IgnoresShutdown));
 
     program.send_request("2", &json!({"subtype": "end_session"}));
@@ -247,7 +247,7 @@ fn it_refuses_requests_that_it_does_not_know() {
 }
 
 #[test]
-fn a_script_is_json_that_a_person_can_write() {
+fn script_is_parsed_from_json() {
     let written = json!({
         "build": "2.1.197",
         "plays": {"says": ["Hm."]},

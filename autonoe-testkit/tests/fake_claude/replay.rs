@@ -97,7 +97,7 @@ async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
     endings
 }
 
-async fn every_conversation_comes_to_its_end_again(build: Build) {
+async fn replayed_conversations_match_the_transcripts(build: Build) {
     let files = std::fs::read_dir(transcripts().join(build.version())).expect("recorded");
     let scenarios: Vec<String> = files
         .flatten()
@@ -147,6 +147,6 @@ async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
 }
 
 on_both_builds![
-    every_conversation_comes_to_its_end_again,
+    replayed_conversations_match_the_transcripts,
     a_conversation_that_breaks_off_anywhere_is_no_success,
 ];

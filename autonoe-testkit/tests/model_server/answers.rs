@@ -49,7 +49,7 @@ async fn a_message_comes_whole_where_no_stream_is_asked_for() {
 }
 
 #[tokio::test]
-async fn stop_reason_and_model_are_what_the_script_says() {
+async fn script_sets_stop_reason_and_model() {
     let cut_short = Message::new()
         .uses_tool("Bash", json!({}))
         .stops(StopReason::MaxTokens)
@@ -137,7 +137,7 @@ async fn a_refusal_may_have_headers_and_a_body_of_its_own() {
 }
 
 #[tokio::test]
-async fn what_programs_ask_beside_messages_is_answered_without_the_script() {
+async fn auxiliary_requests_do_not_use_the_script() {
     let server = AnthropicServer::start([Turn::text("done")]);
     let count = prompt("count me").to_string();
     let tokens = "/v1/messages/count_tokens";

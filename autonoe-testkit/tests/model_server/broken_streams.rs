@@ -24,7 +24,7 @@ async fn ending(server: &AnthropicServer) -> Option<Ending> {
 }
 
 #[tokio::test]
-async fn a_cut_connection_ends_right_where_the_script_says() {
+async fn connection_is_cut_at_scripted_position() {
     let full = [
         START,
         BLOCK,
@@ -142,7 +142,7 @@ async fn a_place_that_the_message_does_not_have_leaves_the_request_unanswered() 
 }
 
 #[tokio::test]
-async fn a_closed_connection_says_nothing() {
+async fn closed_connection_sends_nothing() {
     let server = AnthropicServer::start([Turn::disconnect()]);
 
     let response = request_message(&server, &streamed("go")).await;

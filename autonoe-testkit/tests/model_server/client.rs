@@ -19,7 +19,7 @@ pub(crate) struct Response {
     pub(crate) end: End,
 }
 
-/// How an answer ended.
+/// End of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// As HTTP requires.
@@ -86,10 +86,10 @@ pub(crate) async fn read_response(mut connection: TcpStream) -> Response {
     let read = connection.read_to_end(&mut bytes);
     let read = tokio::time::timeout(TIMEOUT, read).await;
     read.expect("an end comes in time").expect("it can be read");
-    hear(&bytes)
+    parse_response(&bytes)
 }
 
-fn hear(bytes: &[u8]) -> Response {
+fn parse_response(bytes: &[u8]) -> Response {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it is text");
     let blank = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let Some(blank) = blank else {

@@ -32,7 +32,7 @@ async fn one_script_is_played_by_every_vendor_with_and_without_a_stream() {
 }
 
 #[tokio::test]
-async fn the_log_tells_what_the_model_was_told() {
+async fn log_contains_the_whole_request() {
     for api in ALL {
         let server = api.start([Turn::text("done")]);
 
@@ -142,7 +142,7 @@ async fn a_request_without_tools_is_a_side_request_unless_all_are_main() {
 }
 
 #[tokio::test]
-async fn what_a_vendor_has_no_words_for_leaves_the_request_unanswered() {
+async fn unsupported_content_leaves_request_unanswered() {
     let paused = || Message::new().says("hm").stops(StopReason::PauseTurn);
     let signed = || Message::new().says("hm").signed("c2ln");
     let broken = || Message::new().uses_tool_with_text("Bash", "{broken");

@@ -33,7 +33,7 @@ async fn ending(server: &AnyServer) -> Option<Ending> {
 }
 
 #[tokio::test]
-async fn a_stream_is_cut_right_where_the_script_says() {
+async fn stream_is_cut_at_scripted_position() {
     for api in ALL {
         let (before, block, after) = events_of(api);
         // Within a block, up to its first piece.
@@ -186,7 +186,7 @@ async fn silence_lasts_until_the_client_leaves() {
 }
 
 #[tokio::test]
-async fn a_closed_connection_says_nothing() {
+async fn closed_connection_sends_nothing() {
     for api in ALL {
         let server = api.start([Turn::disconnect()]);
 

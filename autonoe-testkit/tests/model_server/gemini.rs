@@ -127,7 +127,7 @@ async fn a_conversation_continues_with_the_answer_of_the_model() {
 }
 
 #[tokio::test]
-async fn a_message_ends_as_the_script_says() {
+async fn message_ends_with_scripted_finish_reason() {
     let stops = |reason| Message::new().says("hm").stops(reason);
     for (message, finish) in [
         (Message::new(), "STOP"),
@@ -154,7 +154,7 @@ async fn a_message_ends_as_the_script_says() {
 }
 
 #[tokio::test]
-async fn model_and_parts_of_other_kinds_are_what_the_script_says() {
+async fn script_sets_model_and_raw_parts() {
     let part = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
     let message = Message::new()
         .with_raw_block(part.clone())
@@ -201,7 +201,7 @@ async fn tokens_are_counted_without_the_script_and_a_key_in_the_path_is_not_kept
 }
 
 #[tokio::test]
-async fn a_blocked_prompt_can_be_told_as_it_stands() {
+async fn raw_turns_can_block_a_prompt() {
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}});
     let stream = format!("data: {blocked}\r\n\r\n");
     let server = GeminiServer::start([

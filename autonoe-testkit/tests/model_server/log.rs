@@ -68,7 +68,7 @@ async fn one_who_waits_gets_the_exchange_when_it_comes() {
 }
 
 #[tokio::test]
-async fn one_who_waits_in_vain_is_told_what_came_instead() {
+async fn timed_out_wait_lists_received_requests() {
     let server = AnthropicServer::start([Turn::text("done")]);
     request_message(&server, &prompt("go")).await;
     // The log waits in real time, even when tokio's time is paused.

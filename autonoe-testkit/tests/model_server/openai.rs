@@ -127,7 +127,7 @@ async fn hidden_thoughts_have_no_summary() {
 }
 
 #[tokio::test]
-async fn the_pieces_of_calls_take_turns_and_are_told_apart_by_index() {
+async fn interleaved_call_chunks_are_identified_by_index() {
     let calls = Message::new()
         .uses_tool("shell", json!("abcdef"))
         .uses_tool("read", json!("12"))
@@ -199,7 +199,7 @@ async fn the_usage_of_a_streamed_completion_comes_for_those_who_ask_for_it() {
 }
 
 #[tokio::test]
-async fn an_answer_ends_as_the_script_says() {
+async fn answer_ends_with_scripted_stop_reason() {
     let stops = |reason| Message::new().says("hm").stops(reason);
     for (message, status, reason, finish) in [
         (Message::new().says("hm"), "completed", None, "stop"),
@@ -248,7 +248,7 @@ async fn an_answer_ends_as_the_script_says() {
 }
 
 #[tokio::test]
-async fn what_the_script_has_no_word_for_goes_out_as_it_stands() {
+async fn raw_blocks_are_sent_unchanged() {
     let item = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
     let search = || Message::new().with_raw_block(item.clone()).says("found");
     assert_eq!(whole(Api::Responses, search()).await["output"][0], item);

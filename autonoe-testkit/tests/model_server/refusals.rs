@@ -120,7 +120,7 @@ async fn a_refusal_has_the_words_of_each_vendor() {
 }
 
 #[tokio::test]
-async fn the_time_to_wait_stands_where_each_vendor_has_it() {
+async fn retry_delay_is_placed_per_vendor() {
     let date = "Sun, 15 Nov 2026 14:00:00 GMT";
     let at = "2026-11-15T14:00:00Z".parse().unwrap();
     for api in ALL {
@@ -168,7 +168,7 @@ async fn the_last_word_about_the_time_to_wait_counts() {
 }
 
 #[tokio::test]
-async fn the_quota_of_a_day_is_told_by_its_id() {
+async fn daily_quota_has_its_quota_id() {
     let server = Api::Gemini.start([Refusal::quota_spent().retry_after(30)]);
 
     let response = Api::Gemini

@@ -59,7 +59,7 @@ async fn a_program_without_tools_can_be_served_too() {
 }
 
 #[tokio::test]
-async fn a_function_answers_by_what_the_model_is_told() {
+async fn script_functions_receive_the_request() {
     let script = Script::new([Turn::text("first")])
         .then_by(|request| Turn::text(format!("you said {}", request.user_texts()[0])))
         .then(Turn::text("third"))

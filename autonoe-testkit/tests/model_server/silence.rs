@@ -45,7 +45,7 @@ async fn silence_lasts_until_the_client_leaves() {
 }
 
 #[tokio::test]
-async fn what_comes_before_the_silence_arrives() {
+async fn text_before_silence_arrives() {
     let [_, in_a_block] = silences();
     let server = AnthropicServer::start([in_a_block]);
     let mut client = send_request(&server).await;

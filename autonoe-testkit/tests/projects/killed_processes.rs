@@ -33,8 +33,8 @@ fn a_test_that_is_not_there_fails_before_anything_runs() {
 }
 
 #[test]
-fn a_process_that_never_gets_to_its_line_says_why() {
-    let test = "projects::killed_processes::a_process_that_never_gets_to_its_line_says_why";
+fn process_ending_before_its_line_is_explained() {
+    let test = "projects::killed_processes::process_ending_before_its_line_is_explained";
     let projects = Cell::new(0);
     // Only the undisturbed run, which is the first, has readable settings.
     let crashes = crashes().in_project(move || {

@@ -22,7 +22,7 @@ fn it_is_there_until_it_is_dropped() {
 }
 
 #[test]
-fn what_is_written_stands_where_a_run_looks_for_it() {
+fn project_files_are_written_to_expected_paths() {
     let project = TempProject::new()
         .spec("# A shop")
         .config(json!({"profile": "rust"}))
@@ -52,7 +52,7 @@ fn a_project_without_a_run_has_neither_ledger_nor_journal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_run_leaves_is_read_back() {
+async fn run_results_are_readable() {
     let project = TempProject::new();
     let agents = ScriptedBackend::new([plans(), sets_status("passed")]);
 

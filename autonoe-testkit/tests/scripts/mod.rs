@@ -333,7 +333,7 @@ async fn calls_at_once_are_under_way_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_sessions_were_given_and_what_was_decided_is_kept() {
+async fn backend_records_sessions_and_decisions() {
     let agents = ScriptedBackend::new([SessionScript::new("works")
         .uses_tool("Task", json!({}))
         .is_denied_by("grants", "WebSearch", json!({}))

@@ -13,7 +13,7 @@ use super::figures::{Expected, Figures};
 use super::programs::Programs;
 use super::sdks::Sdks;
 
-/// How long one client may take.
+/// Time limit for one client.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Number of concurrent hook requests in the concurrent phase.

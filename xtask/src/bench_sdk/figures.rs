@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// How much each client is given to do.
+/// Amount of work for each client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) messages: u64,
@@ -21,7 +21,7 @@ impl Expected {
     };
 }
 
-/// What a client has printed and what the fake has measured.
+/// Output of a client and measurements of the fake.
 #[derive(Clone, Debug)]
 pub(super) struct Figures(Value);
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_figures_is_told() {
+    fn invalid_figures_are_an_error() {
         let error = Figures::read("Traceback", "{}").expect_err("no JSON");
 
         assert!(error.starts_with("printed \"Traceback\""), "{error}");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cargo::{self, Cargo};
 use crate::failure::Failure;
 
-/// Where the two programs are.
+/// Paths of the two programs.
 #[derive(Debug)]
 pub(super) struct Programs {
     pub(super) fake: PathBuf,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_where_cargo_says() {
+    fn executable_path_is_read_from_cargo() {
         let messages = r#"{"target":{"name":"lib"},"executable":null}
 {"target":{"name":"sdk-bench-fake"},"executable":"/target/release/sdk-bench-fake"}
 {"reason":"build-finished","success":true}"#;

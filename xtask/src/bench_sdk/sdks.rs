@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 use super::read;
 
-/// Where the SDKs are, and how their clients are started.
+/// Folders of the SDKs, and commands that start their clients.
 #[derive(Debug)]
 pub(super) struct Sdks {
     pub(super) python: PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct Sdks {
     pub(super) node_client: PathBuf,
 }
 
-/// What is written into a folder once it is whole: the pins that it was made from.
+/// File in a complete folder that contains the pins from which it was made.
 const STAMP: &str = "installed-from";
 
 impl Sdks {

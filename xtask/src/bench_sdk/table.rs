@@ -12,7 +12,7 @@ struct Row {
     aim: Option<Aim>,
 }
 
-/// How much better than the SDKs we want to be.
+/// Required advantage over the SDKs.
 #[derive(Clone, Copy)]
 struct Aim {
     better: Better,

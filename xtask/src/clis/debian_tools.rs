@@ -28,7 +28,7 @@ const TOOLS: [Tool; 3] = [
     },
 ];
 
-/// What to do about missing programs.
+/// Action for missing programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Plan {
     Nothing,
@@ -88,9 +88,10 @@ fn lacking(packages: &[&str], why: &str) -> String {
 }
 
 fn rights() -> Rights {
-    match is_root() && on_path("apt-get") {
-        true => Rights::CanInstall,
-        false => Rights::CannotInstall,
+    if is_root() && on_path("apt-get") {
+        Rights::CanInstall
+    } else {
+        Rights::CannotInstall
     }
 }
 
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_installed_only_by_who_can() {
+    fn missing_tools_are_installed_only_with_rights() {
         let [bwrap, socat, chromium] = TOOLS;
 
         assert_eq!(plan(&[], Rights::CanInstall), Plan::Nothing);

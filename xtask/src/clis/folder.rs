@@ -105,12 +105,12 @@ mod tests {
     use super::*;
 
     /// A folder, and beside it programs that play npm and count how often they are asked.
-    struct Stand {
+    struct Fixture {
         dir: tempfile::TempDir,
         pin: Pin,
     }
 
-    impl Stand {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().expect("a directory can be made");
             let pin = pins::for_platform("linux", "x86_64").expect("it is known")[0];
@@ -170,43 +170,43 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_and_right_is_not_fetched_again() {
-        let stand = Stand::new();
-        let (folder, npm) = (stand.folder(), stand.npm(&brings("2.1.197")));
+    fn correct_installation_is_not_fetched_again() {
+        let fixture = Fixture::new();
+        let (folder, npm) = (fixture.folder(), fixture.npm(&brings("2.1.197")));
 
-        assert_eq!(folder.ensure(&stand.pin, &npm), Ok(State::Installed));
-        assert_eq!(folder.ensure(&stand.pin, &npm), Ok(State::WasThere));
+        assert_eq!(folder.ensure(&fixture.pin, &npm), Ok(State::Installed));
+        assert_eq!(folder.ensure(&fixture.pin, &npm), Ok(State::WasThere));
 
-        assert_eq!(stand.fetched(), 1);
-        assert_eq!(stand.left(), ["claude-code-2.1.197"]);
+        assert_eq!(fixture.fetched(), 1);
+        assert_eq!(fixture.left(), ["claude-code-2.1.197"]);
     }
 
     #[test]
     fn a_broken_download_leaves_nothing() {
-        let stand = Stand::new();
-        let npm = stand.npm(&format!(
+        let fixture = Fixture::new();
+        let npm = fixture.npm(&format!(
             "{}\necho 'npm error code ENOTFOUND' >&2; exit 1",
             brings("2.1.197")
         ));
 
-        let said = stand
+        let said = fixture
             .folder()
-            .ensure(&stand.pin, &npm)
+            .ensure(&fixture.pin, &npm)
             .unwrap_err()
             .to_string();
 
         assert!(said.contains("the registry cannot be reached"), "{said}");
-        assert_eq!(stand.left(), Vec::<String>::new());
+        assert_eq!(fixture.left(), Vec::<String>::new());
     }
 
     #[test]
     fn another_version_than_the_pinned_is_not_installed() {
-        let stand = Stand::new();
-        let npm = stand.npm(&brings("2.1.198"));
+        let fixture = Fixture::new();
+        let npm = fixture.npm(&brings("2.1.198"));
 
-        let said = stand
+        let said = fixture
             .folder()
-            .ensure(&stand.pin, &npm)
+            .ensure(&fixture.pin, &npm)
             .unwrap_err()
             .to_string();
 
@@ -216,48 +216,48 @@ mod tests {
             said.ends_with("claude-code-linux-x64 2.1.197 is pinned"),
             "{said}"
         );
-        assert_eq!(stand.left(), Vec::<String>::new());
+        assert_eq!(fixture.left(), Vec::<String>::new());
     }
 
     #[test]
-    fn what_is_there_and_wrong_is_replaced_once_the_right_one_has_come() {
-        let stand = Stand::new();
-        let folder = stand.folder();
-        let place = stand.dir.path().join("clis/claude-code-2.1.197");
+    fn wrong_installation_is_replaced_after_a_successful_fetch() {
+        let fixture = Fixture::new();
+        let folder = fixture.folder();
+        let place = fixture.dir.path().join("clis/claude-code-2.1.197");
         fs::create_dir(&place).expect("it can be made");
         write_program(&place.join("claude"), "#!/bin/sh\nexit 1\n");
 
-        assert!(folder.ensure(&stand.pin, &stand.npm("exit 1")).is_err());
+        assert!(folder.ensure(&fixture.pin, &fixture.npm("exit 1")).is_err());
         assert!(place.exists(), "nothing better has come");
 
-        let state = folder.ensure(&stand.pin, &stand.npm(&brings("2.1.197")));
+        let state = folder.ensure(&fixture.pin, &fixture.npm(&brings("2.1.197")));
         assert_eq!(state, Ok(State::Installed));
-        assert!(version::check(&stand.pin, &place).is_ok());
+        assert!(version::check(&fixture.pin, &place).is_ok());
     }
 
     #[test]
-    fn what_a_killed_run_left_behind_does_not_disturb() {
-        let stand = Stand::new();
-        let folder = stand.folder();
-        let half = stand
+    fn leftovers_of_a_killed_run_are_removed() {
+        let fixture = Fixture::new();
+        let folder = fixture.folder();
+        let half = fixture
             .dir
             .path()
             .join("clis/.incoming-claude-code-2.1.197-1");
         fs::create_dir_all(half.join("node_modules")).expect("it can be made");
         fs::write(half.join("node_modules/half"), "").expect("it can be written");
 
-        let state = folder.ensure(&stand.pin, &stand.npm(&brings("2.1.197")));
+        let state = folder.ensure(&fixture.pin, &fixture.npm(&brings("2.1.197")));
 
         assert_eq!(state, Ok(State::Installed));
-        assert_eq!(stand.left(), ["claude-code-2.1.197"]);
+        assert_eq!(fixture.left(), ["claude-code-2.1.197"]);
     }
 
     #[test]
     fn only_one_process_installs_at_a_time() {
-        let stand = Stand::new();
-        let _held = stand.folder();
+        let fixture = Fixture::new();
+        let _held = fixture.folder();
 
-        let other = File::open(stand.dir.path().join("clis/.lock")).expect("it is there");
+        let other = File::open(fixture.dir.path().join("clis/.lock")).expect("it is there");
 
         assert!(other.try_lock().is_err());
     }

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_of_npm_is_told_by_its_code() {
+    fn npm_error_code_gives_the_reason() {
         for (stderr, start) in [
             (
                 "npm warn old\nnpm error code EINTEGRITY\nnpm error sha512",

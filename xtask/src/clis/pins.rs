@@ -29,7 +29,7 @@ struct Needed {
     integrity: &'static str,
 }
 
-/// What a program is.
+/// Kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Claude Code: one binary in one package.
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_system_is_told() {
+    fn unknown_platform_is_an_error() {
         let sentence = "the pinned CLIs are for Linux on x86_64 and aarch64, \
                         and this is macos on aarch64";
 

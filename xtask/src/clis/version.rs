@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 use super::pins::Pin;
 
-/// How long a CLI may take to tell its version.
+/// Time that a CLI has to print its version.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Refuses a folder whose program does not tell the pinned version.
@@ -40,10 +40,11 @@ pub(super) fn check(pin: &Pin, folder: &Path) -> Result<(), Failure> {
     };
     match ending {
         Ending::Exited { status, stdout } if status.success() => {
-            let said = String::from_utf8_lossy(&stdout);
-            match said.trim() == pin.version_line() {
-                true => Ok(()),
-                false => Err(wrong(&format!("prints {:?}", said.trim()))),
+            let printed = String::from_utf8_lossy(&stdout);
+            if printed.trim() == pin.version_line() {
+                Ok(())
+            } else {
+                Err(wrong(&format!("prints {:?}", printed.trim())))
             }
         }
         Ending::Exited { status, .. } => Err(wrong(&format!("ends with {status}"))),

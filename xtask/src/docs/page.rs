@@ -16,7 +16,7 @@ pub(super) struct Page {
 /// A link or an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Where the target is in the text.
+    /// Position of the target in the text.
     range: Range<usize>,
     pub(super) target: String,
 }
@@ -114,7 +114,7 @@ impl Link {
 #[derive(Debug, Default)]
 struct Anchors {
     names: BTreeSet<String>,
-    /// How often each title was there.
+    /// Number of occurrences of each title.
     counts: BTreeMap<String, usize>,
 }
 

@@ -52,9 +52,10 @@ fn debian_packages(architecture: &str) -> Result<BTreeSet<String>, Failure> {
         .map_err(|source| cargo::cannot_start(&command, &source))?;
     cargo::succeeded(&command, output.status)?;
     let names = package_names(&String::from_utf8_lossy(&output.stdout));
-    match names.is_empty() {
-        true => Err(Failure::new(format!("{url} lists no package"))),
-        false => Ok(names),
+    if names.is_empty() {
+        Err(Failure::new(format!("{url} lists no package")))
+    } else {
+        Ok(names)
     }
 }
 

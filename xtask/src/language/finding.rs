@@ -8,6 +8,21 @@ const QUESTION_WORDS: [&str; 8] = [
     "What", "Who", "How", "Where", "When", "Why", "Which", "Whether",
 ];
 
+/// The question word that may begin the documentation of an item: "Whether it is paused."
+const BOOLEAN_WORD: &str = "Whether";
+
+/// Words that must not begin the name of a function, mostly of a test.
+const NAME_PREFIXES: [&str; 8] = [
+    "what_",
+    "who_",
+    "why_",
+    "how_",
+    "whoever_",
+    "whatever_",
+    "nobody_",
+    "somebody_",
+];
+
 /// Function names that say too little: the writing rules have a verb for each.
 const FUNCTIONS: [&str; 20] = [
     "of",
@@ -78,6 +93,10 @@ const BEFORE_WHO: [&str; 8] = ["by", "of", "for", "to", "from", "with", "as", "a
 pub(super) enum Rule {
     /// The description of a file begins with a question word.
     QuestionWord,
+    /// The documentation of an item begins with a question word.
+    ItemDoc,
+    /// The name of a function begins with a word of [`NAME_PREFIXES`].
+    NamePrefix,
     /// A function has a name of [`FUNCTIONS`].
     FunctionName,
     /// A file or its folder has a name of [`FILES`].
@@ -91,6 +110,8 @@ impl Rule {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::QuestionWord => "question-word",
+            Self::ItemDoc => "item-doc",
+            Self::NamePrefix => "name-prefix",
             Self::FunctionName => "function-name",
             Self::FileName => "file-name",
             Self::BareWho => "bare-who",
@@ -121,6 +142,7 @@ impl Finding {
             findings.push(finding(1, Rule::FileName, name));
         }
         let mut is_first_doc_line = true;
+        let mut is_in_item_doc = false;
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
             let line = line.trim();
@@ -130,15 +152,20 @@ impl Finding {
                 }
                 is_first_doc_line = false;
             }
+            let documentation = line.strip_prefix("///");
+            if !is_in_item_doc && documentation.is_some_and(is_question) {
+                findings.push(finding(number, Rule::ItemDoc, line));
+            }
+            is_in_item_doc = documentation.is_some();
             match comment(line) {
                 Some(comment) if has_bare_who(comment) => {
                     findings.push(finding(number, Rule::BareWho, line));
                 }
                 Some(_) => {}
-                None if defines_vague_function(line) => {
-                    findings.push(finding(number, Rule::FunctionName, line));
+                None => {
+                    let rule = defined_function(line).and_then(broken_rule);
+                    findings.extend(rule.map(|rule| finding(number, rule, line)));
                 }
-                None => {}
             }
         }
         findings
@@ -161,8 +188,18 @@ fn vague_file_name(file: &Path) -> Option<&str> {
 }
 
 fn begins_with_question_word(description: &str) -> bool {
-    let first = description.split_whitespace().next();
-    first.is_some_and(|word| QUESTION_WORDS.contains(&word.trim_end_matches([',', '\''])))
+    first_word(description).is_some_and(|word| QUESTION_WORDS.contains(&word))
+}
+
+/// Tells whether the documentation of an item begins with a question word.
+fn is_question(documentation: &str) -> bool {
+    begins_with_question_word(documentation) && first_word(documentation) != Some(BOOLEAN_WORD)
+}
+
+/// Returns the first word, without an apostrophe or a comma at its end.
+fn first_word(text: &str) -> Option<&str> {
+    let first = text.split_whitespace().next();
+    first.map(|word| word.trim_end_matches([',', '\'']))
 }
 
 /// Returns the text of a line that is a comment.
@@ -187,17 +224,22 @@ fn has_bare_who(comment: &str) -> bool {
     false
 }
 
-/// Tells whether the line defines a function with a name of the list.
-fn defines_vague_function(line: &str) -> bool {
-    let Some((before, after)) = line.split_once("fn ") else {
-        return false;
-    };
+/// Returns the name of the function that the line defines.
+fn defined_function(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
     let is_in_text = before.contains('"');
     let is_definition = !is_in_text && (before.is_empty() || before.ends_with(' '));
-    let name = after
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .next();
-    is_definition && name.is_some_and(|name| FUNCTIONS.contains(&name))
+    let end = after.find(|c: char| !c.is_alphanumeric() && c != '_');
+    is_definition.then(|| &after[..end.unwrap_or(after.len())])
+}
+
+/// Returns the rule that the name of a function breaks.
+fn broken_rule(name: &str) -> Option<Rule> {
+    if FUNCTIONS.contains(&name) {
+        return Some(Rule::FunctionName);
+    }
+    let is_question = NAME_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    is_question.then_some(Rule::NamePrefix)
 }
 
 #[cfg(test)]
@@ -213,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_question_words_in_the_first_line_of_a_description() {
+    fn finds_question_words_in_the_first_line_of_a_file() {
         assert_eq!(rules("a.rs", "//! What it does."), [(1, "question-word")]);
         assert_eq!(rules("a.rs", "//! Reads files.\n//! What it reads:"), []);
         assert_eq!(rules("a.rs", "// What it does."), []);
@@ -239,6 +281,26 @@ mod tests {
     }
 
     #[test]
+    fn finds_names_that_begin_with_a_question_word() {
+        assert_eq!(
+            rules("a.rs", "    async fn what_is_sent_arrives() {"),
+            [(1, "name-prefix")]
+        );
+        assert_eq!(rules("a.rs", "fn nobody_waits() {"), [(1, "name-prefix")]);
+        assert_eq!(rules("a.rs", "fn whats_new() {}\nfn show() {}"), []);
+    }
+
+    #[test]
+    fn finds_question_words_in_the_first_line_of_an_item() {
+        assert_eq!(
+            rules("a.rs", "/// Reads it.\nx: u8,\n    /// How long it waits."),
+            [(3, "item-doc")]
+        );
+        assert_eq!(rules("a.rs", "/// Reads it.\n/// What is left stays."), []);
+        assert_eq!(rules("a.rs", "/// Whether it is paused."), []);
+    }
+
+    #[test]
     fn finds_names_of_files_and_folders() {
         assert_eq!(rules("core/src/told.rs", ""), [(1, "file-name")]);
         assert_eq!(rules("core/src/door/key.rs", ""), [(1, "file-name")]);
@@ -248,7 +310,7 @@ mod tests {
     #[test]
     fn finds_who_without_a_noun() {
         assert_eq!(
-            rules("a.rs", "/// Who drops it stops it."),
+            rules("a.rs", "// Who drops it stops it."),
             [(1, "bare-who")]
         );
         assert_eq!(

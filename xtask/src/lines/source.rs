@@ -1,6 +1,6 @@
 //! The lines of one source file.
 
-/// What was counted in a file. Blank lines and comments do not count.
+/// Counts of a file. Blank lines and comments do not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Source {
     /// Lines outside of tests.

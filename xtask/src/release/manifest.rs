@@ -26,7 +26,7 @@ pub(crate) struct Manifest {
     pub(super) dependencies: Vec<Dependency>,
 }
 
-/// How docs.rs builds the documentation of a package.
+/// Settings with which docs.rs builds the documentation of a package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DocsRs {
     /// Whether it shows the API of all features.

@@ -13,7 +13,7 @@ use crate::git;
 use crate::metadata;
 use crate::tree;
 
-/// How many crates of others a user of `autonoe-core` has to build at most.
+/// Maximum number of third-party crates that a user of `autonoe-core` has to build.
 const CORE_LIMIT: usize = 60;
 
 /// Third-party crates that `cargo run --example quickstart` may build.

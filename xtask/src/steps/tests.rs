@@ -16,7 +16,7 @@ use crate::stream;
 /// Reads the counts from what a test runner printed.
 type ReadCounts = fn(&str) -> Result<TestCounts, Failure>;
 
-/// What is compiled and run.
+/// Arguments that select what is compiled and run.
 const ALL: [&str; 2] = ["--workspace", "--all-features"];
 
 /// The targets with tests, in the words of `cargo test`.

@@ -270,7 +270,7 @@ fn variables_take_precedence_for_the_service_name() {
 }
 
 #[test]
-fn content_that_a_person_forbids_is_not_announced() {
+fn content_disabled_by_environment_gives_no_warning() {
     let section = || json!({"endpoint": "http://file:1", "content": true});
     for (variables, count) in [
         (&[][..], 1),

@@ -12,7 +12,7 @@ on_both_builds![
     each_error_status_is_classified;
     newer_only:
     a_closed_connection_is_opened_again,
-    retries_come_to_an_end,
+    retries_stop_at_the_limit,
 ];
 
 async fn an_overloaded_model_is_retried(build: Build) {
@@ -60,7 +60,7 @@ async fn a_closed_connection_is_opened_again(build: Build) {
     assert_eq!(server.log().main_requests().len(), 2);
 }
 
-async fn retries_come_to_an_end(build: Build) {
+async fn retries_stop_at_the_limit(build: Build) {
     let server = AnthropicServer::start([Refusal::overloaded(), Refusal::overloaded()]);
 
     let options = Options::new().max_retries("1");

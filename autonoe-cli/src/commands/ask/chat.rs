@@ -31,7 +31,7 @@ enum Input {
 /// Sends each message of the operator to the agent until the operator ends the chat.
 pub(super) async fn chat(
     conversation: &mut Conversation,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     conversation.presenter.print(&format!("Chat: {COMMANDS}."));
     let mut terminated = pin!(signals::listen_for_termination());
@@ -42,21 +42,21 @@ pub(super) async fn chat(
         let text = tokio::select! {
             text = read_message() => text?,
             () = interrupted => {
-                surroundings.print_note("");
+                env.print_note("");
                 return Ok(exit_code::INTERRUPTED.into());
             }
         };
         let Some(text) = text else {
-            surroundings.print_note("");
+            env.print_note("");
             return Ok(ExitCode::SUCCESS);
         };
         match parse(&text) {
             None => {}
             Some(Input::Exit) => return Ok(ExitCode::SUCCESS),
             Some(Input::New) => conversation.reset(),
-            Some(Input::Cost) => surroundings.print_note(&cost(&conversation.spent.cost)),
+            Some(Input::Cost) => env.print_note(&cost(&conversation.spent.cost)),
             Some(Input::Unknown(command)) => {
-                surroundings.print_note(&format!("unknown command {command}: {COMMANDS}"));
+                env.print_note(&format!("unknown command {command}: {COMMANDS}"));
             }
             Some(Input::Message(message)) => {
                 let control = RunControl::new();
@@ -71,7 +71,7 @@ pub(super) async fn chat(
                     if unanswered.is_final {
                         return Err(unanswered.error);
                     }
-                    surroundings.print_error(&unanswered.error);
+                    env.print_error(&unanswered.error);
                 }
             }
         }

@@ -20,8 +20,8 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Sends a prompt to an agent, or starts a chat.
-pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
@@ -37,25 +37,20 @@ pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCod
     };
     // Fails early, because reading the prompt can take long.
     load_last()?;
-    let prompt = prompt(args, surroundings)?;
+    let prompt = prompt(args, env)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let wanted = agent.requirements(surroundings);
-    let built = backend.build(&project, Mode::Run, wanted, &models, surroundings)?;
-    let mut stage = RunUi::open(&agent, &args.output, &project, &models, surroundings);
-    stage.print_warnings(args.destructive(), &built.warnings);
-    let presenter = stage.start_conversation();
+    let wanted = agent.requirements(env);
+    let built = backend.build(&project, Mode::Run, wanted, &models, env)?;
+    let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);
+    run_ui.print_warnings(args.destructive(), &built.warnings);
+    let presenter = run_ui.start_conversation();
     let (lock, builder) = OpenProject::options(&project)
-        .sandbox(sandbox_switch(agent.no_sandbox, surroundings))
+        .sandbox(sandbox_switch(agent.no_sandbox, env))
         .destructive(args.destructive())
         .sessions(built.agents)?;
     // Loaded again under the lock, because another command may have changed it.
     let last = load_last()?;
-    let configure = stage.configuration(
-        &agent,
-        built.outer_sandbox,
-        built.missing_server,
-        surroundings,
-    );
+    let configure = run_ui.configuration(&agent, built.outer_sandbox, built.missing_server, env);
     let sessions = configure(builder)
         .conversations(files.content())
         .build_sessions()
@@ -65,21 +60,21 @@ pub(crate) fn ask_agent(args: &AskArgs, surroundings: &CliEnv) -> Result<ExitCod
     let ended = match prompt {
         Some(prompt) => {
             let control = RunControl::new();
-            let sent = stage.run_interruptible(&control, conversation.send(&prompt, &control))?;
+            let sent = run_ui.run_interruptible(&control, conversation.send(&prompt, &control))?;
             sent.map(|()| ExitCode::SUCCESS)
                 .map_err(|unanswered| unanswered.error)
         }
-        None => stage.block_on(chat(&mut conversation, surroundings))?,
+        None => run_ui.block_on(chat(&mut conversation, env))?,
     };
     drop(lock);
-    stage.check_written()?;
+    run_ui.check_written()?;
     ended
 }
 
 /// Returns the prompt from the command line or standard input; `None` for a chat.
-fn prompt(args: &AskArgs, surroundings: &CliEnv) -> Result<Option<String>, CliError> {
+fn prompt(args: &AskArgs, env: &CliEnv) -> Result<Option<String>, CliError> {
     let text = match args.prompt.as_slice() {
-        [] if surroundings.is_interactive => return Ok(None),
+        [] if env.is_interactive => return Ok(None),
         [] => read_standard_input()?,
         [dash] if dash == "-" => read_standard_input()?,
         words => words.join(" "),

@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::underline::underline;
 use crate::columns::columns;
 
-/// What `autonoe check --json` prints about a command.
+/// Output of `autonoe check --json` for a command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     /// The command.
     command: &'a str,
     /// Whether it may run.
     allowed: bool,
-    /// Why the command is denied. Spans are byte offsets in the command.
+    /// Reason for the denial. Spans are byte offsets in the command.
     denial: Option<&'a Denial>,
     /// Every simple command that was found.
     commands: &'a [Finding],
@@ -24,11 +24,11 @@ pub(crate) struct Answer<'a> {
 /// The answer to a line that is not a command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Unanswered {
-    /// Why the line is invalid.
+    /// Reason why the line is invalid.
     pub(super) error: String,
 }
 
-/// What `autonoe check` prints about a line of standard input.
+/// Output of `autonoe check` for a line of standard input.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum LineAnswer<'a> {

@@ -33,21 +33,21 @@ pub(super) struct GatedValidator {
 
 impl GatedValidator {
     /// Builds the validator from the options and the settings of the project.
-    pub(super) fn build(args: &CheckArgs, surroundings: &CliEnv) -> Result<Self, CliError> {
-        let project = args.project.find(surroundings)?;
+    pub(super) fn build(args: &CheckArgs, env: &CliEnv) -> Result<Self, CliError> {
+        let project = args.project.find(env)?;
         let config = AgentConfig::load(project.config_path())?;
         let destructive = destructive(args.allow_destructive);
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
             .destructive(destructive);
         for warning in effective.warnings() {
-            surroundings.print_note(&format!("warning: {}", sanitize_line(warning)));
+            env.print_note(&format!("warning: {}", sanitize_line(warning)));
         }
         let mut bash = effective.bash().clone();
         if !args.profiles.is_empty() {
             bash.profiles = Some(args.profiles.iter().copied().collect());
         }
-        let project_paths = match surroundings.home() {
+        let project_paths = match env.home() {
             Some(home) => project.paths().with_home(home),
             None => project.paths(),
         };
@@ -59,7 +59,7 @@ impl GatedValidator {
             builder = builder.project_link(link);
         }
         let builder = effective.apply(builder, &SpecContext::new(project_paths.clone()))?;
-        let gate = SessionSetup::new(None, None, surroundings)
+        let gate = SessionSetup::new(None, None, env)
             .apply(builder)
             .bash_security(validator.clone())
             .build_gate()

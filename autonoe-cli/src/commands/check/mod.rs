@@ -27,18 +27,17 @@ const DENIED: u8 = 1;
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Prints whether an agent may run a command, and why not.
-pub(crate) fn check(args: &CheckArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn check(args: &CheckArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     // A failed check must not look like a denial.
-    judge(args, surroundings).map_err(CliError::into_usage)
+    judge(args, env).map_err(CliError::into_usage)
 }
 
-fn judge(args: &CheckArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let validator = GatedValidator::build(args, surroundings)?;
+fn judge(args: &CheckArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let validator = GatedValidator::build(args, env)?;
     let command = match args.command.as_deref() {
         None | Some("-") => {
             if io::stdin().is_terminal() {
-                surroundings
-                    .print_note("reading commands from standard input, one JSON string per line");
+                env.print_note("reading commands from standard input, one JSON string per line");
             }
             return judge_lines(&validator);
         }
@@ -46,9 +45,9 @@ fn judge(args: &CheckArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> 
     };
     let found = validator.explain(command);
     if args.json {
-        surroundings.print_json(&Answer::new(command, &found))?;
+        env.print_json(&Answer::new(command, &found))?;
     } else {
-        surroundings.print(&format_verdict(command, &found))?;
+        env.print(&format_verdict(command, &found))?;
     }
     Ok(if found.verdict.is_allowed() {
         ExitCode::SUCCESS

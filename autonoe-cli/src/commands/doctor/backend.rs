@@ -18,7 +18,7 @@ use crate::error::CliError;
 pub(super) struct ProbeContext<'a> {
     pub(super) root: &'a Path,
     pub(super) models: &'a ModelsFile,
-    pub(super) surroundings: &'a CliEnv,
+    pub(super) env: &'a CliEnv,
 }
 
 impl ProbeContext<'_> {
@@ -30,7 +30,7 @@ impl ProbeContext<'_> {
     ) -> BackendProbe {
         let fields = serde_json::to_value(spec).unwrap_or_default();
         let tag = backend.choice.tag();
-        let context = context_for(tag, &fields, self.root, self.models, self.surroundings);
+        let context = context_for(tag, &fields, self.root, self.models, self.env);
         spec.probe(&context).await
     }
 
@@ -38,12 +38,8 @@ impl ProbeContext<'_> {
     pub(super) async fn probe_others(&self, tag: &str) -> Vec<BackendProbe> {
         probe_backends(|other| {
             let context = || {
-                let Self {
-                    root,
-                    models,
-                    surroundings,
-                } = self;
-                context_for(other, &Value::Null, root, models, surroundings)
+                let Self { root, models, env } = self;
+                context_for(other, &Value::Null, root, models, env)
             };
             (other != tag).then(context)
         })

@@ -26,23 +26,23 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Checks whether a run could start, and prints the problems.
-pub(crate) fn doctor(args: &DoctorArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn doctor(args: &DoctorArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::failure(format!("the program cannot start: {error}")))?;
-    let switch = sandbox_switch(args.no_sandbox, surroundings);
-    let found = runtime.block_on(examine(args, switch, surroundings));
+    let switch = sandbox_switch(args.no_sandbox, env);
+    let found = runtime.block_on(examine(args, switch, env));
     let can_run = !found.findings.iter().any(ProbeFinding::is_problem);
     if args.json {
-        surroundings.print_json(&DoctorReport {
+        env.print_json(&DoctorReport {
             can_run,
             backend: found.backend,
             findings: &found.findings,
             backends: &found.backends,
         })?;
     } else {
-        surroundings.print(&format_findings(&found.findings, &found.backends, can_run))?;
+        env.print(&format_findings(&found.findings, &found.backends, can_run))?;
     }
     Ok(if can_run {
         ExitCode::SUCCESS
@@ -51,7 +51,7 @@ pub(crate) fn doctor(args: &DoctorArgs, surroundings: &CliEnv) -> Result<ExitCod
     })
 }
 
-/// What `autonoe doctor --json` prints.
+/// Output of `autonoe doctor --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DoctorReport<'a> {
@@ -72,26 +72,25 @@ struct Found {
     backends: Vec<BackendProbe>,
 }
 
-async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &CliEnv) -> Found {
-    let project = args.project.find(surroundings);
+async fn examine(args: &DoctorArgs, switch: SandboxSwitch, env: &CliEnv) -> Found {
+    let project = args.project.find(env);
     let found = project.as_ref().ok();
     let (backend, unusable) = match ChosenBackend::find(args.backend.as_ref(), found) {
         Ok(backend) => (backend, None),
         Err(error) => (ChosenBackend::default(), Some(error)),
     };
     let model = args.model.as_deref();
-    let on_model = backend.on_model(model, found, surroundings);
-    let spec = backend.spec(surroundings).ok().flatten();
-    let (mut findings, backends) =
-        probe(&backend, on_model.as_ref(), found, switch, surroundings).await;
-    let misread = invalid_sandbox_warning(args.no_sandbox, surroundings);
+    let on_model = backend.on_model(model, found, env);
+    let spec = backend.spec(env).ok().flatten();
+    let (mut findings, backends) = probe(&backend, on_model.as_ref(), found, switch, env).await;
+    let misread = invalid_sandbox_warning(args.no_sandbox, env);
     findings.extend(misread.map(sandbox::unrecognised_value));
-    findings.push(programs::git(surroundings));
+    findings.push(programs::git(env));
     match project {
         Err(error) => findings.push(project::unusable(&error)),
         Ok(project) => {
             let (of_project, effective) =
-                examine_project(&project, switch, on_model, unusable.as_ref(), surroundings);
+                examine_project(&project, switch, on_model, unusable.as_ref(), env);
             findings.extend(of_project);
             let model = args.model.as_ref().map(|_| SessionField::Model);
             let fields = effective.iter().flat_map(EffectiveConfig::session_fields);
@@ -112,20 +111,20 @@ async fn probe(
     on_model: Option<&Result<ChosenModel, FindModelError>>,
     project: Option<&Project>,
     switch: SandboxSwitch,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> (Vec<ProbeFinding>, Vec<BackendProbe>) {
     let models = project.and_then(|project| ModelsFile::load(project).ok().flatten());
     let place = ProbeContext {
-        root: project.map_or(&surroundings.working_dir, |project| project.root()),
+        root: project.map_or(&env.working_dir, |project| project.root()),
         models: &models.unwrap_or_default(),
-        surroundings,
+        env,
     };
     let mut findings = backend::source_findings(backend);
     let tag = backend.choice.tag();
     let chosen = async {
-        match (on_model, backend.spec(surroundings)) {
+        match (on_model, backend.spec(env)) {
             (Some(chosen), _) => {
-                let found = model::findings(chosen, project, switch, surroundings).await;
+                let found = model::findings(chosen, project, switch, env).await;
                 (backend::model_entry(&found), found)
             }
             (None, Ok(Some(spec))) => {
@@ -156,7 +155,7 @@ fn examine_project(
     switch: SandboxSwitch,
     on_model: Option<Result<ChosenModel, FindModelError>>,
     unusable: Option<&CliError>,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> (Vec<ProbeFinding>, Option<EffectiveConfig>) {
     let mut findings = project::files(project);
     match project::config(project, switch) {
@@ -172,10 +171,10 @@ fn examine_project(
             });
             findings.push(policy(&effective));
             findings.extend(match on_model {
-                Some(Ok(chosen)) => model::servers(&chosen, project, &effective, surroundings),
+                Some(Ok(chosen)) => model::servers(&chosen, project, &effective, env),
                 // The missing model is reported already.
                 Some(Err(_)) => Vec::new(),
-                None => programs::servers(&effective, surroundings),
+                None => programs::servers(&effective, env),
             });
             (findings, Some(effective))
         }

@@ -20,7 +20,7 @@ pub(super) async fn findings(
     chosen: &Result<ChosenModel, FindModelError>,
     project: Option<&Project>,
     switch: SandboxSwitch,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Vec<ProbeFinding> {
     let chosen = match chosen {
         Ok(chosen) => chosen,
@@ -44,8 +44,8 @@ pub(super) async fn findings(
         findings.push(file(project));
     }
     findings.push(provider(chosen));
-    let root = project.map_or(surroundings.working_dir.as_path(), Project::root);
-    findings.extend(ready(chosen, root, switch, surroundings).await);
+    let root = project.map_or(env.working_dir.as_path(), Project::root);
+    findings.extend(ready(chosen, root, switch, env).await);
     findings
 }
 
@@ -80,13 +80,13 @@ async fn ready(
     chosen: &ChosenModel,
     root: &Path,
     switch: SandboxSwitch,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Vec<ProbeFinding> {
-    if let Err(error) = chosen.options(root, surroundings) {
+    if let Err(error) = chosen.options(root, env) {
         let problem = ProbeFinding::problem("key", error_chain(&error), chosen.remedy());
         return vec![problem];
     }
-    let environment = surroundings.environment.clone();
+    let environment = env.environment.clone();
     let context = SpecContext::new(ProjectPaths::new(root)).with_environment(environment);
     let probe = chosen.backend.probe(&context).await;
     super::backend::findings("model", &probe, &chosen.backend, switch)
@@ -97,9 +97,9 @@ pub(super) fn servers(
     chosen: &ChosenModel,
     project: &Project,
     effective: &EffectiveConfig,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Vec<ProbeFinding> {
-    let options = chosen.servers(project.root(), surroundings);
+    let options = chosen.servers(project.root(), env);
     let servers = effective.mcp_servers().iter();
     servers
         .map(

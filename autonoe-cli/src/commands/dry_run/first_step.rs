@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::model_choice::ModelChoice;
 use crate::args::RunRequest;
 
-/// What a run would do first.
+/// First action that a run would take.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct First {
@@ -38,7 +38,7 @@ enum Next {
         instruction: String,
         /// `built-in`, or the file that the text is in.
         text: String,
-        /// How many lines the text has.
+        /// Number of lines of the text.
         lines: usize,
         /// The model, unless it is the backend's default.
         model: Option<String>,

@@ -27,36 +27,36 @@ use crate::error::CliError;
 pub(super) fn dry_run(
     work: &RunRequest<'_>,
     project: &Project,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let sandbox = sandbox_switch(work.agent.no_sandbox, surroundings);
-    if let Some(warning) = invalid_sandbox_warning(work.agent.no_sandbox, surroundings) {
-        surroundings.print_note(&format!("warning: {warning}"));
+    let sandbox = sandbox_switch(work.agent.no_sandbox, env);
+    if let Some(warning) = invalid_sandbox_warning(work.agent.no_sandbox, env) {
+        env.print_note(&format!("warning: {warning}"));
     }
     let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(project))?;
-    backend.check(work.agent.requirements(surroundings))?;
+    backend.check(work.agent.requirements(env))?;
     for line in &backend.warnings {
-        surroundings.print_note(&format!("warning: {}", sanitize_line(line)));
+        env.print_note(&format!("warning: {}", sanitize_line(line)));
     }
-    let chosen = ModelChoice::find(&backend, work, project, surroundings)?;
+    let chosen = ModelChoice::find(&backend, work, project, env)?;
     let (given, now) = (work.agent.limits.overrides(), Timestamp::now());
     let preview = RunPreview::with_limits(project, work.mode, sandbox, &given, now)?;
     backend.check_config(&preview.config)?;
     for warning in preview.config.warnings() {
-        surroundings.print_note(&format!("warning: {}", sanitize_line(warning)));
+        env.print_note(&format!("warning: {}", sanitize_line(warning)));
     }
     let plan = Plan {
         first: First::new(work, &preview, chosen.as_ref()),
         settings: settings(work, &preview, &backend, chosen.as_ref()),
     };
     match work.output.output {
-        OutputFormat::Json => surroundings.print_json(&plan)?,
-        OutputFormat::Text => surroundings.print(&plan.render())?,
+        OutputFormat::Json => env.print_json(&plan)?,
+        OutputFormat::Text => env.print(&plan.render())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `--dry-run --output json` of `autonoe run` and `autonoe sync` prints.
+/// Output of `--dry-run --output json` of `autonoe run` and `autonoe sync`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Plan {

@@ -20,10 +20,10 @@ impl ModelChoice {
         backend: &ChosenBackend,
         work: &RunRequest<'_>,
         project: &Project,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> Result<Option<Self>, CliError> {
         let model = work.agent.model.as_deref();
-        let chosen = backend.on_model(model, Some(project), surroundings);
+        let chosen = backend.on_model(model, Some(project), env);
         let chosen = chosen.transpose().map_err(FindModelError::into_error)?;
         Ok(chosen.map(|chosen| Self { chosen }))
     }

@@ -47,15 +47,11 @@ fn unreadable(dir: &Path, error: &io::Error) -> CliError {
 }
 
 /// Finds the flow for `word`: a path if it contains a `/`, otherwise a flow of the project.
-pub(super) fn find(
-    word: &str,
-    project: &Project,
-    surroundings: &CliEnv,
-) -> Result<FlowFolder, CliError> {
+pub(super) fn find(word: &str, project: &Project, env: &CliEnv) -> Result<FlowFolder, CliError> {
     if is_path(word) {
         return Ok(FlowFolder {
             name: word.to_owned(),
-            path: surroundings.working_dir.join(word),
+            path: env.working_dir.join(word),
         });
     }
     let known = find_all(project)?;

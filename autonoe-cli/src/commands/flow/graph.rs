@@ -13,15 +13,14 @@ use crate::commands::output_file::write_output;
 use crate::error::CliError;
 
 /// Draws the steps of a flow, even if it is invalid.
-pub(super) fn graph(args: &FlowGraphArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn graph(args: &FlowGraphArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let format = args.format.map_or_else(|| format_for(&args.output), Ok)?;
-    let project = args.project.find(surroundings)?;
-    let folder = find(&args.flow, &project, surroundings)?;
+    let project = args.project.find(env)?;
+    let folder = find(&args.flow, &project, env)?;
     let (examined, definition) = load_and_validate(&folder);
     let Some(definition) = definition else {
         let error = examined.errors().first();
-        let error =
-            error.map(|finding| format_finding("error", finding, &surroundings.working_dir));
+        let error = error.map(|finding| format_finding("error", finding, &env.working_dir));
         return Err(CliError::failure(format!(
             "the flow {:?} cannot be drawn\n{}",
             args.flow,
@@ -30,7 +29,7 @@ pub(super) fn graph(args: &FlowGraphArgs, surroundings: &CliEnv) -> Result<ExitC
     };
     if !examined.is_valid() {
         let (name, verdict) = (&args.flow, examined.verdict());
-        surroundings.print_note(&format!(
+        env.print_note(&format!(
             "warning: {name} has {verdict}: run `autonoe flow validate {name}` to see the problems"
         ));
     }
@@ -39,7 +38,7 @@ pub(super) fn graph(args: &FlowGraphArgs, surroundings: &CliEnv) -> Result<ExitC
         GraphFormat::Mermaid => graph.to_mermaid(),
         GraphFormat::Dot => graph.to_dot(),
     };
-    write_output(&text, &args.output, "the drawing", &project, surroundings)?;
+    write_output(&text, &args.output, "the drawing", &project, env)?;
     Ok(ExitCode::SUCCESS)
 }
 

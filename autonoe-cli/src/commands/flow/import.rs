@@ -18,9 +18,9 @@ use crate::error::CliError;
 
 /// Translates an agent of climpt into a flow of the project, and lists the changed and dropped
 /// parts.
-pub(super) fn import(args: &FlowImportArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
-    let here = &surroundings.working_dir;
+pub(super) fn import(args: &FlowImportArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
+    let here = &env.working_dir;
     let imported = autonoe_flow::import(&here.join(&args.dir)).map_err(|error| {
         let finding = format_finding("error", error.finding(), here);
         CliError::failure(format!(
@@ -55,7 +55,7 @@ pub(super) fn import(args: &FlowImportArgs, surroundings: &CliEnv) -> Result<Exi
     text.push_str(&examined.format(here));
     let place = path.strip_prefix(here).unwrap_or(&path);
     text.push_str(&format!("imported into {}\n", place.display()));
-    surroundings.print(&text)?;
+    env.print(&text)?;
     Ok(if examined.is_valid() {
         ExitCode::SUCCESS
     } else {

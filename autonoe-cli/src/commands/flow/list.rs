@@ -16,7 +16,7 @@ use crate::cli_env::CliEnv;
 use crate::columns::columns_within;
 use crate::error::CliError;
 
-/// What `autonoe flow list --json` prints.
+/// Output of `autonoe flow list --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Flows {
@@ -35,9 +35,9 @@ struct Row {
     name: String,
     /// Whether it is valid.
     valid: bool,
-    /// How many errors it has.
+    /// Number of errors.
     errors: usize,
-    /// How many warnings it has.
+    /// Number of warnings.
     warnings: usize,
     /// Its definition, if it can be parsed.
     definition: Option<Definition>,
@@ -55,7 +55,7 @@ struct Definition {
     title: String,
     /// The description of the flow.
     description: Option<String>,
-    /// How many steps there are.
+    /// Number of steps.
     steps: usize,
     /// The parameters, by name.
     parameters: Vec<Flag>,
@@ -80,8 +80,8 @@ struct Flag {
 }
 
 /// Lists the flows of a project.
-pub(super) fn list(args: &FlowListArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(super) fn list(args: &FlowListArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let rows = find_all(&project)?.into_iter().map(|folder| {
         let (examined, definition) = load_and_validate(&folder);
         Row::new(&examined, definition.as_ref())
@@ -91,9 +91,9 @@ pub(super) fn list(args: &FlowListArgs, surroundings: &CliEnv) -> Result<ExitCod
         flows: rows.collect(),
     };
     if args.json {
-        surroundings.print_json(&flows)?;
+        env.print_json(&flows)?;
     } else {
-        surroundings.print(&format_list(&flows, surroundings.columns))?;
+        env.print(&format_list(&flows, env.columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }

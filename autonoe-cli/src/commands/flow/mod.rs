@@ -18,12 +18,12 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Runs, lists, validates, draws and imports flows.
-pub(crate) fn flow(args: &FlowArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn flow(args: &FlowArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.command {
-        FlowCommand::Run(args) => run::run(args, surroundings),
-        FlowCommand::List(args) => list::list(args, surroundings),
-        FlowCommand::Validate(args) => validate::validate(args, surroundings),
-        FlowCommand::Graph(args) => graph::graph(args, surroundings),
-        FlowCommand::Import(args) => import::import(args, surroundings),
+        FlowCommand::Run(args) => run::run(args, env),
+        FlowCommand::List(args) => list::list(args, env),
+        FlowCommand::Validate(args) => validate::validate(args, env),
+        FlowCommand::Graph(args) => graph::graph(args, env),
+        FlowCommand::Import(args) => import::import(args, env),
     }
 }

@@ -13,7 +13,7 @@ use crate::args::FlowValidateArgs;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// What `autonoe flow validate --json` prints.
+/// Output of `autonoe flow validate --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Validation {
@@ -24,18 +24,15 @@ pub(crate) struct Validation {
 }
 
 /// Validates one flow, or all flows of the project.
-pub(super) fn validate(
-    args: &FlowValidateArgs,
-    surroundings: &CliEnv,
-) -> Result<ExitCode, CliError> {
+pub(super) fn validate(args: &FlowValidateArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     // A failed validation must not look like an invalid flow.
-    validate_flows(args, surroundings).map_err(CliError::into_usage)
+    validate_flows(args, env).map_err(CliError::into_usage)
 }
 
-fn validate_flows(args: &FlowValidateArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+fn validate_flows(args: &FlowValidateArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let folders = match &args.flow {
-        Some(word) => vec![find(word, &project, surroundings)?],
+        Some(word) => vec![find(word, &project, env)?],
         None => find_all(&project)?,
     };
     if folders.is_empty() {
@@ -57,9 +54,9 @@ fn validate_flows(args: &FlowValidateArgs, surroundings: &CliEnv) -> Result<Exit
         flows,
     };
     if args.json {
-        surroundings.print_json(&validation)?;
+        env.print_json(&validation)?;
     } else {
-        surroundings.print(&format_validation(&validation, surroundings))?;
+        env.print(&format_validation(&validation, env))?;
     }
     Ok(if validation.valid {
         ExitCode::SUCCESS
@@ -68,8 +65,8 @@ fn validate_flows(args: &FlowValidateArgs, surroundings: &CliEnv) -> Result<Exit
     })
 }
 
-fn format_validation(validation: &Validation, surroundings: &CliEnv) -> String {
-    let here = &surroundings.working_dir;
+fn format_validation(validation: &Validation, env: &CliEnv) -> String {
+    let here = &env.working_dir;
     let mut texts: Vec<_> = validation
         .flows
         .iter()

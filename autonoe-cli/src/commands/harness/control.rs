@@ -12,12 +12,12 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Sends an instruction to the agent of a member.
-pub(super) fn send(args: &HarnessSendArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn send(args: &HarnessSendArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     if args.text.trim().is_empty() {
         return Err(CliError::usage("the message is empty"));
     }
     block_on(async {
-        let chosen = select_fleet(&args.which, surroundings).await?;
+        let chosen = select_fleet(&args.which, env).await?;
         let member = chosen.member(&args.member)?;
         let handle = chosen.handle(&member)?;
         let sent = handle.send_instruction(&args.text).await;
@@ -29,15 +29,15 @@ pub(super) fn send(args: &HarnessSendArgs, surroundings: &CliEnv) -> Result<Exit
             instruction: Some(number),
             ..new_request(&chosen, "send", Some(member))
         };
-        request.print(args.json, &words, surroundings)?;
+        request.print(args.json, &words, env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
 /// Pauses a member or the fleet: no new work starts until it is resumed.
-pub(super) fn pause(args: &HarnessMemberArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn pause(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = running_fleet(args, surroundings).await?;
+        let chosen = running_fleet(args, env).await?;
         let member = requested_member(&chosen, args)?;
         match &member {
             Some(member) => {
@@ -54,18 +54,15 @@ pub(super) fn pause(args: &HarnessMemberArgs, surroundings: &CliEnv) -> Result<E
             target(&chosen, member.as_ref())
         );
         let request = new_request(&chosen, "pause", member);
-        request.print(args.json, &words, surroundings)?;
+        request.print(args.json, &words, env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
 /// Resumes a member or the fleet.
-pub(super) fn resume(
-    args: &HarnessMemberArgs,
-    surroundings: &CliEnv,
-) -> Result<ExitCode, CliError> {
+pub(super) fn resume(args: &HarnessMemberArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = running_fleet(args, surroundings).await?;
+        let chosen = running_fleet(args, env).await?;
         let member = requested_member(&chosen, args)?;
         match &member {
             Some(member) => {
@@ -79,20 +76,20 @@ pub(super) fn resume(
         }
         let words = format!("{} is resumed", target(&chosen, member.as_ref()));
         let request = new_request(&chosen, "resume", member);
-        request.print(args.json, &words, surroundings)?;
-        hint_without_coordinator(&chosen, "resumes it", surroundings)?;
+        request.print(args.json, &words, env)?;
+        hint_without_coordinator(&chosen, "resumes it", env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
 /// Stops a member or the fleet gracefully.
-pub(super) fn stop(args: &HarnessStopArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn stop(args: &HarnessStopArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let HarnessStopArgs {
         target: args,
         reason,
     } = args;
     block_on(async {
-        let chosen = running_fleet(args, surroundings).await?;
+        let chosen = running_fleet(args, env).await?;
         let member = requested_member(&chosen, args)?;
         match &member {
             Some(member) => {
@@ -106,20 +103,20 @@ pub(super) fn stop(args: &HarnessStopArgs, surroundings: &CliEnv) -> Result<Exit
         }
         let words = format!("{} is stopping", target(&chosen, member.as_ref()));
         let request = new_request(&chosen, "stop", member);
-        request.print(args.json, &words, surroundings)?;
-        hint_without_coordinator(&chosen, "ends it", surroundings)?;
+        request.print(args.json, &words, env)?;
+        hint_without_coordinator(&chosen, "ends it", env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
 /// Kills a member or the fleet with all processes that it started, and waits until they have ended.
-pub(super) fn kill(args: &HarnessKillArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn kill(args: &HarnessKillArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     let HarnessKillArgs {
         target: args,
         after,
     } = args;
     block_on(async {
-        let chosen = running_fleet(args, surroundings).await?;
+        let chosen = running_fleet(args, env).await?;
         let member = requested_member(&chosen, args)?;
         let all = match &member {
             Some(member) => vec![member.clone()],
@@ -146,18 +143,15 @@ pub(super) fn kill(args: &HarnessKillArgs, surroundings: &CliEnv) -> Result<Exit
             members: all,
             ..new_request(&chosen, "kill", member)
         };
-        request.print(args.json, &words, surroundings)?;
-        hint_without_coordinator(&chosen, "ends it", surroundings)?;
+        request.print(args.json, &words, env)?;
+        hint_without_coordinator(&chosen, "ends it", env)?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
 /// Finds the fleet. Returns an error if it has ended.
-async fn running_fleet(
-    args: &HarnessMemberArgs,
-    surroundings: &CliEnv,
-) -> Result<FleetSelection, CliError> {
-    let chosen = select_fleet(&args.which, surroundings).await?;
+async fn running_fleet(args: &HarnessMemberArgs, env: &CliEnv) -> Result<FleetSelection, CliError> {
+    let chosen = select_fleet(&args.which, env).await?;
     match chosen.fleet.result {
         None => Ok(chosen),
         Some(_) => {
@@ -202,11 +196,11 @@ fn new_request(
 fn hint_without_coordinator(
     chosen: &FleetSelection,
     does: &str,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<(), CliError> {
     let coordinator = chosen.home.coordinator(chosen.name());
     if coordinator.map_err(|error| state_error(&error))?.is_none() {
-        surroundings.print_note(&format!(
+        env.print_note(&format!(
             "  hint: this fleet has no coordinator now; the `autonoe harness run` command that \
              started it {does}"
         ));

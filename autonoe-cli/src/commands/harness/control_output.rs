@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
-/// What `autonoe harness send`, `pause`, `resume`, `stop` and `kill` print with `--json`.
+/// Output of `autonoe harness send`, `pause`, `resume`, `stop` and `kill` with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct HarnessRequest {
@@ -25,16 +25,11 @@ pub(in crate::commands) struct HarnessRequest {
 
 impl HarnessRequest {
     /// Prints the request as JSON, or `words` as text.
-    pub(super) fn print(
-        &self,
-        json: bool,
-        words: &str,
-        surroundings: &CliEnv,
-    ) -> Result<(), CliError> {
+    pub(super) fn print(&self, json: bool, words: &str, env: &CliEnv) -> Result<(), CliError> {
         if json {
-            surroundings.print_json(self)
+            env.print_json(self)
         } else {
-            surroundings.print(&format!("{words}\n"))
+            env.print(&format!("{words}\n"))
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct ExecutorFactory {
     rules: Rules,
     observers: Vec<Arc<dyn RunObserver>>,
     telemetry: SessionTelemetry,
-    surroundings: CliEnv,
+    env: CliEnv,
 }
 
 /// A backend that is ready for use.
@@ -54,7 +54,7 @@ impl ExecutorFactory {
         project: &Project,
         models: ModelsFile,
         rules: Rules,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> Result<Self, CliError> {
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, Mode::Run, rules.switch)?;
@@ -73,7 +73,7 @@ impl ExecutorFactory {
             rules,
             observers: Vec::new(),
             telemetry: SessionTelemetry::default(),
-            surroundings: surroundings.clone(),
+            env: env.clone(),
         })
     }
 
@@ -92,13 +92,13 @@ impl ExecutorFactory {
             thinking: rules.thinking,
             sandbox: rules.switch,
         };
-        let (models, surroundings) = (&self.models, &self.surroundings);
-        let built = chosen.build(project, Mode::Run, wanted, models, surroundings)?;
+        let (models, env) = (&self.models, &self.env);
+        let built = chosen.build(project, Mode::Run, wanted, models, env)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
             model: model.map(str::to_owned),
             agents: built.agents,
-            equipment: SessionSetup::new(built.outer_sandbox, rules.thinking, surroundings)
+            equipment: SessionSetup::new(built.outer_sandbox, rules.thinking, env)
                 .without_server(built.missing_server),
         });
         Ok(built.warnings)
@@ -127,7 +127,7 @@ impl ExecutorFactory {
     /// Builds the executors of a folder. The parent of their sessions is `parent`.
     pub(super) fn executors(&self, folder: &Path, parent: Option<&TraceContext>) -> Executors {
         let (models, switch) = (&self.models, self.rules.switch);
-        let commands = criteria_commands(folder, models, switch, &self.surroundings);
+        let commands = criteria_commands(folder, models, switch, &self.env);
         let executors = self
             .backends
             .iter()

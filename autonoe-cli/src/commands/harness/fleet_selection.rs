@@ -26,9 +26,9 @@ pub(super) fn fleet_home(project: &Project) -> FleetHome {
 /// Finds the named fleet. Without a name, finds the running one, or else the last.
 pub(super) async fn select_fleet(
     which: &FleetSelectionArgs,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<FleetSelection, CliError> {
-    let home = fleet_home(&which.project.find(surroundings)?);
+    let home = fleet_home(&which.project.find(env)?);
     let fleet = find_fleet(&home, which.fleet.as_deref()).await?;
     Ok(FleetSelection { home, fleet })
 }

@@ -9,7 +9,7 @@ use crate::cli_env::CliEnv;
 const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
 /// Returns a runner for git with a minimal environment that contains no keys.
-pub(super) fn git(home: &FleetHome, surroundings: &CliEnv) -> ProcessRunner {
-    let inherited = INHERITED.map(|name| Some((name, surroundings.variable(name)?)));
+pub(super) fn git(home: &FleetHome, env: &CliEnv) -> ProcessRunner {
+    let inherited = INHERITED.map(|name| Some((name, env.variable(name)?)));
     ProcessRunner::unconfined(home.project()).envs(inherited.into_iter().flatten())
 }

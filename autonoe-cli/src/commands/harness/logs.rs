@@ -32,9 +32,9 @@ pub(in crate::commands) struct HarnessLogLine<'a> {
 }
 
 /// Prints the logs of members or the coordinator.
-pub(super) fn logs(args: &HarnessLogsArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn logs(args: &HarnessLogsArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = select_fleet(&args.which, surroundings).await?;
+        let chosen = select_fleet(&args.which, env).await?;
         let writers = writers(&chosen, args)?;
         let mut seen = BTreeMap::<_, Vec<String>>::new();
         loop {

@@ -28,18 +28,18 @@ use crate::cli_env::CliEnv;
 use crate::error::{CliError, error_chain};
 
 /// Runs, observes and controls fleets of agents.
-pub(crate) fn harness(args: &HarnessArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(crate) fn harness(args: &HarnessArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     match &args.command {
-        HarnessCommand::Run(args) => run::run(args, surroundings),
-        HarnessCommand::Status(args) => status::status(args, surroundings),
-        HarnessCommand::Logs(args) => logs::logs(args, surroundings),
-        HarnessCommand::Send(args) => control::send(args, surroundings),
-        HarnessCommand::Pause(args) => control::pause(args, surroundings),
-        HarnessCommand::Resume(args) => control::resume(args, surroundings),
-        HarnessCommand::Stop(args) => control::stop(args, surroundings),
-        HarnessCommand::Kill(args) => control::kill(args, surroundings),
-        HarnessCommand::Serve(args) => serve::serve(args, surroundings),
-        HarnessCommand::Work(args) => work::work(args, surroundings),
+        HarnessCommand::Run(args) => run::run(args, env),
+        HarnessCommand::Status(args) => status::status(args, env),
+        HarnessCommand::Logs(args) => logs::logs(args, env),
+        HarnessCommand::Send(args) => control::send(args, env),
+        HarnessCommand::Pause(args) => control::pause(args, env),
+        HarnessCommand::Resume(args) => control::resume(args, env),
+        HarnessCommand::Stop(args) => control::stop(args, env),
+        HarnessCommand::Kill(args) => control::kill(args, env),
+        HarnessCommand::Serve(args) => serve::serve(args, env),
+        HarnessCommand::Work(args) => work::work(args, env),
     }
 }
 

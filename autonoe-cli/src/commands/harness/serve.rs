@@ -23,9 +23,9 @@ use crate::commands::signals;
 use crate::error::CliError;
 
 /// Serves the view of a fleet on loopback until it is interrupted.
-pub(super) fn serve(args: &HarnessServeArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
+pub(super) fn serve(args: &HarnessServeArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
     block_on(async {
-        let chosen = select_fleet(&args.which, surroundings).await?;
+        let chosen = select_fleet(&args.which, env).await?;
         let mut watcher = Watcher::new(&chosen.home, chosen.name());
         let first = watcher.build_snapshot(&chosen.fleet, Timestamp::now())?;
         let feed = DashboardFeed::new(first);
@@ -38,14 +38,14 @@ pub(super) fn serve(args: &HarnessServeArgs, surroundings: &CliEnv) -> Result<Ex
         let token = ViewToken::random().map_err(|error| state_error(&error))?;
         let served = serve_page(listener, token, Arc::new(feed.clone()), intents);
         let server = served.map_err(|error| state_error(&error))?;
-        surroundings.print(&format!("{}\n", server.url()))?;
-        surroundings.print_note(&format!(
+        env.print(&format!("{}\n", server.url()))?;
+        env.print_note(&format!(
             "anyone with this address can watch and control the fleet {}; press Ctrl-C to stop \
              the server",
             chosen.name()
         ));
         let (home, fleet) = (chosen.home.clone(), chosen.name().to_owned());
-        let warn = |why: &str| surroundings.print_note(&format!("warning: {}", sanitize_line(why)));
+        let warn = |why: &str| env.print_note(&format!("warning: {}", sanitize_line(why)));
         tokio::select! {
             () = signals::wait_for_stop() => {}
             () = watcher.push_to(feed) => {}

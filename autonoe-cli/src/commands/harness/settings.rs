@@ -46,12 +46,12 @@ pub(super) struct BackendSetting {
 
 impl WorkSettings {
     /// Reads the settings from the environment of this process.
-    pub(super) fn from_env(surroundings: &CliEnv) -> Result<Self, CliError> {
+    pub(super) fn from_env(env: &CliEnv) -> Result<Self, CliError> {
         let invalid = |why: &str| {
             let message = format!("{VARIABLE} is invalid: {why}");
             CliError::usage(message).with_hint("`autonoe harness run` starts this command itself")
         };
-        let text = surroundings
+        let text = env
             .variable(VARIABLE)
             .ok_or_else(|| invalid("it is not set"))?;
         // The error is not printed, because it may contain a secret.

@@ -26,7 +26,7 @@ const MAX_RECENT: usize = 3;
 /// Maximum number of earlier alerts shown, if they are warnings or errors.
 const MAX_PROBLEMS: usize = 5;
 
-/// What `autonoe harness status --json` prints.
+/// Output of `autonoe harness status --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct HarnessFleets {
     /// The fleets of the project, oldest first.
@@ -48,11 +48,8 @@ struct FleetStatus {
 }
 
 /// Prints the fleets of the project and the state of their members.
-pub(super) fn status(
-    args: &HarnessStatusArgs,
-    surroundings: &CliEnv,
-) -> Result<ExitCode, CliError> {
-    let home = fleet_home(&args.project.find(surroundings)?);
+pub(super) fn status(args: &HarnessStatusArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let home = fleet_home(&args.project.find(env)?);
     let fleets = block_on(async {
         Ok(match &args.fleet {
             Some(name) => vec![find_fleet(&home, Some(name)).await?],
@@ -69,9 +66,9 @@ pub(super) fn status(
         fleets: fleets.collect::<Result<_, _>>()?,
     };
     if args.json {
-        surroundings.print_json(&fleets)?;
+        env.print_json(&fleets)?;
     } else {
-        surroundings.print(&fleets.format(surroundings.columns))?;
+        env.print(&fleets.format(env.columns))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -18,18 +18,14 @@ use crate::results::{ReaderState, write_result};
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Prints the last run, and its new entries until it ends.
-pub(super) fn follow(
-    project: &Project,
-    json: bool,
-    surroundings: &CliEnv,
-) -> Result<ExitCode, CliError> {
+pub(super) fn follow(project: &Project, json: bool, env: &CliEnv) -> Result<ExitCode, CliError> {
     let mut narrator = EntryFormatter::new(project);
     // Checked before the journal is read, so that the last lines are still printed.
     let mut is_under_way = RunLock::is_held(project)?;
     let mut tail = JournalTail::from_last_run(&project.journal_path())?;
     let mut entries = last_run_entries(tail.read_new()?);
     if entries.is_empty() && !is_under_way {
-        surroundings.print_note("no run is in progress; start one with `autonoe run`");
+        env.print_note("no run is in progress; start one with `autonoe run`");
     }
     let mut story: Option<(RunId, RunHistoryBuilder)> = None;
     loop {
@@ -59,7 +55,7 @@ pub(super) fn follow(
         }
     }
     if !json && let Some((_, story)) = story {
-        surroundings.print(&unfinished_note(&story.build(), false))?;
+        env.print(&unfinished_note(&story.build(), false))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -24,10 +24,10 @@ use crate::results::ReaderState;
 /// Prints the history of a run.
 ///
 /// Prints while it reads, so a journal of any length needs memory for one line only.
-pub(crate) fn log(args: &LogArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn log(args: &LogArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     if args.follow {
-        return follow(&project, args.json, surroundings);
+        return follow(&project, args.json, env);
     }
     let selection = Selection::from_args(args);
     let mut journal = match selection {
@@ -55,7 +55,7 @@ pub(crate) fn log(args: &LogArgs, surroundings: &CliEnv) -> Result<ExitCode, Cli
         return Ok(ExitCode::SUCCESS);
     }
     if selected.is_empty() {
-        surroundings.print("No run is recorded yet; start one with `autonoe run`.\n")?;
+        env.print("No run is recorded yet; start one with `autonoe run`.\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let is_under_way = RunLock::is_held(&project)?;

@@ -28,8 +28,8 @@ use crate::report::STYLE;
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Serves the page until it is interrupted.
-pub(crate) fn serve(args: &ServeArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn serve(args: &ServeArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     if args.listen.is_loopback() && !args.hosts.is_empty() {
         return Err(CliError::usage(
             "--host needs --listen: on this machine, the page has the name localhost",
@@ -48,11 +48,12 @@ pub(crate) fn serve(args: &ServeArgs, surroundings: &CliEnv) -> Result<ExitCode,
             );
             CliError::failure(message).with_hint("omit --port to use a free port")
         })?;
-        let exposure = match args.listen.is_loopback() {
-            true => Exposure::Loopback,
-            false => Exposure::Network {
+        let exposure = if args.listen.is_loopback() {
+            Exposure::Loopback
+        } else {
+            Exposure::Network {
                 names: args.hosts.clone(),
-            },
+            }
         };
         let token = ViewToken::random().map_err(|error| CliError::failure(error.to_string()))?;
         let served = Site::new()
@@ -65,17 +66,17 @@ pub(crate) fn serve(args: &ServeArgs, surroundings: &CliEnv) -> Result<ExitCode,
             Some(host) => server.url_for(host),
             None => server.url(),
         };
-        surroundings.print(&format!("{url}\n"))?;
-        surroundings.print_note(
+        env.print(&format!("{url}\n"))?;
+        env.print_note(
             "anyone with this address can watch and control the run; press Ctrl-C to stop the server",
         );
         if !args.listen.is_loopback() {
-            surroundings.print_note(
+            env.print_note(
                 "warning: the connection is not encrypted, so anyone with access to the network can \
                  read the token and control the run; prefer an SSH tunnel or a VPN",
             );
         }
-        let warn = |why: &str| surroundings.print_note(&format!("warning: {}", sanitize_line(why)));
+        let warn = |why: &str| env.print_note(&format!("warning: {}", sanitize_line(why)));
         tokio::select! {
             () = signals::wait_for_stop() => {}
             () = perform_run_intents(&project, &run, wanted_of_run, warn) => {}

@@ -14,22 +14,22 @@ use crate::cli_env::CliEnv;
 use crate::error::CliError;
 
 /// Prints the deliverables and their status.
-pub(crate) fn status(args: &StatusArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
+pub(crate) fn status(args: &StatusArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
     let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
     if ledger.is_none() {
         project.check_journal_has_no_deliverables()?;
     }
     let state = ledger.map(|snapshot| snapshot.state);
     if args.json {
-        surroundings.print_json(&Status::new(state.as_ref()))?;
+        env.print_json(&Status::new(state.as_ref()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = match &state {
         None => "There are no deliverables yet.\n\
             `autonoe run` plans them from SPEC.md; `autonoe init` creates a SPEC.md.\n"
             .to_owned(),
-        Some(state) => format_table(state, surroundings.columns),
+        Some(state) => format_table(state, env.columns),
     };
     if let Some(held) = RunLock::held(&project)? {
         let note = match (held.survivors(), &held.holder) {
@@ -41,6 +41,6 @@ pub(crate) fn status(args: &StatusArgs, surroundings: &CliEnv) -> Result<ExitCod
         };
         text.push_str(&format!("\n{note}\n"));
     }
-    surroundings.print(&text)?;
+    env.print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::{Resume, ask_command, cost_line, events, run_ask};
 use crate::runs::support::autonoe::{CommandOutput, autonoe};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{ends, says};
+use crate::runs::support::script::{ends, text_step};
 
 const RECORD: &str = ".autonoe/conversations/ask.json";
 
 fn answer() -> [Value; 2] {
-    [says("A typo."), ends()]
+    [text_step("A typo."), ends()]
 }
 
 /// Returns the conversation that the session resumed, if any.
@@ -127,7 +127,7 @@ fn a_backend_that_cannot_resume_fails_before_anything_is_sent() {
     let project = Project::new();
     let steps: &[Value] = &[
         json!({"writes": {"path": "sent.txt", "text": "sent"}}),
-        says("A typo."),
+        text_step("A typo."),
         ends(),
     ];
     run_ask(&project, &answer(), &["why?"]);

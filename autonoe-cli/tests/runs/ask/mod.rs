@@ -14,7 +14,7 @@ use crate::runs::support::autonoe::{CommandOutput, autonoe, scripted, scripted_c
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
 use crate::runs::support::script::{
-    Script, ends, hangs, is_denied_by, says, sets, uses, waits_for_file,
+    Script, ends, hangs, is_denied_by, sets, text_step, uses, waits_for_file,
 };
 use crate::runs::telemetry::spans::exported_tree;
 
@@ -78,10 +78,10 @@ fn cost_line(ended: &CommandOutput) -> String {
 fn the_answer_goes_to_standard_output_and_the_rest_to_standard_error() {
     let project = Project::new();
     let steps = [
-        says("I look."),
+        text_step("I look."),
         uses("Bash", json!({"command": "ls"})),
-        says("It is a "),
-        says("typo."),
+        text_step("It is a "),
+        text_step("typo."),
         ends(),
     ];
 
@@ -109,7 +109,11 @@ fn pieces_of_a_model_are_printed_once_and_tokens_are_counted() {
 fn quiet_prints_the_answer_alone() {
     let project = Project::new();
 
-    let ended = run_ask(&project, &[says("A typo."), ends()], &["--quiet", "why?"]);
+    let ended = run_ask(
+        &project,
+        &[text_step("A typo."), ends()],
+        &["--quiet", "why?"],
+    );
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.stdout, "A typo.\n");
@@ -122,7 +126,7 @@ fn json_prints_the_events_of_one_session_and_no_words() {
 
     let ended = run_ask(
         &project,
-        &[says("A typo."), ends()],
+        &[text_step("A typo."), ends()],
         &["--output=json", "why?"],
     );
 
@@ -142,7 +146,7 @@ fn json_prints_the_events_of_one_session_and_no_words() {
 #[test]
 fn a_question_is_received_as_one_tree() {
     let project = Project::new();
-    let steps: &[Value] = &[says("A typo."), ends()];
+    let steps: &[Value] = &[text_step("A typo."), ends()];
     let command = ask_command(&project, [steps], Resume::Possible, &["why?"]);
 
     let tree = exported_tree(command);
@@ -153,7 +157,7 @@ fn a_question_is_received_as_one_tree() {
 #[test]
 fn piped_input_is_the_prompt_unless_there_is_one() {
     let project = Project::new();
-    let steps: &[Value] = &[says("A typo."), ends()];
+    let steps: &[Value] = &[text_step("A typo."), ends()];
     let piped = |arguments: &[&str], input: &str| {
         let arguments = [&["--output=json"], arguments].concat();
         let mut command = ask_command(&project, [steps], Resume::Possible, &arguments);
@@ -184,7 +188,7 @@ fn piped_input_is_the_prompt_unless_there_is_one() {
 #[test]
 fn standard_input_is_not_read_if_there_is_a_prompt() {
     let project = Project::new();
-    let steps: &[Value] = &[says("A typo."), ends()];
+    let steps: &[Value] = &[text_step("A typo."), ends()];
     let mut command = ask_command(&project, [steps], Resume::Possible, &["why?"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
 
@@ -225,7 +229,7 @@ fn it_needs_no_specification_and_touches_neither_ledger_nor_journal() {
     fs::remove_file(project.path("SPEC.md")).expect("it is there");
     let before = files(&project.root());
 
-    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[text_step("A typo."), ends()], &["why?"]);
 
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let mut after = files(&project.root());
@@ -240,7 +244,7 @@ fn an_interrupted_run_can_still_be_resumed_after_a_question() {
     let command = scripted_command(&project, &script, &["run"]);
     RunningCommand::until_journal_has(command, &project, "\"number\":2").kill();
 
-    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[text_step("A typo."), ends()], &["why?"]);
     let rest = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
     let resumed = scripted(&project, &rest, &["run"]);
 
@@ -264,7 +268,7 @@ fn a_run_in_progress_is_not_disturbed() {
     let command = scripted_command(&project, &script, &["run"]);
     let run = RunningCommand::until_journal_has(command, &project, "\"number\":2");
 
-    let ended = run_ask(&project, &[says("A typo."), ends()], &["why?"]);
+    let ended = run_ask(&project, &[text_step("A typo."), ends()], &["why?"]);
     fs::write(released, "").expect("writable");
     let (code, written) = run.end();
 
@@ -285,7 +289,7 @@ fn the_gate_is_that_of_a_run() {
         ),
         is_denied_by("bash-security", "Bash", json!({"command": "rm notes.txt"})),
         json!({"writes": {"path": ".autonoe/agent.json", "text": "{}"}}),
-        says("Nothing works."),
+        text_step("Nothing works."),
         ends(),
     ];
 
@@ -315,7 +319,7 @@ fn read_only_changes_nothing() {
         let project = Project::new();
         let steps = [
             json!({"writes": {"path": "notes.txt", "text": "mine"}}),
-            says("I tried."),
+            text_step("I tried."),
             ends(),
         ];
 
@@ -331,7 +335,7 @@ fn read_only_changes_nothing() {
 #[test]
 fn each_end_has_its_exit_code() {
     for (steps, arguments, code, words) in [
-        (&[says("Hi."), ends()][..], &["hello"][..], 0, "$0.25"),
+        (&[text_step("Hi."), ends()][..], &["hello"][..], 0, "$0.25"),
         (&[ends()], &["hello"], 1, "error: the agent did not answer"),
         (
             &[json!({"endsWithError": "it broke"})],
@@ -346,7 +350,7 @@ fn each_end_has_its_exit_code() {
             "error: the session hit the quota",
         ),
         (
-            &[says("Hm."), hangs()],
+            &[text_step("Hm."), hangs()],
             &["--max-time=1s", "hello"],
             6,
             "error: the session was stopped: the time budget is spent",
@@ -364,7 +368,7 @@ fn each_end_has_its_exit_code() {
 fn an_interrupt_ends_the_answer_with_its_own_exit_code() {
     let project = Project::new();
     let steps: &[Value] = &[
-        says("I begin."),
+        text_step("I begin."),
         json!({"writes": {"path": "begun.txt", "text": "begun"}}),
         hangs(),
     ];

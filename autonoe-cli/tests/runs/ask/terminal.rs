@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Resume, ask_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{ends, hangs, says, uses, waits_for_file};
+use crate::runs::support::script::{ends, hangs, text_step, uses, waits_for_file};
 use crate::runs::terminal::pty::Terminal;
 
 /// Returns the line with `text` on the screen.
@@ -25,13 +25,13 @@ fn words_appear_while_the_agent_works_and_the_transient_line_overwrites_none() {
     let project = Project::new();
     let [first, second] = ["first", "second"].map(|name| project.beside(name));
     let steps: &[Value] = &[
-        says("I look at "),
+        text_step("I look at "),
         waits_for_file(&first),
-        says("the build."),
+        text_step("the build."),
         uses("Bash", json!({"command": "ls"})),
         waits_for_file(&second),
-        says("It is a typo.\n"),
-        says("In line 3."),
+        text_step("It is a typo.\n"),
+        text_step("In line 3."),
         ends(),
     ];
     let command = ask_command(&project, [steps], Resume::Possible, &["why?"]);
@@ -63,10 +63,13 @@ fn words_appear_while_the_agent_works_and_the_transient_line_overwrites_none() {
 fn words_that_do_not_fit_on_a_line_are_all_there() {
     let project = Project::new();
     let words: Vec<_> = (1..=40).map(|number| format!("word{number:02}")).collect();
-    let mut steps: Vec<Value> = words.iter().map(|word| says(&format!("{word} "))).collect();
+    let mut steps: Vec<Value> = words
+        .iter()
+        .map(|word| text_step(&format!("{word} ")))
+        .collect();
     steps.extend([
         uses("Bash", json!({"command": "ls"})),
-        says("Done."),
+        text_step("Done."),
         ends(),
     ]);
     let command = ask_command(&project, [&steps[..]], Resume::Possible, &["why?"]);
@@ -84,7 +87,7 @@ fn words_that_do_not_fit_on_a_line_are_all_there() {
 #[test]
 fn a_warning_does_not_continue_a_line_of_words() {
     let project = Project::new();
-    let steps: &[Value] = &[says("I look at"), hangs()];
+    let steps: &[Value] = &[text_step("I look at"), hangs()];
     let command = ask_command(&project, [steps], Resume::Possible, &["why?"]);
     let mut terminal = Terminal::start(&command, 80);
     terminal.wait_for_text("I look at");
@@ -111,7 +114,7 @@ fn type_line(terminal: &mut Terminal, prompts: usize, text: &str) {
 #[test]
 fn a_chat_is_one_conversation_until_a_new_one_is_started() {
     let project = Project::new();
-    let [one, two, three] = ["One.", "Two.", "Three."].map(|text| [says(text), ends()]);
+    let [one, two, three] = ["One.", "Two.", "Three."].map(|text| [text_step(text), ends()]);
     let command = ask_command(&project, [&one, &two, &three], Resume::Possible, &[]);
     let mut terminal = Terminal::start(&command, 120);
 
@@ -159,7 +162,10 @@ fn a_chat_is_one_conversation_until_a_new_one_is_started() {
 #[test]
 fn ctrl_c_stops_the_agent_and_at_the_prompt_it_ends_the_chat() {
     let project = Project::new();
-    let (hanging, answer) = ([says("I begin."), hangs()], [says("Two."), ends()]);
+    let (hanging, answer) = (
+        [text_step("I begin."), hangs()],
+        [text_step("Two."), ends()],
+    );
     let command = ask_command(&project, [&hanging, &answer], Resume::Possible, &[]);
     let mut terminal = Terminal::start(&command, 120);
 
@@ -199,7 +205,7 @@ fn a_failed_answer_does_not_end_a_chat_but_a_spent_quota_does() {
 #[test]
 fn a_spent_budget_ends_a_chat() {
     let project = Project::new();
-    let answer = [says("One."), ends()];
+    let answer = [text_step("One."), ends()];
     let limit = &["--max-cost=0.20"];
     let command = ask_command(&project, [&answer, &answer], Resume::Possible, limit);
     let mut terminal = Terminal::start(&command, 120);
@@ -215,7 +221,7 @@ fn a_spent_budget_ends_a_chat() {
 #[test]
 fn the_end_of_the_input_ends_a_chat() {
     let project = Project::new();
-    let answer = [says("One."), ends()];
+    let answer = [text_step("One."), ends()];
     let command = ask_command(&project, [&answer], Resume::Possible, &[]);
     let mut terminal = Terminal::start(&command, 120);
 
@@ -230,7 +236,7 @@ fn the_end_of_the_input_ends_a_chat() {
 #[test]
 fn a_chat_warns_once_if_the_backend_cannot_resume_conversations() {
     let project = Project::new();
-    let answer = [says("Hm."), ends()];
+    let answer = [text_step("Hm."), ends()];
     let command = ask_command(&project, [&answer], Resume::Impossible, &[]);
     let mut terminal = Terminal::start(&command, 120);
 

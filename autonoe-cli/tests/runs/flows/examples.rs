@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{backend, calls, flow, npm_fails, project, result, scripted, speaks};
+use super::fixture::{backend, calls, flow, npm_fails, project, result, scripted, text_session};
 use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::script::Script;
 use crate::runs::telemetry::spans::exported_tree;
@@ -28,9 +28,9 @@ fn a_bug_is_fixed_until_the_tests_pass() {
     let project = project();
     npm_fails(&project, 2);
     let script = Script::new()
-        .session(speaks("I think that it was the cache."))
-        .session(speaks("It was the clock."))
-        .session(speaks("It was the cache and the clock."));
+        .session(text_session("I think that it was the cache."))
+        .session(text_session("It was the clock."))
+        .session(text_session("It was the cache and the clock."));
 
     let ended = scripted(
         &project,
@@ -50,7 +50,7 @@ fn a_bug_is_fixed_until_the_tests_pass() {
 fn a_flow_is_received_as_one_tree() {
     let project = project();
     npm_fails(&project, 0);
-    let script = Script::new().session(speaks("It was the clock."));
+    let script = Script::new().session(text_session("It was the clock."));
     let backend = backend(&project, &script);
     let bug = "it crashes at midnight";
     let command = flow(&project, &["fix-bug", &backend, "--bug", bug]);
@@ -64,18 +64,18 @@ fn a_flow_is_received_as_one_tree() {
 fn a_document_goes_through_fallback_review_escalation_and_approval() {
     let project = project();
     let script = Script::new()
-        .session(speaks("A draft."))
+        .session(text_session("A draft."))
         .session(verdict(false))
-        .session(speaks("The same draft."))
+        .session(text_session("The same draft."))
         .session(verdict(false))
-        .session(speaks("A document along an outline."))
+        .session(text_session("A document along an outline."))
         .session(review("revise"))
-        .session(speaks("1. I do not think so."))
+        .session(text_session("1. I do not think so."))
         .session(verdict(false))
-        .session(speaks("1. I still do not think so."))
+        .session(text_session("1. I still do not think so."))
         .session(verdict(false))
-        .session(speaks("The reviewer is right, and it is settled."))
-        .session(speaks("1. It is there now."))
+        .session(text_session("The reviewer is right, and it is settled."))
+        .session(text_session("1. It is there now."))
         .session(verdict(true))
         .session(review("approve"));
 
@@ -103,20 +103,20 @@ fn a_document_goes_through_fallback_review_escalation_and_approval() {
 }
 
 #[test]
-fn a_document_that_nobody_approves_is_handed_over() {
+fn unapproved_document_is_handed_over() {
     let project = project();
     let mut script = Script::new()
-        .session(speaks("A draft."))
+        .session(text_session("A draft."))
         .session(verdict(true));
     for _ in 0..3 {
         script = script
             .session(review("revise"))
-            .session(speaks("1. Done."))
+            .session(text_session("1. Done."))
             .session(verdict(true));
     }
     let script = script
         .session(review("revise"))
-        .session(speaks("The open points are in the file."));
+        .session(text_session("The open points are in the file."));
 
     let words = [
         "--topic=how to restore a backup",
@@ -167,7 +167,7 @@ fn a_release_is_prepared_when_all_conditions_hold() {
         npm_fails(&project, 0);
         let mut script = Script::new().session(survey(breaking));
         for _ in 0..way.len() - 2 {
-            script = script.session(speaks("It is written."));
+            script = script.session(text_session("It is written."));
         }
         let script = script.session(signs_off());
 
@@ -182,12 +182,12 @@ fn a_release_is_prepared_when_all_conditions_hold() {
 }
 
 #[test]
-fn a_release_that_nobody_signs_off_is_no_success() {
+fn release_without_sign_off_fails() {
     let project = project();
     npm_fails(&project, 0);
     let mut script = Script::new().session(survey(false));
     for _ in 0..6 {
-        script = script.session(speaks("The changelog misses something."));
+        script = script.session(text_session("The changelog misses something."));
     }
 
     let ended = scripted(&project, "prepare-release", &script, &RELEASE);

@@ -6,11 +6,13 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::fixture::{backend, calls, flow, npm, npm_fails, project, result, scripted, speaks};
+use super::fixture::{
+    backend, calls, flow, npm, npm_fails, project, result, scripted, text_session,
+};
 use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, ends, hangs, says};
+use crate::runs::support::script::{Script, ends, hangs, text_step};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
 
@@ -19,9 +21,9 @@ fn fix_bug(project: &Project, script: &Script, words: &[&str]) -> Command {
     flow(project, &[&["fix-bug", &backend], words, &BUG].concat())
 }
 
-fn speaks_often(times: u32) -> Script {
+fn text_sessions(times: u32) -> Script {
     (0..times).fold(Script::new(), |script, _| {
-        script.session(speaks("Now it is right."))
+        script.session(text_session("Now it is right."))
     })
 }
 
@@ -30,7 +32,7 @@ fn a_step_whose_tries_are_spent_ends_the_flow_with_its_reason() {
     let project = project();
     npm_fails(&project, 99);
 
-    let ended = CommandOutput::run(fix_bug(&project, &speaks_often(9), &[]));
+    let ended = CommandOutput::run(fix_bug(&project, &text_sessions(9), &[]));
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let expected = "the command `npm` ended with exit code 1";
@@ -69,7 +71,7 @@ fn a_flow_with_errors_is_not_run() {
         .replace("\"next\": \"end\"", "\"next\": \"done\"");
     project.write(file, &text);
 
-    let ended = CommandOutput::run(fix_bug(&project, &speaks_often(1), &[]));
+    let ended = CommandOutput::run(fix_bug(&project, &text_sessions(1), &[]));
 
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
@@ -86,7 +88,7 @@ fn a_flow_with_errors_is_not_run() {
 #[test]
 fn a_missing_program_of_a_check_is_reported_before_the_start() {
     let project = project();
-    let mut command = fix_bug(&project, &speaks_often(1), &[]);
+    let mut command = fix_bug(&project, &text_sessions(1), &[]);
     command.env("PATH", "/nowhere");
 
     let ended = CommandOutput::run(command);
@@ -109,7 +111,7 @@ fn a_flow_that_its_own_agents_could_change_is_not_run() {
     fs::create_dir(project.path("flows")).expect("writable");
     fs::rename(project.path(home), project.path(open)).expect("writable");
     std::os::unix::fs::symlink("../../flows/fix-bug", project.path(home)).expect("writable");
-    let backend = backend(&project, &speaks_often(1));
+    let backend = backend(&project, &text_sessions(1));
     let run = |name: &str, options: &[&str]| {
         let words = [&[name, &backend], options, &BUG].concat();
         CommandOutput::run(flow(&project, &words))
@@ -151,8 +153,8 @@ fn a_sandbox_that_cannot_be_created_is_reported_before_the_start() {
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(project.path("bin/bwrap"), mode).expect("ours");
 
-    let confined = CommandOutput::run(fix_bug(&project, &speaks_often(1), &[]));
-    let without = CommandOutput::run(fix_bug(&project, &speaks_often(1), &["--no-sandbox"]));
+    let confined = CommandOutput::run(fix_bug(&project, &text_sessions(1), &[]));
+    let without = CommandOutput::run(fix_bug(&project, &text_sessions(1), &["--no-sandbox"]));
 
     assert_eq!(confined.code, Some(1), "{confined:?}");
     assert!(
@@ -168,10 +170,18 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
     let project = project();
     npm_fails(&project, 2);
 
-    let stopped = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
-    let again = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let stopped = CommandOutput::run(fix_bug(
+        &project,
+        &text_sessions(9),
+        &["--max-cost", "0.50"],
+    ));
+    let again = CommandOutput::run(fix_bug(
+        &project,
+        &text_sessions(9),
+        &["--max-cost", "0.50"],
+    ));
     let log = CommandOutput::run(crate::runs::support::autonoe::autonoe(&project, &["log"]));
-    let resumed = CommandOutput::run(fix_bug(&project, &speaks_often(9), &["--max-cost", "5"]));
+    let resumed = CommandOutput::run(fix_bug(&project, &text_sessions(9), &["--max-cost", "5"]));
 
     assert_eq!(stopped.code, Some(6), "{stopped:?}");
     assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
@@ -193,10 +203,10 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
         .read(file)
         .replace("{ \"retry\": true, \"maxRetries\": 4 }", "{}");
     project.write(file, &without);
-    let script = Script::new().session([says("I begin."), json!({"hitsQuota": null})]);
+    let script = Script::new().session([text_step("I begin."), json!({"hitsQuota": null})]);
 
     let stopped = CommandOutput::run(fix_bug(&project, &script, &[]));
-    let script = script.session(speaks("Done."));
+    let script = script.session(text_session("Done."));
     let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
     assert_eq!(stopped.code, Some(5), "{stopped:?}");
@@ -210,15 +220,15 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
 fn an_interrupt_stops_the_flow_and_the_same_command_resumes_it() {
     let project = project();
     npm_fails(&project, 0);
-    let script = Script::new().session([says("I look."), hangs()]);
+    let script = Script::new().session([text_step("I look."), hangs()]);
     let command = fix_bug(&project, &script, &[]);
     let run = RunningCommand::until_journal_has(command, &project, "\"number\":1");
 
     run.interrupt();
     let (code, written) = run.end();
     let script = Script::new()
-        .session([says("I look.")])
-        .session(speaks("Done."));
+        .session([text_step("I look.")])
+        .session(text_session("Done."));
     let planned = CommandOutput::run(fix_bug(&project, &script, &["--dry-run"]));
     let resumed = CommandOutput::run(fix_bug(&project, &script, &[]));
 
@@ -234,7 +244,7 @@ fn a_judge_that_gives_no_verdict_is_no_yes() {
     let project = project();
     let mut script = Script::new();
     for _ in 0..8 {
-        script = script.session(speaks("It passed, it is fine, PASSED: true."));
+        script = script.session(text_session("It passed, it is fine, PASSED: true."));
     }
 
     let ended = scripted(
@@ -250,7 +260,7 @@ fn a_judge_that_gives_no_verdict_is_no_yes() {
 }
 
 #[test]
-fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
+fn check_command_runs_sandboxed_without_keys() {
     let project = project();
     // Not in a folder for temporary files, which a sandbox hides anyway.
     let key_file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
@@ -263,7 +273,7 @@ fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
     project.write(".autonoe/models.json", &models.to_string());
     let look = format!("(env; cat '{}') > seen 2>&1", key_file.display());
     npm(&project, &format!("{look}; echo x > ../escaped; true"));
-    let mut command = fix_bug(&project, &speaks_often(1), &[]);
+    let mut command = fix_bug(&project, &text_sessions(1), &[]);
     command
         .env("COLOUR", "blue")
         .env("OPENAI_API_KEY", "a key of a model")
@@ -286,10 +296,12 @@ fn the_command_of_a_check_stands_in_the_sandbox_without_keys() {
 }
 
 #[test]
-fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
+fn log_shows_flow_steps_and_project_stays_usable() {
     let project = project();
     npm_fails(&project, 1);
-    let script = Script::new().session(speaks("So?")).session(speaks("So."));
+    let script = Script::new()
+        .session(text_session("So?"))
+        .session(text_session("So."));
     assert_eq!(
         CommandOutput::run(fix_bug(&project, &script, &[])).code,
         Some(0)
@@ -328,7 +340,7 @@ fn the_flow_is_told_by_the_log_and_leaves_the_project_free() {
 fn the_log_tells_checks_also_when_the_definition_is_another_one_by_now() {
     let project = project();
     npm_fails(&project, 99);
-    let failed = CommandOutput::run(fix_bug(&project, &speaks_often(9), &[]));
+    let failed = CommandOutput::run(fix_bug(&project, &text_sessions(9), &[]));
     assert_eq!(failed.code, Some(1), "{failed:?}");
     let file = ".autonoe/flows/fix-bug/steps_registry.json";
     let changed = project

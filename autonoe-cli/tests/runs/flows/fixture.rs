@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::runs::support::autonoe::{CommandOutput, autonoe};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, says, uses};
+use crate::runs::support::script::{Script, ends, text_step, uses};
 
 /// Creates a project with the flows of `examples/flows`.
 pub(super) fn project() -> Project {
@@ -84,14 +84,14 @@ pub(super) fn scripted(
 }
 
 /// A session with one text.
-pub(super) fn speaks(text: &str) -> [Value; 2] {
-    [says(text), ends()]
+pub(super) fn text_session(text: &str) -> [Value; 2] {
+    [text_step(text), ends()]
 }
 
 /// A session that calls one of the tools of flows.
 pub(super) fn calls(tool: &str, input: Value) -> [Value; 3] {
     let call = uses(&format!("mcp__autonoe__{tool}"), input);
-    [call, says("That is all."), ends()]
+    [call, text_step("That is all."), ends()]
 }
 
 /// Parses the output of `--json`.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fixture::{backend, flow, npm_fails, project};
 use crate::runs::support::autonoe::CommandOutput;
-use crate::runs::support::script::{Script, ends, is_denied_by, says};
+use crate::runs::support::script::{Script, ends, is_denied_by, text_step};
 
 fn run(options: &[&str]) -> CommandOutput {
     let project = project();
@@ -12,7 +12,7 @@ fn run(options: &[&str]) -> CommandOutput {
     let wget = json!({"command": "wget example.com"});
     let script = Script::new().session([
         is_denied_by("bash-security", "Bash", wget),
-        says("Now it is right."),
+        text_step("Now it is right."),
         ends(),
     ]);
     let backend = backend(&project, &script);

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::examples::steps;
-use super::fixture::{backend, calls, flow, npm_fails, project, result, speaks};
+use super::fixture::{backend, calls, flow, npm_fails, project, result, text_session};
 use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 use crate::runs::support::running_command::RunningCommand;
-use crate::runs::support::script::{Script, hangs, says};
+use crate::runs::support::script::{Script, hangs, text_step};
 
 const BUG: [&str; 2] = ["--bug", "it crashes at midnight"];
 
@@ -21,9 +21,9 @@ fn killed_with(options: &[&str]) -> Project {
     let project = project();
     npm_fails(&project, 99);
     let script = Script::new()
-        .session(speaks("It was the cache."))
-        .session(speaks("It was the clock."))
-        .session([says("I look once more."), hangs()]);
+        .session(text_session("It was the cache."))
+        .session(text_session("It was the clock."))
+        .session([text_step("I look once more."), hangs()]);
     let option = backend(&project, &script);
     let words = [&["fix-bug", &option], options, &BUG].concat();
     let command = flow(&project, &words);
@@ -34,7 +34,7 @@ fn killed_with(options: &[&str]) -> Project {
 /// A script with enough attempts.
 fn tries() -> Script {
     (0..9).fold(Script::new(), |script, _| {
-        script.session(speaks("Now it is right."))
+        script.session(text_session("Now it is right."))
     })
 }
 
@@ -104,7 +104,7 @@ fn a_dry_run_reports_the_step_to_resume_or_why_it_would_not_resume() {
     let changes = json!({"changes": "fixed: the clock", "breaking": false});
     let script = Script::new()
         .session(calls("set_outputs", changes))
-        .session([says("I write it."), hangs()]);
+        .session([text_step("I write it."), hangs()]);
     let option = backend(&project, &script);
     let words = |release| ["--release", release, "--since", "v1.3.2"];
     let command = flow(
@@ -135,7 +135,7 @@ fn a_dry_run_reports_the_step_to_resume_or_why_it_would_not_resume() {
 fn a_running_flow_is_not_reported_as_interrupted() {
     let project = project();
     npm_fails(&project, 0);
-    let script = Script::new().session([says("I look."), hangs()]);
+    let script = Script::new().session([text_step("I look."), hangs()]);
     let option = backend(&project, &script);
     let command = flow(&project, &[&["fix-bug", &option][..], &BUG].concat());
     let under_way = RunningCommand::until_journal_has(command, &project, "\"number\":1");
@@ -187,7 +187,7 @@ fn a_flow_does_not_resume_with_another_definition_or_parameters() {
 }
 
 #[test]
-fn what_is_left_behind_is_told() {
+fn run_reports_interrupted_flow_it_does_not_resume() {
     let project = killed();
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
 

@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::fixture::{backend, flow, npm_fails, project, speaks};
+use super::fixture::{backend, flow, npm_fails, project, text_session};
 use crate::runs::support::autonoe::CommandOutput;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::Script;
@@ -38,7 +38,10 @@ fn with_webhook(address: &str) -> Project {
 }
 
 fn run(project: &Project, key: Option<&str>) -> CommandOutput {
-    let option = backend(project, &Script::new().session(speaks("I cannot find it.")));
+    let option = backend(
+        project,
+        &Script::new().session(text_session("I cannot find it.")),
+    );
     let words = ["fix-bug", &option, "--bug", "it crashes at midnight"];
     let mut command = flow(project, &words);
     command.envs(key.map(|key| (VARIABLE, key)));
@@ -96,7 +99,7 @@ fn notifications_report_an_escalation_and_the_end_of_a_flow() {
     let url = service.url();
     let option = backend(
         &project,
-        &Script::new().session(speaks("I cannot find it.")),
+        &Script::new().session(text_session("I cannot find it.")),
     );
     let words = [
         "fix-bug",

@@ -83,7 +83,7 @@ fn an_interrupted_run_sends_nothing() {
 }
 
 #[test]
-fn an_unusable_agent_needs_a_person_and_gets_no_key() {
+fn unusable_agent_sends_alert_and_gets_no_key() {
     let project = Project::new();
     let service = Receiver::start();
     let bin = project.beside("bin");

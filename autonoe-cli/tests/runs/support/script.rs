@@ -75,7 +75,7 @@ pub(crate) fn sets(id: &str, status: &str) -> Value {
     uses("mcp__autonoe__set_status", input)
 }
 
-pub(crate) fn says(text: &str) -> Value {
+pub(crate) fn text_step(text: &str) -> Value {
     json!({"says": text})
 }
 

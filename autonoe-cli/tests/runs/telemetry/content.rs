@@ -28,7 +28,7 @@ fn exported_with(switch: Option<&str>) -> (Receiver, Vec<Span>) {
 }
 
 #[test]
-fn nothing_that_was_said_is_exported_by_default() {
+fn content_is_not_exported_by_default() {
     for switch in [None, Some("false")] {
         let (receiver, _) = exported_with(switch);
 
@@ -46,7 +46,7 @@ fn nothing_that_was_said_is_exported_by_default() {
 }
 
 #[test]
-fn with_the_switch_what_was_said_is_exported() {
+fn content_is_exported_when_enabled() {
     let (_receiver, spans) = exported_with(Some("true"));
 
     let attribute = |span: &str, name: &str| {

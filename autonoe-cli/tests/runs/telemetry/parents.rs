@@ -49,7 +49,7 @@ fn a_trace_that_is_not_recorded_is_not_exported_but_measured() {
 }
 
 #[test]
-fn what_is_no_trace_parent_begins_a_trace() {
+fn invalid_trace_parent_starts_a_new_trace() {
     let (project, receiver) = (Project::new(), Receiver::start());
     let mut command = exported(&project, &script(), &receiver);
     command.env("TRACEPARENT", "something else");
@@ -61,7 +61,7 @@ fn what_is_no_trace_parent_begins_a_trace() {
 }
 
 #[test]
-fn a_process_of_an_agent_is_told_the_span_of_its_session() {
+fn agent_process_receives_trace_parent_of_session() {
     let (project, receiver) = (Project::new(), Receiver::start());
     project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
     let (program, traceparent) = (project.beside("claude"), project.beside("told"));

@@ -176,7 +176,7 @@ fn spans_say_what_the_conventions_ask_for() {
 }
 
 #[test]
-fn who_exports_is_said_by_variables_or_is_autonoe() {
+fn service_name_comes_from_variables_or_default() {
     for (variables, name, team) in [
         (&[][..], "autonoe", None),
         (&[("OTEL_SERVICE_NAME", "builds")], "builds", None),
@@ -219,7 +219,7 @@ fn headers_of_variables_are_sent() {
 }
 
 #[test]
-fn what_cannot_be_compressed_is_sent_as_it_is() {
+fn spans_arrive_with_gzip_requested() {
     let (project, receiver) = (Project::new(), Receiver::start());
     let mut command = exported(&project, &script(), &receiver);
     command.env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip");

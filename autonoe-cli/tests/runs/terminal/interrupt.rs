@@ -10,14 +10,14 @@ use serde_json::json;
 use super::pty::{TIMEOUT, Terminal};
 use crate::runs::support::autonoe::{autonoe, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, hangs, says, sets};
+use crate::runs::support::script::{Script, hangs, sets, text_step};
 
 #[test]
 fn in_a_session_it_ends_the_run_with_a_report() {
     let project = Project::new();
     let script = Script::new().plans(&["DL-001", "DL-002"]).session([
         sets("DL-001", "passed"),
-        says("I go on."),
+        text_step("I go on."),
         hangs(),
     ]);
     let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);

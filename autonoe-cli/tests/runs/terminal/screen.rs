@@ -9,7 +9,9 @@ use serde_json::json;
 use super::pty::Terminal;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, is_denied_by, says, sets, uses, waits_for_file};
+use crate::runs::support::script::{
+    Script, ends, is_denied_by, sets, text_step, uses, waits_for_file,
+};
 
 /// The denied call does not count.
 const ACTIVITY: &str = "Running Bash... (1 tool)";
@@ -24,7 +26,7 @@ fn script(project: &Project) -> Script {
         ),
         uses("Bash", json!({"command": "echo hello"})),
         waits_for_file(&project.beside("released")),
-        says("It is done."),
+        text_step("It is done."),
         sets("DL-001", "passed"),
         ends(),
     ])
@@ -106,7 +108,7 @@ fn debug_shows_whole_payloads_and_short_thoughts() {
         .session([
             json!({"thinks": "y".repeat(300)}),
             uses("mcp__autonoe__list", json!({})),
-            says(&format!("A long story:\n{long}")),
+            text_step(&format!("A long story:\n{long}")),
             sets("DL-001", "passed"),
             ends(),
         ]);

@@ -17,7 +17,7 @@ use crate::run::RunControl;
 pub(super) struct LocalRun {
     pub(super) spec: RunSpec,
     control: RunControl,
-    standing: Mutex<RunState>,
+    state: Mutex<RunState>,
     outcome: watch::Sender<Option<RunOutcome>>,
 }
 
@@ -26,7 +26,7 @@ impl LocalRun {
         Self {
             spec,
             control: RunControl::new(),
-            standing: Mutex::default(),
+            state: Mutex::default(),
             outcome: watch::Sender::new(None),
         }
     }
@@ -42,7 +42,7 @@ impl LocalRun {
     }
 
     async fn execute(self: &Arc<Self>, runner: &dyn JobRunner) {
-        let started = self.standing().start();
+        let started = self.state().start();
         if let Err(reason) = started {
             self.end(RunOutcome::cancelled(reason));
             return;
@@ -50,7 +50,7 @@ impl LocalRun {
         let run = Arc::downgrade(self);
         let context = JobContext::new(self.control.clone(), move |at| {
             if let Some(run) = run.upgrade() {
-                run.standing().set_progress(at);
+                run.state().set_progress(at);
             }
         });
         let work = async { runner.run(&self.spec, &context).await };
@@ -62,9 +62,9 @@ impl LocalRun {
 
     /// Cancels the run, unless it has ended.
     pub(super) fn cancel(&self, reason: &str) {
-        let mut standing = self.standing();
-        if standing.outcome().is_none() {
-            standing.cancel(reason);
+        let mut state = self.state();
+        if state.outcome().is_none() {
+            state.cancel(reason);
             self.control.cancel();
         }
     }
@@ -72,23 +72,23 @@ impl LocalRun {
     /// Sends the run an instruction. The lock keeps the order of concurrent callers, and an ended
     /// run receives nothing.
     pub(super) fn instruct(&self, instruction: RunInstruction) -> Result<(), EngineError> {
-        let mut standing = self.standing();
+        let mut state = self.state();
         let run = || self.spec.id.clone();
-        if standing.outcome().is_some() {
+        if state.outcome().is_some() {
             return Err(EngineError::Ended(run()));
         }
-        if standing.is_cancelled() {
+        if state.is_cancelled() {
             let reason = "it was cancelled".to_owned();
             return Err(EngineError::Refused { run: run(), reason });
         }
         match instruction {
             RunInstruction::Message(text) => self.control.instruct(text),
             RunInstruction::Pause => {
-                standing.set_paused(true);
+                state.set_paused(true);
                 self.control.pause();
             }
             RunInstruction::Resume => {
-                standing.set_paused(false);
+                state.set_paused(false);
                 self.control.resume();
             }
         }
@@ -96,7 +96,7 @@ impl LocalRun {
     }
 
     pub(super) fn view(&self) -> RunView {
-        self.standing().view(&self.spec.id)
+        self.state().view(&self.spec.id)
     }
 
     /// Waits for the end. Returns `None` if the sender is gone, which does not happen.
@@ -107,19 +107,19 @@ impl LocalRun {
     }
 
     fn end(&self, outcome: RunOutcome) {
-        let outcome = self.standing().end(outcome);
+        let outcome = self.state().end(outcome);
         self.outcome.send_replace(Some(outcome));
     }
 
     fn break_off(&self, code: &str, message: &str) {
         tracing::error!(run = %self.spec.id, code, "a run was aborted");
         let failure = Failure::permanent(code, message);
-        let outcome = self.standing().abort(failure);
+        let outcome = self.state().abort(failure);
         self.outcome.send_replace(Some(outcome));
     }
 
-    fn standing(&self) -> MutexGuard<'_, RunState> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,7 +130,7 @@ struct Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let has_ended = self.run.standing().outcome().is_some();
+        let has_ended = self.run.state().outcome().is_some();
         if !has_ended {
             self.run.break_off(
                 "broken_off",

@@ -106,41 +106,41 @@ mod tests {
 
     use super::*;
 
-    fn phase(standing: &RunState) -> RunPhase {
-        standing.view(&RunId::new("run")).phase
+    fn phase(state: &RunState) -> RunPhase {
+        state.view(&RunId::new("run")).phase
     }
 
     #[test]
     fn a_run_goes_through_its_phases() {
-        let mut standing = RunState::default();
-        assert_eq!(phase(&standing), RunPhase::Waiting);
+        let mut state = RunState::default();
+        assert_eq!(phase(&state), RunPhase::Waiting);
 
-        assert_eq!(standing.start(), Ok(()));
-        assert_eq!(phase(&standing), RunPhase::Running);
-        standing.set_paused(true);
-        assert_eq!(phase(&standing), RunPhase::Paused);
-        standing.cancel("enough");
-        assert_eq!(phase(&standing), RunPhase::Stopping);
-        standing.end(RunOutcome::cancelled(""));
+        assert_eq!(state.start(), Ok(()));
+        assert_eq!(phase(&state), RunPhase::Running);
+        state.set_paused(true);
+        assert_eq!(phase(&state), RunPhase::Paused);
+        state.cancel("enough");
+        assert_eq!(phase(&state), RunPhase::Stopping);
+        state.end(RunOutcome::cancelled(""));
 
-        assert_eq!(phase(&standing), RunPhase::Ended);
+        assert_eq!(phase(&state), RunPhase::Ended);
     }
 
     #[test]
     fn a_run_that_was_cancelled_does_not_begin() {
-        let mut standing = RunState::default();
-        standing.cancel("first");
-        standing.cancel("second");
+        let mut state = RunState::default();
+        state.cancel("first");
+        state.cancel("second");
 
-        assert_eq!(standing.start(), Err("first".to_owned()));
+        assert_eq!(state.start(), Err("first".to_owned()));
     }
 
     #[test]
     fn a_cancelled_run_ends_with_the_reason_of_its_cancellation() {
-        let mut standing = RunState::default();
-        standing.cancel("another was first");
+        let mut state = RunState::default();
+        state.cancel("another was first");
 
-        let outcome = standing.end(RunOutcome::cancelled("").with_output(json!("half")));
+        let outcome = state.end(RunOutcome::cancelled("").with_output(json!("half")));
 
         let expected = RunOutcome::cancelled("another was first").with_output(json!("half"));
         assert_eq!(outcome, expected);
@@ -148,25 +148,25 @@ mod tests {
 
     #[test]
     fn the_first_outcome_wins() {
-        let mut standing = RunState::default();
+        let mut state = RunState::default();
         let done = RunOutcome::succeeded(json!("done"));
-        standing.end(done.clone());
+        state.end(done.clone());
 
-        standing.set_progress(RunProgress::new(0.5));
-        let late = standing.abort(Failure::permanent("late", "too late"));
+        state.set_progress(RunProgress::new(0.5));
+        let late = state.abort(Failure::permanent("late", "too late"));
 
         assert_eq!(late, done);
-        assert_eq!(standing.at, RunProgress::default());
+        assert_eq!(state.at, RunProgress::default());
     }
 
     #[test]
     fn the_cost_of_an_interrupted_run_is_unknown() {
-        let mut standing = RunState::default();
+        let mut state = RunState::default();
         let mut at = RunProgress::new(0.5);
         at.spent.tokens.input = 7;
-        standing.set_progress(at);
+        state.set_progress(at);
 
-        let outcome = standing.abort(Failure::permanent("panicked", "it panicked"));
+        let outcome = state.abort(Failure::permanent("panicked", "it panicked"));
 
         assert_eq!(outcome.spent.tokens.input, 7);
         assert_eq!(outcome.spent.cost, CostTotal::unknown());

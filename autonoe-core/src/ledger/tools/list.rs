@@ -116,7 +116,7 @@ impl TypedTool for VerifyList {
 }
 
 async fn list(
-    book: &LedgerStore,
+    store: &LedgerStore,
     limit: usize,
     matching: impl Fn(&Deliverable, &LedgerState) -> bool,
     render: impl Fn(&Deliverable, &LedgerState) -> Value,
@@ -127,7 +127,7 @@ async fn list(
             "limit must be at least 1",
         ));
     }
-    let state = book
+    let state = store
         .read()
         .await
         .map_err(crate::ledger::UpdateError::from)?;

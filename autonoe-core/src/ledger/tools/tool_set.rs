@@ -15,7 +15,7 @@ use crate::tool::{Tool, TypedTool};
 pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
     ["create", "set_status", "deprecate", "verify", "list"];
 
-/// Returns the tools of a session with `instruction`, backed by the ledger in `book`.
+/// Returns the tools of a session with `instruction`, backed by the ledger in `store`.
 ///
 /// | instruction | tools |
 /// | --- | --- |
@@ -34,8 +34,8 @@ pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
 /// use serde_json::json;
 ///
 /// # futures::executor::block_on(async {
-/// let book = LedgerStore::new(MemoryRepository::new(), SystemClock, Epoch(1));
-/// let toolbox = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+/// let store = LedgerStore::new(MemoryRepository::new(), SystemClock, Epoch(1));
+/// let toolbox = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
 /// let context = ToolContext::new(SessionKey { run: RunId::new("run"), number: 1 });
 ///
 /// let plan = json!({"deliverables": [
@@ -43,26 +43,26 @@ pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
 /// ]});
 /// toolbox.call("create", plan, context).await?;
 ///
-/// assert_eq!(book.read().await?.map(|state| state.ledger.counts().total), Some(1));
+/// assert_eq!(store.read().await?.map(|state| state.ledger.counts().total), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).expect("it works");
 /// ```
-pub fn deliverable_tools(book: &LedgerStore, instruction: &InstructionName) -> Vec<Arc<dyn Tool>> {
-    let book = || book.clone();
+pub fn deliverable_tools(store: &LedgerStore, instruction: &InstructionName) -> Vec<Arc<dyn Tool>> {
+    let store = || store.clone();
     match instruction {
-        InstructionName::Initializer => vec![Create(book()).into_tool()],
+        InstructionName::Initializer => vec![Create(store()).into_tool()],
         InstructionName::Coding => {
-            vec![SetStatus(book()).into_tool(), List(book()).into_tool()]
+            vec![SetStatus(store()).into_tool(), List(store()).into_tool()]
         }
         InstructionName::Sync => vec![
-            Create(book()).into_tool(),
-            Deprecate(book()).into_tool(),
-            List(book()).into_tool(),
+            Create(store()).into_tool(),
+            Deprecate(store()).into_tool(),
+            List(store()).into_tool(),
         ],
         InstructionName::Verify => vec![
-            SetStatus(book()).into_tool(),
-            Verify(book()).into_tool(),
-            VerifyList(book()).into_tool(),
+            SetStatus(store()).into_tool(),
+            Verify(store()).into_tool(),
+            VerifyList(store()).into_tool(),
         ],
         InstructionName::Custom(_) => Vec::new(),
     }

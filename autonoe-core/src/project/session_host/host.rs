@@ -231,7 +231,7 @@ impl ProjectSessionHost {
             .destructive(self.destructive)
             .clock(self.clock.clone());
         match options.open().await {
-            Ok(ground) => Ok(Some(ground)),
+            Ok(open_project) => Ok(Some(open_project)),
             Err(ProjectRunError::Project(ProjectError::Locked(_))) => Ok(None),
             Err(error) => Err(Failure::from_error(
                 "project_unusable",
@@ -278,7 +278,7 @@ impl SessionHost for ProjectSessionHost {
         if session.mode != self.mode {
             return Err(failed(wrong_mode(session.mode, self.mode)));
         }
-        let mut ground = loop {
+        let mut open_project = loop {
             // First, so that an overtaken caller cannot record anything after the record was
             // searched.
             self.fence(key, epoch).await?;
@@ -289,8 +289,8 @@ impl SessionHost for ProjectSessionHost {
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
             }
-            if let Some(ground) = self.open_project().await.map_err(failed)? {
-                break ground;
+            if let Some(open_project) = self.open_project().await.map_err(failed)? {
+                break open_project;
             }
             beat(RunProgress::default());
             tokio::select! {
@@ -310,12 +310,14 @@ impl SessionHost for ProjectSessionHost {
             epoch,
             beat,
         };
-        let result = ground
-            .run_with_agents(async |ground| performing.run(ground, session, cancelled).await)
+        let result = open_project
+            .run_with_agents(async |open_project| {
+                performing.run(open_project, session, cancelled).await
+            })
             .await;
         let outcome = self.outcome(key, result?, lost).await;
         // Held until here: no other run changes the ledger between the session and its outcome.
-        drop(ground);
+        drop(open_project);
         Ok(outcome)
     }
 

@@ -45,7 +45,7 @@ impl HostedSessionRunner<'_> {
     /// Runs the session to its recorded end.
     pub(super) async fn run(
         &self,
-        ground: &OpenProject,
+        open_project: &OpenProject,
         session: HostedSession,
         cancelled: CancellationToken,
     ) -> Result<SessionReport, SessionHostError> {
@@ -60,7 +60,7 @@ impl HostedSessionRunner<'_> {
         };
         let journal = journal.map_err(|error| failed(unusable(&error)))?;
         let journal = Arc::new(RecordingJournal::new(journal, ledger.clone(), self.epoch));
-        let builder = ground.builder(self.host.agents.clone());
+        let builder = open_project.builder(self.host.agents.clone());
         let builder = builder.map_err(|error| failed(unusable(&error)))?;
         // The journal is set last, so that `configure` cannot replace it.
         let builder = (self.host.configure)(builder).journal(journal.clone());

@@ -143,7 +143,7 @@ async fn a_judge_is_not_trusted_to_a_backend_that_asks_about_some_calls_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_granted_to_one_session_replaces_what_the_run_grants() {
+async fn session_access_replaces_grants_of_the_run() {
     let edit = json!({"file_path": "/srv/project/a", "old_string": "", "new_string": ""});
     let bench = Bench::new([
         SessionScript::new("edits")

@@ -67,14 +67,13 @@ fn totals(report: &CrashReport) -> String {
 }
 
 #[test]
-fn a_run_that_is_dropped_after_any_line_comes_to_the_same_end() {
+fn run_dropped_after_any_line_reaches_same_end() {
     assert_every_kill_of_the_run_is_survived(&run().drop_runs());
 }
 
 #[test]
-fn a_run_that_is_killed_after_any_line_comes_to_the_same_end() {
-    let test =
-        "project::journal::crash_points::a_run_that_is_killed_after_any_line_comes_to_the_same_end";
+fn run_killed_after_any_line_reaches_same_end() {
+    let test = "project::journal::crash_points::run_killed_after_any_line_reaches_same_end";
 
     assert_every_kill_of_the_run_is_survived(&run().kill_processes(test));
 }
@@ -154,13 +153,13 @@ fn assert_every_kill_of_the_sync_is_survived(report: &CrashReport) {
 }
 
 #[test]
-fn a_sync_that_is_dropped_after_any_line_comes_to_the_same_end() {
+fn sync_dropped_after_any_line_reaches_same_end() {
     assert_every_kill_of_the_sync_is_survived(&sync().drop_runs());
 }
 
 #[test]
-fn a_sync_that_is_killed_after_any_line_comes_to_the_same_end() {
-    let test = "project::journal::crash_points::a_sync_that_is_killed_after_any_line_comes_to_the_same_end";
+fn sync_killed_after_any_line_reaches_same_end() {
+    let test = "project::journal::crash_points::sync_killed_after_any_line_reaches_same_end";
 
     assert_every_kill_of_the_sync_is_survived(&sync().kill_processes(test));
 }
@@ -210,7 +209,7 @@ run_ended | exact
 ";
 
 #[test]
-fn a_run_with_a_selector_that_is_dropped_after_any_line_comes_to_the_same_end() {
+fn selector_run_dropped_after_any_line_reaches_same_end() {
     let report = run_with_review().drop_runs();
 
     report.assert();

@@ -104,7 +104,7 @@ async fn a_line_that_cannot_be_understood_is_an_error_with_its_number() {
 }
 
 #[test]
-fn what_is_no_file_is_an_error() {
+fn journal_path_to_a_folder_is_an_error() {
     let project = TempProject::new();
     fs::create_dir_all(project.project().journal_path()).expect("writable");
 

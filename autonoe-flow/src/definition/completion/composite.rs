@@ -21,7 +21,7 @@ pub struct Composite {
     pub conditions: Vec<Condition>,
 }
 
-/// How many conditions must hold.
+/// Number of conditions that must hold: any or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CompositeMode {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Ends, completing, one_after_the_other};
-use super::{Fixture, checked, codes, says};
+use super::{Fixture, checked, codes, text_session};
 use crate::support::{definition, step};
 
 #[tokio::test(start_paused = true)]
@@ -45,55 +45,55 @@ async fn every_way_of_being_complete_completes_a_flow() {
             "stepMachine",
             json!({}),
             one_after_the_other(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
         (
             "iterationBudget",
             json!({"maxIterations": 2}),
             circle(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
         (
             "checkBudget",
             json!({"maxChecks": 1}),
             with_check(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
         (
             "keywordSignal",
             json!({"keywords": ["two"]}),
             circle(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
         (
             "structuredSignal",
             json!({"signal": "done", "requiredFields": ["why"]}),
             circle(),
-            vec![says("one"), signal()],
+            vec![text_session("one"), signal()],
         ),
         (
             "phaseCompletion",
             json!({"terminalPhases": ["ready"]}),
             with_phase(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
         (
             "externalState",
             json!({"source": {"type": "named", "name": "released"}}),
             circle(),
-            vec![says("one")],
+            vec![text_session("one")],
         ),
         (
             "externalState",
             json!({"source": {"type": "command", "command": ["exit", "0"]}}),
             circle(),
-            vec![says("one")],
+            vec![text_session("one")],
         ),
         (
             "custom",
             json!({"type": "flow-tests-said", "text": "two"}),
             circle(),
-            vec![says("one"), says("two")],
+            vec![text_session("one"), text_session("two")],
         ),
     ] {
         let bench = Fixture::new(scripts);
@@ -115,8 +115,8 @@ async fn every_way_of_being_complete_completes_a_flow() {
 
 /// Adds a deliverable to the ledger, as an earlier run would have.
 async fn plan(bench: &Fixture) {
-    let book = LedgerStore::new(bench.repository.clone(), bench.clock.clone(), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
+    let store = LedgerStore::new(bench.repository.clone(), bench.clock.clone(), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Initializer));
     let planned = json!({"deliverables": [
         {"id": "DL-001", "description": "a thing", "acceptanceCriteria": ["it works"]},
     ]});
@@ -136,7 +136,7 @@ async fn deliverables_of_the_ledger_complete_a_flow() {
             json!({"deliverableId": "DL-001", "status": "passed"}),
         )
         .ends();
-    let bench = Fixture::new([says("I begin"), passes]);
+    let bench = Fixture::new([text_session("I begin"), passes]);
     plan(&bench).await;
     let sessions = bench.builder().repository(bench.repository.clone());
     let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
@@ -151,7 +151,7 @@ async fn deliverables_of_the_ledger_complete_a_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_ledger_completes_nothing() {
-    let bench = Fixture::new([says("I begin")]);
+    let bench = Fixture::new([text_session("I begin")]);
     let sessions = bench.builder().repository(bench.repository.clone());
     let options = bench.options_of(sessions.build_sessions().expect("parts fit"));
     let flow = definition(
@@ -166,7 +166,7 @@ async fn an_empty_ledger_completes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_composite_tells_the_state_of_each_condition() {
-    let bench = Fixture::new([says("one"), says("two")]);
+    let bench = Fixture::new([text_session("one"), text_session("two")]);
     let composite = json!({"mode": "all", "conditions": [
         {"name": "long", "type": "iterationBudget", "config": {"maxIterations": 2}},
         {"name": "said", "type": "keywordSignal", "config": {"keywords": ["two"]}},
@@ -214,7 +214,7 @@ impl CompletionHandler for SilentHandler {
 
 #[tokio::test(start_paused = true)]
 async fn a_blank_reason_of_a_custom_condition_is_replaced() {
-    let bench = Fixture::new([says("one")]);
+    let bench = Fixture::new([text_session("one")]);
     let completion = completing("custom", json!({"type": "flow-tests-silent"}));
 
     let result = bench

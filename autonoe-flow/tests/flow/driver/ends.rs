@@ -12,7 +12,7 @@ use autonoe_flow::{CommandRunner, FlowError, FlowErrorKind, FlowLimits, Notifier
 use autonoe_testkit::{ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 
-use super::{Fixture, build, checked, codes, judges, says};
+use super::{Fixture, build, checked, codes, judges, text_session};
 use crate::support::{agent, definition, step};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ fn money(cents: u64) -> FlowLimits {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_stops_a_flow_in_the_middle_of_a_session() {
+async fn cancel_stops_flow_during_a_session() {
     let bench =
         Fixture::with(ScriptedBackend::new([SessionScript::new("hangs").hangs()]).unverified());
     let created = build(definition(agent(json!({})), two_steps()), bench.options());
@@ -58,7 +58,7 @@ async fn a_person_stops_a_flow_in_the_middle_of_a_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_stops_a_flow_while_it_waits() {
+async fn cancel_stops_flow_during_a_wait() {
     let bench = Fixture::new([SessionScript::new("limited").hits_quota(None)]);
     let limits = FlowLimits {
         on_quota: OnQuota::Wait,
@@ -101,7 +101,7 @@ async fn a_flow_that_is_cancelled_before_it_starts_does_not_begin() {
 async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
     let bench = Fixture::new([
         SessionScript::new("limited").hits_quota(None),
-        says("draft"),
+        text_session("draft"),
         SessionScript::new("limited").hits_quota(None),
         judges(true),
     ]);
@@ -135,7 +135,7 @@ async fn a_rate_limit_stops_a_flow_that_is_not_to_wait() {
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_follows_the_retries_and_the_fallback_of_its_step() {
     let limited = || SessionScript::new("limited").hits_quota(None);
-    let bench = Fixture::new([limited(), limited(), says("done elsewhere")]);
+    let bench = Fixture::new([limited(), limited(), text_session("done elsewhere")]);
     let mut a = step("b");
     a["retry"] = json!({"maxRetries": 1, "onExhausted": "fallback", "fallbackStep": "c"});
     let steps = json!({"a": a, "b": step("end"), "c": step("end")});
@@ -348,7 +348,7 @@ async fn time_runs_out_in_a_check_a_completion_and_a_notification_too() {
         (outside, step("end")),
         (json!({}), escalated),
     ] {
-        let bench = Fixture::new([says("done")]);
+        let bench = Fixture::new([text_session("done")]);
         let registry = json!({"entryStep": "a", "steps": {"a": a}});
         let limits = FlowLimits {
             budget: Budget::default().with_time(MINUTE),

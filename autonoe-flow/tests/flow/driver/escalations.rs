@@ -9,7 +9,7 @@ use autonoe_flow::escalation::{Notice, Notifiers};
 use autonoe_flow::{FlowError, FlowErrorKind, Notifier};
 use serde_json::{Value, json};
 
-use super::{Fixture, build, checked, codes, says, with_prompts};
+use super::{Fixture, build, checked, codes, text_session, with_prompts};
 use crate::support::{agent, definition, step};
 
 fn fragile(escalation: Value) -> Value {
@@ -19,7 +19,7 @@ fn fragile(escalation: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_is_run_for_one_that_failed_and_told_why() {
+async fn escalation_step_runs_with_the_failure() {
     for (then, scripts, expected) in [
         ("resume", vec!["no", "help", "OK"], vec![]),
         ("restart", vec!["no", "help", "OK"], vec![]),
@@ -29,7 +29,7 @@ async fn a_step_is_run_for_one_that_failed_and_told_why() {
             vec!["escalated", "step_failed", "step_failed"],
         ),
     ] {
-        let bench = Fixture::new(scripts.into_iter().map(says));
+        let bench = Fixture::new(scripts.into_iter().map(text_session));
         let a = fragile(json!({"escalateTo": "lead", "returnFlow": then}));
         let lead = json!({"prompt": "prompts/lead.md"});
         let registry = json!({"entryStep": "a", "steps": {"a": a, "lead": lead}});
@@ -48,13 +48,13 @@ async fn a_step_is_run_for_one_that_failed_and_told_why() {
 
 /// Records notices, and rejects the first ones.
 #[derive(Default)]
-struct Kept {
+struct RecordingNotifier {
     notices: Mutex<Vec<Notice>>,
     refuses: usize,
 }
 
 #[async_trait]
-impl Notifier for Kept {
+impl Notifier for RecordingNotifier {
     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
         let mut notices = self.notices.lock().expect("nobody panics");
         notices.push(notice.clone());
@@ -72,12 +72,12 @@ impl Notifier for Kept {
 #[tokio::test(start_paused = true)]
 async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
     for (method, to) in [("webhook", "https://example.com/"), ("log", "the lead")] {
-        let bench = Fixture::new([says("no"), says("OK")]);
+        let bench = Fixture::new([text_session("no"), text_session("OK")]);
         let a = fragile(json!({"escalateTo": to, "notificationMethod": method}));
-        let kept = Arc::new(Kept::default());
+        let notifier = Arc::new(RecordingNotifier::default());
         let notifiers = Notifiers::default()
-            .with_webhook(kept.clone())
-            .with_log(kept.clone());
+            .with_webhook(notifier.clone())
+            .with_log(notifier.clone());
         let flow = definition(
             agent(json!({})),
             json!({"entryStep": "a", "steps": {"a": a}}),
@@ -88,7 +88,7 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
             .await;
 
         assert!(result.is_success(), "{method}: {result:?}");
-        let notices = kept.notices.lock().expect("nobody panics");
+        let notices = notifier.notices.lock().expect("nobody panics");
         let told: Vec<_> = notices
             .iter()
             .map(|notice| {
@@ -106,12 +106,12 @@ async fn an_escalation_goes_to_a_webhook_or_the_log_and_the_flow_continues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_webhook_that_nobody_takes_ends_the_flow() {
-    let bench = Fixture::new([says("no")]);
+async fn rejected_webhook_ends_the_flow() {
+    let bench = Fixture::new([text_session("no")]);
     let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
-    let kept = Arc::new(Kept {
+    let notifier = Arc::new(RecordingNotifier {
         refuses: usize::MAX,
-        ..Kept::default()
+        ..RecordingNotifier::default()
     });
     let flow = definition(
         agent(json!({})),
@@ -119,7 +119,7 @@ async fn a_webhook_that_nobody_takes_ends_the_flow() {
     );
     let options = bench
         .options()
-        .notifiers(Notifiers::default().with_webhook(kept));
+        .notifiers(Notifiers::default().with_webhook(notifier));
 
     let result = bench.run_with(flow, options).await;
 
@@ -131,26 +131,31 @@ async fn a_webhook_that_nobody_takes_ends_the_flow() {
 
 #[tokio::test(start_paused = true)]
 async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
-    let bench = Fixture::new([says("no"), says("no"), says("no"), says("OK")]);
+    let bench = Fixture::new([
+        text_session("no"),
+        text_session("no"),
+        text_session("no"),
+        text_session("OK"),
+    ]);
     let mut a =
         fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     a["retry"] = json!({"maxRetries": 2, "onExhausted": "error"});
-    let kept = Arc::new(Kept {
+    let notifier = Arc::new(RecordingNotifier {
         refuses: 2,
-        ..Kept::default()
+        ..RecordingNotifier::default()
     });
     let flow = definition(
         agent(json!({})),
         json!({"entryStep": "a", "steps": {"a": a}}),
     );
-    let notifiers = Notifiers::default().with_webhook(kept.clone());
+    let notifiers = Notifiers::default().with_webhook(notifier.clone());
 
     let result = bench
         .run_with(flow, bench.options().notifiers(notifiers))
         .await;
 
     assert!(result.is_success(), "{result:?}");
-    let notices = kept.notices.lock().expect("nobody panics");
+    let notices = notifier.notices.lock().expect("nobody panics");
     assert_eq!(notices.len(), 3);
     // A receiver can recognize that they are the same.
     assert!(notices.iter().all(|notice| *notice == notices[0]));
@@ -195,7 +200,7 @@ async fn an_unknown_name_in_a_definition_is_an_error_with_the_name() {
 
 #[cfg(feature = "webhook")]
 #[tokio::test(start_paused = true)]
-async fn a_key_that_a_definition_names_and_nobody_has_is_an_error_with_its_name() {
+async fn missing_signing_key_is_an_error_with_its_name() {
     use autonoe_flow::escalation::{SigningKeys, WebhookNotifier};
 
     let bench = Fixture::new([]);

@@ -11,19 +11,24 @@ use autonoe_flow::{FlowEvent, FlowObserver, FlowResult, FlowRun};
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject};
 
 use super::project::{project, review, steps};
-use super::{RecordedEvents, says};
+use super::{RecordedEvents, text_session};
 
 /// Environment variables that turn this test program into a flow: its project, and the session in
 /// which it hangs.
 const PROJECT: &str = "AUTONOE_TEST_FLOW_PROJECT";
 const HANGS_IN: &str = "AUTONOE_TEST_FLOW_HANGS_IN";
-const TEST: &str = "driver::killed::runs_a_flow_when_it_is_told_to";
+const TEST: &str = "driver::killed::child_process_runs_a_flow";
 
-/// How long a process may take until it hangs.
+/// Time limit for a process until it hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn scripts(hangs_in: usize) -> Vec<SessionScript> {
-    let mut scripts = vec![says("one"), says("no"), says("no"), says("OK")];
+    let mut scripts = vec![
+        text_session("one"),
+        text_session("no"),
+        text_session("no"),
+        text_session("OK"),
+    ];
     if let Some(script) = scripts.get_mut(hangs_in) {
         *script = SessionScript::new("hangs").hangs();
     }
@@ -31,9 +36,9 @@ fn scripts(hangs_in: usize) -> Vec<SessionScript> {
 }
 
 /// Prints each prompt on standard output.
-struct Says;
+struct PromptPrinter;
 
-impl FlowObserver for Says {
+impl FlowObserver for PromptPrinter {
     fn on_event(&self, event: &FlowEvent<'_>) {
         if let FlowEvent::PromptSent { iteration, .. } = event {
             let mut out = std::io::stdout().lock();
@@ -45,7 +50,7 @@ impl FlowObserver for Says {
 
 /// Runs in its own process: a flow that hangs in one of its sessions.
 #[test]
-fn runs_a_flow_when_it_is_told_to() {
+fn child_process_runs_a_flow() {
     let (Some(dir), Ok(hangs_in)) = (std::env::var_os(PROJECT), std::env::var(HANGS_IN)) else {
         return;
     };
@@ -55,7 +60,12 @@ fn runs_a_flow_when_it_is_told_to() {
         std::process::abort();
     });
     let hangs_in = hangs_in.parse().expect("a number");
-    let result = run(Path::new(&dir), scripts(hangs_in), 1, Arc::new(Says));
+    let result = run(
+        Path::new(&dir),
+        scripts(hangs_in),
+        1,
+        Arc::new(PromptPrinter),
+    );
     panic!("it was to hang: {result:?}");
 }
 

@@ -3,7 +3,7 @@
 use autonoe_flow::FlowEnd;
 use serde_json::json;
 
-use super::{Fixture, build, codes, says};
+use super::{Fixture, build, codes, text_session};
 use crate::support::{agent, definition, one_step};
 
 fn flow() -> autonoe_flow::FlowDefinition {
@@ -16,7 +16,7 @@ fn is_send<T: Send>(value: T) -> T {
 
 #[tokio::test(start_paused = true)]
 async fn a_built_flow_starts_runs_once_and_stops() {
-    let bench = Fixture::new([says("x")]);
+    let bench = Fixture::new([text_session("x")]);
 
     let created = build(flow(), bench.options()).expect("everything is there");
     let mut started = is_send(created.start(bench.start()))

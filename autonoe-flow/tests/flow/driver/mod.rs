@@ -140,7 +140,7 @@ impl FlowObserver for RecordedEvents {
 }
 
 /// A session that answers with `text`.
-pub(crate) fn says(text: &str) -> SessionScript {
+pub(crate) fn text_session(text: &str) -> SessionScript {
     SessionScript::new(text).says(text).ends()
 }
 

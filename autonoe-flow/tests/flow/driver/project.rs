@@ -15,7 +15,7 @@ use autonoe_flow::{
 use autonoe_testkit::{ScriptedBackend, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
-use super::{RecordedEvents, codes, says};
+use super::{RecordedEvents, codes, text_session};
 use crate::support::{agent, step};
 
 /// A project with the flow `review`.
@@ -73,7 +73,7 @@ fn kind_of(error: FlowRunError) -> FlowErrorKind {
 #[tokio::test(start_paused = true)]
 async fn a_flow_in_a_project_is_journaled_from_its_start_to_its_result() {
     let project = project(&steps());
-    let agents = ScriptedBackend::new([says("one"), says("OK")]);
+    let agents = ScriptedBackend::new([text_session("one"), text_session("OK")]);
 
     let result = start(flow_run(&project, agents)).await.expect("it begins");
 
@@ -100,14 +100,21 @@ async fn an_interrupted_flow_resumes_at_its_step_with_visits_and_retries_intact(
     break_off(
         &project,
         vec![
-            costs(says("one")),
-            costs(says("no")),
+            costs(text_session("one")),
+            costs(text_session("no")),
             SessionScript::new("lost").hangs(),
         ],
     )
     .await;
     let told = Arc::new(RecordedEvents::default());
-    let agents = ScriptedBackend::resuming_at(3, [says(""), says(""), costs(says("OK"))]);
+    let agents = ScriptedBackend::resuming_at(
+        3,
+        [
+            text_session(""),
+            text_session(""),
+            costs(text_session("OK")),
+        ],
+    );
 
     let result = start(flow_run(&project, agents).observer(told.clone()))
         .await
@@ -134,8 +141,11 @@ async fn a_flow_is_not_resumed_with_another_definition() {
     let project = project.file(".autonoe/flows/review/steps_registry.json", &changed);
 
     let refused = start(flow_run(&project, ScriptedBackend::new([]))).await;
-    let anew = flow_run(&project, ScriptedBackend::new([says("one"), says("OK")]))
-        .on_interrupted(OnInterrupted::StartNew);
+    let anew = flow_run(
+        &project,
+        ScriptedBackend::new([text_session("one"), text_session("OK")]),
+    )
+    .on_interrupted(OnInterrupted::StartNew);
     let anew = start(anew).await.expect("it begins");
 
     let error = refused.expect_err("it is another one");
@@ -154,9 +164,9 @@ async fn a_prompt_may_be_fixed_before_a_flow_is_resumed() {
     let project = project(&steps());
     break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
     let project = project.file(".autonoe/flows/review/prompts/a.md", "Go on, please.");
-    let fixed = says("x").expects_in_prompt("please");
+    let fixed = text_session("x").expects_in_prompt("please");
 
-    let run = flow_run(&project, ScriptedBackend::new([fixed, says("OK")]));
+    let run = flow_run(&project, ScriptedBackend::new([fixed, text_session("OK")]));
 
     assert!(start(run).await.expect("it goes on").is_success());
 }
@@ -181,16 +191,16 @@ async fn a_flow_is_not_resumed_with_other_parameters() {
 #[tokio::test(start_paused = true)]
 async fn a_flow_holds_the_lock_of_its_project() {
     let project = project(&steps());
-    let ground = OpenProject::options(project.project())
+    let open_project = OpenProject::options(project.project())
         .open()
         .await
         .expect("it is free");
 
     let refused = start(flow_run(&project, ScriptedBackend::new([]))).await;
-    drop(ground);
+    drop(open_project);
     let result = start(flow_run(
         &project,
-        ScriptedBackend::new([says("x"), says("OK")]),
+        ScriptedBackend::new([text_session("x"), text_session("OK")]),
     ))
     .await;
 
@@ -212,7 +222,10 @@ async fn an_interrupted_flow_of_another_name_stays_unchanged() {
         .file(".autonoe/flows/other/steps_registry.json", steps())
         .file(".autonoe/flows/other/prompts/a.md", "Go on.");
     let flow = load(&project.path().join(".autonoe/flows/other")).expect("it loads");
-    let agents = Arc::new(ScriptedBackend::new([says("x"), says("OK")]));
+    let agents = Arc::new(ScriptedBackend::new([
+        text_session("x"),
+        text_session("OK"),
+    ]));
 
     let run = FlowRun::new(
         project.project().clone(),
@@ -225,8 +238,8 @@ async fn an_interrupted_flow_of_another_name_stays_unchanged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flow_that_lost_any_part_of_its_journal_comes_to_the_same_end() {
-    let all = || [says("one"), says("no"), says("OK")];
+async fn truncated_journal_resumes_to_the_same_end() {
+    let all = || [text_session("one"), text_session("no"), text_session("OK")];
     let project = project(&steps());
     let whole = start(flow_run(&project, ScriptedBackend::new(all()))).await;
     let whole = whole.expect("it begins");
@@ -250,7 +263,8 @@ async fn a_flow_that_lost_any_part_of_its_journal_comes_to_the_same_end() {
             .filter(|fact| fact["fact"] == "prompted")
             .count();
         let first = recorded.running_session.unwrap_or(recorded.sessions + 1);
-        let before = std::iter::repeat_with(|| says("not this one")).take(first as usize - 1);
+        let before =
+            std::iter::repeat_with(|| text_session("not this one")).take(first as usize - 1);
         let agents =
             ScriptedBackend::resuming_at(first, before.chain(all().into_iter().skip(answered)));
 
@@ -276,7 +290,7 @@ async fn a_resumed_flow_keeps_its_limits_or_uses_new_ones() {
         budget: Budget::default().with_cost(CostUsd::from_cents(cents)),
         ..FlowLimits::default()
     };
-    let costs = |text: &str| says(text).costs(CostUsd::from_cents(10));
+    let costs = |text: &str| text_session(text).costs(CostUsd::from_cents(10));
     for (given, expected) in [(None, vec!["budget_exceeded"]), (Some(limits(100)), vec![])] {
         let project = project(&steps());
         let lost = [costs("one"), SessionScript::new("lost").hangs()];
@@ -301,7 +315,7 @@ async fn a_rejected_budget_leaves_an_interrupted_flow_unchanged() {
     let project = project(&steps());
     break_off(
         &project,
-        vec![says("one"), SessionScript::new("lost").hangs()],
+        vec![text_session("one"), SessionScript::new("lost").hangs()],
     )
     .await;
     let before = project.journal_text();
@@ -316,7 +330,7 @@ async fn a_rejected_budget_leaves_an_interrupted_flow_unchanged() {
 
     let error = start(refused).await.expect_err("it cannot be kept");
     let untouched = project.journal_text();
-    let agents = ScriptedBackend::resuming_at(2, [says(""), says("OK")]);
+    let agents = ScriptedBackend::resuming_at(2, [text_session(""), text_session("OK")]);
     let result = start(flow_run(&project, agents)).await.expect("it goes on");
 
     assert_eq!(kind_of(error), FlowErrorKind::SdkRefused);
@@ -325,8 +339,8 @@ async fn a_rejected_budget_leaves_an_interrupted_flow_unchanged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_ended_just_before_a_kill_costs_what_the_journal_says() {
-    let costs = |text: &str| says(text).costs(CostUsd::from_cents(10));
+async fn cost_of_session_ended_before_kill_is_kept() {
+    let costs = |text: &str| text_session(text).costs(CostUsd::from_cents(10));
     let project = project(&steps());
     let agents = ScriptedBackend::new([costs("one"), costs("OK")]);
     let _ = start(flow_run(&project, agents)).await.expect("it begins");
@@ -339,7 +353,7 @@ async fn a_session_that_ended_just_before_a_kill_costs_what_the_journal_says() {
         .map(|line| format!("{line}\n"))
         .collect();
     std::fs::write(project.project().journal_path(), text).expect("writable");
-    let agents = ScriptedBackend::resuming_at(2, [says(""), costs("one"), costs("OK")]);
+    let agents = ScriptedBackend::resuming_at(2, [text_session(""), costs("one"), costs("OK")]);
 
     let result = start(flow_run(&project, agents)).await.expect("it goes on");
 
@@ -361,7 +375,7 @@ async fn a_flow_with_a_missing_prompt_stops_and_resumes_once_it_is_fixed() {
         });
         let path = format!(".autonoe/flows/review/prompts/{gone}.md");
         let project = project(&registry).file(".autonoe/flows/review/prompts/judge.md", "Judge.");
-        let scripts = [says("one"), super::judges(true)];
+        let scripts = [text_session("one"), super::judges(true)];
         let run = flow_run(
             &project,
             ScriptedBackend::new(scripts.clone().into_iter().take(answers)),
@@ -449,7 +463,11 @@ async fn run_with(
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_flow_resumes_at_its_step() {
     let project = project(&steps());
-    let scripts = [says("one"), says("no"), SessionScript::new("slow").hangs()];
+    let scripts = [
+        text_session("one"),
+        text_session("no"),
+        SessionScript::new("slow").hangs(),
+    ];
     let control = RunControl::new();
     let agents = ScriptedBackend::new(scripts).unverified();
     let run = flow_run(&project, agents);
@@ -460,7 +478,15 @@ async fn an_interrupted_flow_resumes_at_its_step() {
 
     let (stopped, ()) = tokio::join!(run.run(&control), cancel);
     let stopped = stopped.expect("it begins");
-    let agents = ScriptedBackend::resuming_at(4, [says(""), says(""), says(""), says("OK")]);
+    let agents = ScriptedBackend::resuming_at(
+        4,
+        [
+            text_session(""),
+            text_session(""),
+            text_session(""),
+            text_session("OK"),
+        ],
+    );
     let (result, told) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["interrupted"]);
@@ -481,8 +507,14 @@ async fn a_spent_quota_leaves_a_flow_that_resumes_at_its_step() {
     registry["steps"]["b"]["retry"] = json!({"maxRetries": 0});
     let project = project.file(".autonoe/flows/review/steps_registry.json", &registry);
 
-    let (stopped, _) = run_with(&project, ScriptedBackend::new([says("one"), limited]), None).await;
-    let agents = ScriptedBackend::resuming_at(3, [says(""), says(""), says("OK")]);
+    let (stopped, _) = run_with(
+        &project,
+        ScriptedBackend::new([text_session("one"), limited]),
+        None,
+    )
+    .await;
+    let agents =
+        ScriptedBackend::resuming_at(3, [text_session(""), text_session(""), text_session("OK")]);
     let (result, told) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["sdk_rate_limit"]);
@@ -498,13 +530,13 @@ async fn a_spent_budget_leaves_a_flow_that_resumes_under_a_higher_one() {
             ..FlowLimits::default()
         })
     };
-    let costs = |text: &str| says(text).costs(CostUsd::from_cents(10));
+    let costs = |text: &str| text_session(text).costs(CostUsd::from_cents(10));
     let project = project(&steps());
 
     let agents = ScriptedBackend::new([costs("one")]);
     let (stopped, _) = run_with(&project, agents, limits(10)).await;
     let (again, told_again) = run_with(&project, ScriptedBackend::new([]), limits(10)).await;
-    let agents = ScriptedBackend::resuming_at(2, [says(""), costs("OK")]);
+    let agents = ScriptedBackend::resuming_at(2, [text_session(""), costs("OK")]);
     let (result, told) = run_with(&project, agents, limits(100)).await;
 
     assert_eq!(codes(&stopped), ["budget_exceeded"]);
@@ -526,7 +558,7 @@ async fn a_flow_that_was_stopped_before_it_ran_starts_when_it_is_resumed() {
     let run = run.observer(move |_: &FlowEvent<'_>| seen.cancel());
 
     let stopped = run.run(&control).await.expect("it begins");
-    let agents = ScriptedBackend::new([says("one"), says("OK")]);
+    let agents = ScriptedBackend::new([text_session("one"), text_session("OK")]);
     let (result, told) = run_with(&project, agents, None).await;
 
     assert_eq!(codes(&stopped), ["interrupted"]);
@@ -552,13 +584,13 @@ async fn a_flow_has_a_directory_for_conversations_until_it_cannot_be_resumed() {
     let keep = || std::fs::write(&kept, "{}").expect("writable");
     keep();
 
-    let lost = [says("one"), SessionScript::new("lost").hangs()];
+    let lost = [text_session("one"), SessionScript::new("lost").hangs()];
     let first = keeping_conversations(ScriptedBackend::new(lost).unverified());
     hang(flow_run(&project, first)).await;
     assert!(!kept.exists(), "it is of another flow");
     std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
     keep();
-    let second = ScriptedBackend::resuming_at(2, [says(""), says("OK")]);
+    let second = ScriptedBackend::resuming_at(2, [text_session(""), text_session("OK")]);
     let told = Arc::new(RecordedEvents::default());
     let run = flow_run(&project, keeping_conversations(second)).observer(told.clone());
     let run = run.configure({

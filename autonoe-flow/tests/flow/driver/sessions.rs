@@ -9,7 +9,7 @@ use autonoe_flow::{FlowErrorKind, ParameterValues, StartOptions};
 use autonoe_testkit::{CapturedLogs, ScriptedBackend, SessionScript};
 use serde_json::{Value, json};
 
-use super::{Fixture, build, codes, judges, says, with_prompts};
+use super::{Fixture, build, codes, judges, text_session, with_prompts};
 use crate::support::{agent, definition, step};
 
 fn one_step() -> Value {
@@ -47,11 +47,11 @@ impl AgentClientFactory for Forgetful {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_is_continued_where_the_backend_can_and_the_caller_is_told() {
+async fn conversation_is_continued_and_reported_where_supported() {
     let mut a = step("b");
     a["check"] = json!({"type": "prompt", "prompt": "prompts/a.md"});
     let registry = json!({"entryStep": "a", "steps": {"a": a, "b": step("end")}});
-    let bench = continuing([says("one"), judges(true), says("two")]);
+    let bench = continuing([text_session("one"), judges(true), text_session("two")]);
 
     let result = bench.run(definition(agent(json!({})), registry)).await;
 
@@ -76,9 +76,12 @@ async fn a_conversation_is_continued_where_the_backend_can_and_the_caller_is_tol
 #[tokio::test(start_paused = true)]
 async fn a_lost_conversation_is_replaced_once_in_the_same_iteration() {
     let refused = SessionScript::new("refused").fails(AgentErrorKind::Authentication, "no");
-    for (fresh, expected) in [(says("two"), vec![]), (refused, vec!["sdk_refused"])] {
+    for (fresh, expected) in [
+        (text_session("two"), vec![]),
+        (refused, vec!["sdk_refused"]),
+    ] {
         let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}});
-        let agents = ScriptedBackend::new([says("one")]).for_instruction("b", [fresh]);
+        let agents = ScriptedBackend::new([text_session("one")]).for_instruction("b", [fresh]);
         let bench = continuing_with(agents);
         let builder = bench.builder().agents(Forgetful(bench.agents.clone()));
         let options = bench.options_of(builder.build_sessions().expect("parts fit"));
@@ -107,7 +110,7 @@ async fn a_conversation_that_was_resumed_and_failed_is_a_failed_iteration() {
     b["retry"] = json!({"maxRetries": 1});
     let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": b}});
     let fails = SessionScript::new("fails").fails(AgentErrorKind::Overloaded, "no answer");
-    let bench = continuing([says("one"), fails, says("two")]);
+    let bench = continuing([text_session("one"), fails, text_session("two")]);
 
     let result = bench.run(definition(agent(json!({})), registry)).await;
 
@@ -125,7 +128,7 @@ async fn a_conversation_that_was_resumed_and_failed_is_a_failed_iteration() {
 #[tokio::test(start_paused = true)]
 async fn each_prompt_begins_a_conversation_where_the_backend_cannot_continue_one() {
     let registry = json!({"entryStep": "a", "steps": {"a": step("b"), "b": step("end")}});
-    let bench = Fixture::new([says("one"), says("two")]);
+    let bench = Fixture::new([text_session("one"), text_session("two")]);
 
     bench.run(definition(agent(json!({})), registry)).await;
 
@@ -187,7 +190,7 @@ async fn a_read_only_mode_also_applies_to_tools_that_are_allowed_by_name() {
 #[tokio::test(start_paused = true)]
 async fn an_undefined_variable_stays_and_is_reported_as_a_warning() {
     let logs = CapturedLogs::start();
-    let bench = Fixture::new([says("x")]);
+    let bench = Fixture::new([text_session("x")]);
     let mut registry = one_step();
     registry["steps"]["a"]["prompt"] = "prompts/b.md".into();
     let flow = with_prompts(
@@ -223,7 +226,7 @@ async fn in_strict_mode_a_prompt_with_an_undefined_variable_is_not_sent() {
         let flow = definition(agent(fields.clone()), registry);
         with_prompts(flow, &[("prompts/b.md", "Greet {uv-who}.")])
     };
-    let given = Fixture::new([says("x")]);
+    let given = Fixture::new([text_session("x")]);
     let missing = Fixture::new([]);
 
     let with = given.run(greet(json!({"who": "Ada"}))).await;
@@ -263,7 +266,7 @@ async fn in_strict_mode_a_flow_does_not_start_with_an_undefined_variable_in_its_
 
 #[tokio::test(start_paused = true)]
 async fn parameters_reach_prompts_and_the_system_prompt() {
-    let bench = Fixture::new([says("x")]);
+    let bench = Fixture::new([text_session("x")]);
     let fields = json!({
         "behavior": {"systemPromptPath": "prompts/system.md"},
         "parameters": {"city": {"type": "string", "required": true}},

@@ -10,7 +10,7 @@ use autonoe_flow::{CommandRunner, FlowEvent, FlowFact};
 use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
 
-use super::{Fixture, checked, codes, evidence, judges, says, with_prompts};
+use super::{Fixture, checked, codes, evidence, judges, text_session, with_prompts};
 use crate::support::{agent, definition, step};
 
 pub(super) fn completing(kind: &str, config: Value) -> Value {
@@ -23,7 +23,7 @@ pub(super) fn one_after_the_other() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn steps_are_run_in_their_order_with_their_prompts() {
-    let bench = Fixture::new([says("one"), says("two")]);
+    let bench = Fixture::new([text_session("one"), text_session("two")]);
     let mut registry = one_after_the_other();
     registry["steps"]["b"]["prompt"] = "prompts/b.md".into();
     let flow = with_prompts(
@@ -47,7 +47,7 @@ async fn steps_are_run_in_their_order_with_their_prompts() {
 #[tokio::test(start_paused = true)]
 async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
     let bench = Fixture::new([
-        says("my draft"),
+        text_session("my draft"),
         SessionScript::new("judges")
             .is_denied_by(
                 "read-only",
@@ -59,7 +59,7 @@ async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
                 json!({"passed": false, "reason": "too short"}),
             )
             .ends(),
-        says("a longer draft"),
+        text_session("a longer draft"),
         judges(true),
     ]);
     let mut a = checked(
@@ -141,7 +141,7 @@ async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_su
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_that_gives_no_verdict_is_no_pass_whatever_it_writes() {
-    let bench = Fixture::new([says("x"), says("It passed! passed: true")]);
+    let bench = Fixture::new([text_session("x"), text_session("It passed! passed: true")]);
     let a = checked("end", json!({"type": "prompt", "prompt": "prompts/a.md"}));
     let flow = definition(
         agent(json!({})),
@@ -197,7 +197,7 @@ impl CommandRunner for Ends {
 #[tokio::test(start_paused = true)]
 async fn a_check_by_action_runs_commands() {
     for (code, success) in [("0", true), ("1", false)] {
-        let bench = Fixture::new([says("x")]);
+        let bench = Fixture::new([text_session("x")]);
         let command = json!({"type": "command", "command": ["exit", code]});
         let a = checked("end", json!({"type": "action", "actions": [command]}));
         let flow = definition(
@@ -219,7 +219,7 @@ async fn outputs_lead_through_a_gateway_and_into_prompts() {
             .uses_tool("mcp__autonoe__set_outputs", json!({"verdict": verdict}))
             .ends()
     };
-    let bench = Fixture::new([sets("revise"), says("better"), sets("fine")]);
+    let bench = Fixture::new([sets("revise"), text_session("better"), sets("fine")]);
     let mut a = step("g");
     a["outputs"] = json!(["verdict"]);
     let mut b = step("a");
@@ -251,8 +251,8 @@ async fn sub_steps_follow_their_parent_and_their_failure_is_its_own() {
         "p": {"type": "subStep", "prompt": "prompts/a.md", "check": check},
     }});
 
-    let passes = Fixture::new([says("parent"), says("part: OK")]);
-    let fails = Fixture::new([says("parent"), says("part")]);
+    let passes = Fixture::new([text_session("parent"), text_session("part: OK")]);
+    let fails = Fixture::new([text_session("parent"), text_session("part")]);
     let passed = passes
         .run(definition(agent(json!({})), registry.clone()))
         .await;
@@ -278,11 +278,11 @@ async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
             .ends()
     };
     let bench = Fixture::new([
-        says("first"),
+        text_session("first"),
         sets("no", 1),
         SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it broke"),
         sets("OK", 2),
-        says("third"),
+        text_session("third"),
         sets("OK", 3),
     ]);
     let mut b = checked("g", json!({"type": "keyword", "keywords": ["OK"]}));
@@ -314,7 +314,7 @@ async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
 
 #[tokio::test(start_paused = true)]
 async fn a_word_reaches_the_check_first_and_the_completion_after() {
-    let bench = Fixture::new([says("APPROVED")]);
+    let bench = Fixture::new([text_session("APPROVED")]);
     let a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
     let steps = json!({"entryStep": "a", "steps": {"a": a, "b": step("end")}});
     let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
@@ -331,7 +331,7 @@ async fn a_word_reaches_the_check_first_and_the_completion_after() {
 async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_completion() {
     // The keyword is in the answer of the step itself, or of its sub-step.
     for answers in [["APPROVED", "fine"], ["fine", "APPROVED"]] {
-        let bench = Fixture::new(answers.map(says));
+        let bench = Fixture::new(answers.map(text_session));
         let mut a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
         a["subSteps"] = json!(["p"]);
         let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
@@ -378,10 +378,10 @@ async fn an_agent_that_breaks_off_is_tried_again_and_one_that_is_refused_is_not(
     let mended = Fixture::new([
         breaks(AgentErrorKind::Crashed),
         breaks(AgentErrorKind::Overloaded),
-        says("x"),
+        text_session("x"),
     ]);
     let refused = Fixture::new([breaks(AgentErrorKind::Authentication)]);
-    let silent = Fixture::new([SessionScript::new("silent").ends(), says("x")]);
+    let silent = Fixture::new([SessionScript::new("silent").ends(), text_session("x")]);
     let first = mended
         .run(definition(agent(json!({})), registry.clone()))
         .await;

@@ -8,7 +8,7 @@ use autonoe_flow::{FlowAction, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{PROMPT, checked, part};
-use crate::machine_script::{Script, breaks, failure, says, says_in, sets};
+use crate::machine_script::{Script, answer_text, answer_text_in, breaks, failure, sets};
 use crate::support::step;
 
 // Shows: flows/retry/error-escalates, flows/sessions/failed
@@ -24,11 +24,11 @@ fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
 
     let script = Script::with_steps(steps)
         .prompts([
-            says_in("one", "x"),
+            answer_text_in("one", "x"),
             breaks(FlowErrorKind::SdkSession),
-            says_in("two", "x"),
-            says_in("two", "x"),
-            says("cannot be continued"),
+            answer_text_in("two", "x"),
+            answer_text_in("two", "x"),
+            answer_text("cannot be continued"),
         ])
         .checks([false])
         .run();
@@ -54,7 +54,7 @@ fn a_conversation_continues_until_it_fails_or_the_flow_restarts() {
 #[test]
 fn a_lost_conversation_repeats_its_prompt_in_a_new_one_and_its_cost_counts() {
     let mut script = Script::with_steps(json!({"a": step("b"), "b": step("end")}))
-        .prompts([says_in("one", "x"), says_in("two", "y")]);
+        .prompts([answer_text_in("one", "x"), answer_text_in("two", "y")]);
     let mut action = script.begin();
     while !matches!(&action, FlowAction::Prompt(order) if order.iteration == 2) {
         action = script.step(action);
@@ -153,7 +153,7 @@ fn a_check_receives_all_answers_of_its_try() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
     let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))
-        .prompts([says("of the parent"), says("of the part")]);
+        .prompts([answer_text("of the parent"), answer_text("of the part")]);
     let mut action = script.begin();
     while !matches!(&action, FlowAction::Check(_)) {
         action = script.step(action);
@@ -173,7 +173,7 @@ fn a_sub_step_that_runs_again_in_a_retry_of_its_parent_has_new_values() {
     let mut a = checked("end", json!({"retry": {"maxRetries": 1}}));
     a["subSteps"] = json!(["p"]);
     let mut script = Script::with_steps(json!({"a": a, "p": part(json!({}))}))
-        .prompts(["one", "two", "three", "four"].map(says))
+        .prompts(["one", "two", "three", "four"].map(answer_text))
         .checks([false]);
     let mut seen = Vec::new();
     let mut action = script.begin();
@@ -206,9 +206,9 @@ fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
     let mut b = step("end");
     b["retry"] = json!({"maxRetries": 1});
     let mut script = Script::with_steps(json!({"a": step("b"), "b": b})).prompts([
-        says("first"),
+        answer_text("first"),
         breaks(FlowErrorKind::SdkSession),
-        says("second"),
+        answer_text("second"),
     ]);
     let carried = |script: &Script| script.machine.context().carry().previous_response.clone();
     let mut seen = Vec::new();
@@ -234,7 +234,7 @@ fn an_answer_is_carried_to_the_next_iteration_and_a_failed_one_is_not() {
 }
 
 #[test]
-fn a_number_is_spelled_the_same_wherever_it_stands() {
+fn numbers_have_one_format_in_every_variable() {
     let parameters = json!({"parameters": {"rate": {"type": "number"}}});
     let mut a = step("end");
     a["variables"] = json!({"own": 4.0, "read": {"from": "/parameters/rate"}, "half": 0.5});

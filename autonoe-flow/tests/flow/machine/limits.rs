@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::checked;
-use crate::machine_script::{Script, breaks, failure, says};
+use crate::machine_script::{Script, answer_text, breaks, failure};
 use crate::support::step;
 
 #[test]
@@ -207,7 +207,7 @@ fn a_rate_limit_of_a_sub_step_follows_the_policies_of_the_steps_around_it() {
     };
     let limited = || {
         let limited = PromptOutcome::RateLimited { resets_at: None };
-        [says("fine"), limited]
+        [answer_text("fine"), limited]
     };
 
     let skipped = json!({"maxRetries": 0, "onExhausted": "skip"});
@@ -397,7 +397,7 @@ fn a_stopped_flow_continues_only_when_it_is_resumed() {
         FlowFact::Prompted {
             at,
             iteration: 1,
-            outcome: says("late"),
+            outcome: answer_text("late"),
             spent: Expense::default(),
         },
     ] {
@@ -441,7 +441,7 @@ fn an_unknown_cost_cannot_satisfy_a_money_budget() {
     let action = script.apply(FlowFact::Prompted {
         at,
         iteration: 1,
-        outcome: says("fine"),
+        outcome: answer_text("fine"),
         spent,
     });
 
@@ -451,7 +451,7 @@ fn an_unknown_cost_cannot_satisfy_a_money_budget() {
 }
 
 #[test]
-fn a_person_stops_a_flow_wherever_it_is_and_it_resumes_there() {
+fn cancelled_flow_resumes_where_it_stopped() {
     let (stop, stopped) = ("stop", "stopped: interrupted");
     for (facts, expected) in [
         (0, vec!["prompt 1: a", stop, stopped, "prompt 1: a"]),
@@ -550,7 +550,7 @@ fn facts_that_do_not_fit_change_nothing() {
         FlowFact::Prompted {
             at,
             iteration: 2,
-            outcome: says("x"),
+            outcome: answer_text("x"),
             spent,
         },
         FlowFact::Checked {
@@ -594,7 +594,7 @@ fn facts_are_written_as_their_journal_reads_them() {
     let prompted = FlowFact::Prompted {
         at,
         iteration: 1,
-        outcome: says("fine"),
+        outcome: answer_text("fine"),
         spent: Expense::default(),
     };
 

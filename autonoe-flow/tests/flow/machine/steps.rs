@@ -5,7 +5,7 @@ use autonoe_flow::{FlowAction, FlowEnd, FlowErrorKind, FlowFact};
 use serde_json::json;
 
 use super::{checked, part};
-use crate::machine_script::{Script, breaks, failure, says, sets};
+use crate::machine_script::{Script, answer_text, breaks, failure, sets};
 use crate::support::step;
 
 #[test]
@@ -64,7 +64,7 @@ fn the_end_while_the_flow_is_not_complete_is_an_error() {
 }
 
 #[test]
-fn a_failed_step_is_tried_again_as_often_as_the_policy_says() {
+fn failed_step_is_retried_up_to_the_limit() {
     let steps = json!({"a": checked("end", json!({"retry": {"maxRetries": 2}}))});
 
     let passes = Script::with_steps(steps.clone())
@@ -162,7 +162,7 @@ fn an_error_of_the_agent_is_waited_for_and_one_of_a_check_is_not() {
         .prompts([
             breaks(FlowErrorKind::SdkConnection),
             breaks(FlowErrorKind::SdkSession),
-            says("fine"),
+            answer_text("fine"),
         ])
         .run();
 
@@ -455,7 +455,7 @@ fn a_gateway_branches_on_data_and_joins() {
     let script = Script::with_steps(steps)
         .prompts([
             sets(json!({"verdict": "revise"})),
-            says("better"),
+            answer_text("better"),
             sets(json!({"verdict": "fine"})),
         ])
         .run();
@@ -553,7 +553,7 @@ fn an_end_that_is_not_complete_names_what_does_not_hold() {
 fn the_completion_waits_while_the_agent_fails_before_a_check_that_is_tried_again() {
     let a = checked("end", json!({"retry": {"maxRetries": 2}}));
     let mut script = Script::with_steps(json!({"a": a}))
-        .prompts([says("DONE"), breaks(FlowErrorKind::SdkSession)]);
+        .prompts([answer_text("DONE"), breaks(FlowErrorKind::SdkSession)]);
     script.checks = [Err(FlowErrorKind::StepCheck)].into();
 
     assert_eq!(

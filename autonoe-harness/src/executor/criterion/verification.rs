@@ -30,12 +30,12 @@ pub enum Verification {
     },
     /// The criterion does not hold.
     Failed {
-        /// Why, in a sentence for people.
+        /// Reason, in a sentence for people.
         reason: String,
     },
     /// The criterion could not be verified, which is not a success.
     Unverified {
-        /// Why, in a sentence for people.
+        /// Reason, in a sentence for people.
         reason: String,
     },
 }

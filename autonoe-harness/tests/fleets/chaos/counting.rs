@@ -10,14 +10,14 @@ use autonoe_harness::work::{WorkEvent, WorkJournal};
 use autonoe_harness::{FleetMember, FleetOrder, FleetReport};
 
 use super::leftovers::nothing_is_left;
-use super::scene::Scene;
+use super::scenario::Scenario;
 use crate::fleets::fixture::Project;
 use crate::fleets::ledger::Entry;
 
 /// A fleet that has ended.
 pub(super) struct Ended<'a> {
     pub(super) project: &'a Project,
-    pub(super) scene: Scene,
+    pub(super) scenario: Scenario,
     pub(super) order: &'a FleetOrder,
     pub(super) outcome: &'a FleetReport,
 }
@@ -119,7 +119,7 @@ impl Ended<'_> {
         let file = format!("{}.txt", task.task.id);
         let is_there = self.project.committed("main").contains(&file);
         let is_winner = self.outcome.result.winner.as_ref() == Some(&member.id);
-        let is_merged = if self.scene.is_contest() {
+        let is_merged = if self.scenario.is_contest() {
             is_winner && self.outcome.merged.is_some()
         } else {
             result.success
@@ -132,7 +132,7 @@ impl Ended<'_> {
             // Each turn writes another text, so one line is the work of one turn.
             assert_eq!(text.lines().count(), 1, "{file}: {text}");
         }
-        if self.scene.is_contest() && self.outcome.merged.is_none() {
+        if self.scenario.is_contest() && self.outcome.merged.is_none() {
             assert!(!is_there, "{file} is in the base, and nobody won");
         }
     }
@@ -145,7 +145,7 @@ impl Ended<'_> {
                 let result = result.clone().find(|result| result.id.as_str() == id);
                 let result = result.expect("who has acknowledged something was started");
                 let is_winner = self.outcome.result.winner.as_ref() == Some(&result.id);
-                let is_contest = self.scene.is_contest();
+                let is_contest = self.scenario.is_contest();
                 let is_cleaned = is_contest && !is_winner && self.outcome.merged.is_some();
                 if !is_cleaned {
                     self.is_somewhere(id, &format!("{task}.txt"));

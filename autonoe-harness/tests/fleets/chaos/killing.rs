@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_harness::FleetOrder;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::fleets::fixture::{DEADLINE, Project};
 use crate::fleets::ledger::Entry;
 use crate::fleets::roles::{Host, write_order};
@@ -54,9 +54,9 @@ impl<'a> Killing<'a> {
     }
 
     /// Kills processes at random times of a `life`.
-    pub(super) fn kill_at_random(&mut self, dice: &mut Dice, life: Duration) -> Planned {
-        let kills = 0..=dice.below(MOST_KILLS);
-        let mut moments: Vec<_> = kills.map(|_| dice.time_below(life)).collect();
+    pub(super) fn kill_at_random(&mut self, rng: &mut Rng, life: Duration) -> Planned {
+        let kills = 0..=rng.below(MOST_KILLS);
+        let mut moments: Vec<_> = kills.map(|_| rng.time_below(life)).collect();
         moments.sort();
         for moment in moments {
             while self.began.elapsed() < moment {
@@ -65,39 +65,39 @@ impl<'a> Killing<'a> {
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }
-            match dice.below(10) {
-                0..4 => self.kill_coordinator(dice),
-                4..9 => self.kill_member(dice),
+            match rng.below(10) {
+                0..4 => self.kill_coordinator(rng),
+                4..9 => self.kill_member(rng),
                 _ => {
-                    self.kill_member(dice);
-                    self.kill_coordinator(dice);
+                    self.kill_member(rng);
+                    self.kill_coordinator(rng);
                 }
             }
         }
         Planned::All
     }
 
-    fn kill_coordinator(&mut self, dice: &mut Dice) {
+    fn kill_coordinator(&mut self, rng: &mut Rng) {
         if self.host.ended().is_some() {
             return;
         }
         self.host.kill();
         self.note("the coordinator".to_owned());
         // The next coordinator finds members that run, that are leaving, or none.
-        if dice.below(2) == 0 {
-            std::thread::sleep(dice.time_below(Duration::from_millis(100)));
+        if rng.below(2) == 0 {
+            std::thread::sleep(rng.time_below(Duration::from_millis(100)));
         }
         self.host = Host::start(self.project, self.pace);
     }
 
-    fn kill_member(&mut self, dice: &mut Dice) {
+    fn kill_member(&mut self, rng: &mut Rng) {
         let folders = self.project.home().member_folders("f").expect("readable");
         let living = folders.into_iter().filter_map(|folder| {
             // A file that is being written is read at the next kill.
             let pid = folder.view().ok()?.pid?;
             Some((folder.id().to_string(), pid))
         });
-        let Some((who, pid)) = dice.one_of(living) else {
+        let Some((who, pid)) = rng.one_of(living) else {
             return;
         };
         let mut kill = Command::new("kill");

@@ -12,7 +12,7 @@ pub(super) async fn nothing_is_left(ended: &Ended<'_>) {
     let (project, outcome) = (ended.project, ended.outcome);
     // A process that has reported its end may still be exiting.
     eventually("the end of all processes", || living(project).is_empty()).await;
-    project.nobody_lives();
+    project.assert_no_member_process();
     assert_eq!(project.home().coordinator("f").expect("readable"), None);
 
     let kept: BTreeSet<String> = outcome.kept.iter().map(|it| it.branch.clone()).collect();

@@ -3,10 +3,10 @@
 //! The test command runs some rounds; `cargo xtask torture` runs five hundred.
 
 mod counting;
-mod dice;
 mod killing;
 mod leftovers;
-mod scene;
+mod rng;
+mod scenario;
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use std::time::Duration;
 use autonoe_harness::{FleetOrder, FleetReport};
 
 use self::counting::Ended;
-use self::dice::Dice;
 use self::killing::{Killing, Planned};
-use self::scene::Scene;
+use self::rng::Rng;
+use self::scenario::Scenario;
 use crate::fleets::fixture::Project;
 use crate::fleets::roles::lead;
 
@@ -27,7 +27,7 @@ const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
 const SEED: &str = "AUTONOE_CHAOS_SEED";
 
 #[tokio::test]
-async fn whoever_is_killed_every_task_ends_once_and_nothing_is_lost_or_left() {
+async fn tasks_end_once_despite_random_kills() {
     let (rounds, first) = (number(ROUNDS, 5), number(SEED, 4242));
     let mut life = undisturbed().await;
     let (mut kills, mut acknowledged, mut unfinished) = (0, 0, 0);
@@ -62,8 +62,8 @@ async fn undisturbed() -> Duration {
 /// A fleet, and the kills in it.
 struct Round {
     seed: u64,
-    scene: Scene,
-    dice: Dice,
+    scenario: Scenario,
+    rng: Rng,
     project: Project,
 }
 
@@ -79,22 +79,22 @@ impl Round {
     fn roll(seed: u64) -> Self {
         Self {
             seed,
-            scene: Scene::of_round(seed),
-            dice: Dice::new(seed),
+            scenario: Scenario::of_round(seed),
+            rng: Rng::new(seed),
             project: Project::with_git(),
         }
     }
 
     fn order(&mut self) -> (FleetOrder, Duration) {
-        let order = self.scene.order(&mut self.dice);
-        let pace = self.dice.time_below(Duration::from_millis(50));
+        let order = self.scenario.order(&mut self.rng);
+        let pace = self.rng.time_below(Duration::from_millis(50));
         (order, pace)
     }
 
     fn ended<'a>(&'a self, order: &'a FleetOrder, outcome: &'a FleetReport) -> Ended<'a> {
         Ended {
             project: &self.project,
-            scene: self.scene,
+            scenario: self.scenario,
             order,
             outcome,
         }
@@ -103,8 +103,8 @@ impl Round {
     async fn play(mut self, life: &mut Duration) -> Played {
         let (order, pace) = self.order();
         let mut killing = Killing::start(&self.project, &order, pace);
-        let said = SaidOnPanic(&self.project, self.seed, self.scene);
-        let planned = killing.kill_at_random(&mut self.dice, self.scene.share_of(*life));
+        let said = ReportOnPanic(&self.project, self.seed, self.scenario);
+        let planned = killing.kill_at_random(&mut self.rng, self.scenario.share_of(*life));
         let took = killing.until_it_ends();
         // Kills should happen while there are processes to kill, however busy the machine is.
         *life = match planned {
@@ -120,7 +120,7 @@ impl Round {
         Played {
             said: format!(
                 "round {}: {:?}, {took:?}, killed {kills:?}, success {}",
-                self.seed, self.scene, outcome.result.success
+                self.seed, self.scenario, outcome.result.success
             ),
             kills: kills.len(),
             acknowledged,
@@ -130,15 +130,15 @@ impl Round {
 }
 
 /// Prints the details of a round that fails.
-struct SaidOnPanic<'a>(&'a Project, u64, Scene);
+struct ReportOnPanic<'a>(&'a Project, u64, Scenario);
 
-impl Drop for SaidOnPanic<'_> {
+impl Drop for ReportOnPanic<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;
         }
-        let Self(project, seed, scene) = self;
-        let mut said = format!("{scene:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
+        let Self(project, seed, scenario) = self;
+        let mut said = format!("{scenario:?} failed; again with {SEED}={seed} {ROUNDS}=1\n");
         said += &std::fs::read_to_string(project.beside("complaints.log")).unwrap_or_default();
         for entry in project.ledger().entries() {
             said += &format!("{entry:?}\n");

@@ -31,8 +31,8 @@ async fn member() {
     let urls: Vec<_> = urls.collect();
     if urls.is_empty() {
         // Not started as a member: there is nothing to serve, and that is an error.
-        let stage = FleetFixture::new();
-        let place = stage.place();
+        let fixture = FleetFixture::new();
+        let place = fixture.place();
         let folder = MemberFolder::from_path(&place.path().join("a")).expect("an id");
         let work = member_work(place, []);
         let served = MemberServer::new(folder, Arc::new(work)).run().await;
@@ -58,41 +58,41 @@ async fn member() {
     served.expect("it can be served");
 }
 
-fn manager(stage: &FleetFixture) -> MemberManager {
+fn manager(fixture: &FleetFixture) -> MemberManager {
     let program = MemberCommand::new(std::env::current_exe().expect("this program"))
         .args(["fleet::processes::member", "--exact", "--nocapture"])
         .env("PATH", std::env::var_os("PATH").expect("set"))
-        .env(MARKER, stage.place().path());
-    let urls = stage.urls().into_iter();
+        .env(MARKER, fixture.place().path());
+    let urls = fixture.urls().into_iter();
     let program = urls.fold(program, |program, (cli, url)| {
         program.env(format!("{MODEL}{}", cli.name()), url)
     });
-    MemberManager::new(home(stage.place()).path(), program).every(OFTEN)
+    MemberManager::new(home(fixture.place()).path(), program).every(OFTEN)
 }
 
 #[tokio::test]
 async fn processes_that_lose_leave_nothing_of_their_programs() {
     let [in_tool, winner, in_turn] = Cli::ALL;
-    let stage = FleetFixture::new()
+    let fixture = FleetFixture::new()
         .with_one_in_a_tool(in_tool)
         .with(winner, winner.writes(&["hello"]))
         .with_one_in_a_turn(in_turn);
-    stage.hold_back(winner);
-    let check = CommandCriterion::new(stage.check());
+    fixture.hold_back(winner);
+    let check = CommandCriterion::new(fixture.check());
 
     let others = async {
-        stage.is_in_its_tool(in_tool).await;
-        stage.is_in_its_turn(in_turn).await;
-        stage.let_go(winner);
+        fixture.is_in_its_tool(in_tool).await;
+        fixture.is_in_its_turn(in_turn).await;
+        fixture.let_go(winner);
     };
-    let race = stage.run_on(Arc::new(manager(&stage)), Race {}, check, 1);
+    let race = fixture.run_on(Arc::new(manager(&fixture)), Race {}, check, 1);
     let (outcome, ()) = tokio::join!(race, others);
 
-    stage.assert_won_by(&outcome, winner).await;
-    assert_eq!(stage.ended()[0], winner);
-    stage.model(winner).verify();
+    fixture.assert_won_by(&outcome, winner).await;
+    assert_eq!(fixture.ended()[0], winner);
+    fixture.model(winner).verify();
     for cli in Cli::ALL {
-        let folder = home(stage.place()).member_folder(FLEET, &MemberId::new(cli.name()));
+        let folder = home(fixture.place()).member_folder(FLEET, &MemberId::new(cli.name()));
         let view = folder.expect("an id").view().expect("readable");
         assert!(view.outcome.is_some(), "{view:?}");
     }

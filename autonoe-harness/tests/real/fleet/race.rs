@@ -9,54 +9,54 @@ use super::fixture::FleetFixture;
 #[tokio::test]
 async fn codex_wins_while_gemini_is_in_a_tool_and_claude_in_a_turn() {
     let (winner, in_tool, in_turn) = (Cli::Codex, Cli::Gemini, Cli::Claude);
-    let stage = FleetFixture::new()
+    let fixture = FleetFixture::new()
         .with_one_in_a_tool(in_tool)
         .with(winner, winner.writes(&["hello"]))
         .with_one_in_a_turn(in_turn);
-    stage.hold_back(winner);
-    let check = CommandCriterion::new(stage.check());
+    fixture.hold_back(winner);
+    let check = CommandCriterion::new(fixture.check());
 
     let others = async {
-        stage.is_in_its_tool(in_tool).await;
-        stage.is_in_its_turn(in_turn).await;
-        stage.let_go(winner);
+        fixture.is_in_its_tool(in_tool).await;
+        fixture.is_in_its_turn(in_turn).await;
+        fixture.let_go(winner);
     };
-    let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
+    let (outcome, ()) = tokio::join!(fixture.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&outcome, winner).await;
-    assert_eq!(stage.ended()[0], winner);
+    fixture.assert_won_by(&outcome, winner).await;
+    assert_eq!(fixture.ended()[0], winner);
     for loser in [in_tool, in_turn] {
-        let result = stage.result_of(&outcome, loser);
+        let result = fixture.result_of(&outcome, loser);
         assert!(!result.success, "{result:?}");
     }
-    stage.model(winner).verify();
+    fixture.model(winner).verify();
 }
 
 #[tokio::test]
 async fn the_first_to_end_has_failed_and_does_not_win() {
     let [checked, fastest, winner] = Cli::ALL;
-    let stage = FleetFixture::new()
+    let fixture = FleetFixture::new()
         .with(checked, checked.writes(&["hello"]))
         .with(fastest, fastest.writes(&["nonsense"]))
         .with(winner, winner.writes(&["hello"]));
     // It is stopped during its checks.
-    stage.hold_back(checked);
-    stage.hold_back(winner);
-    let check = CommandCriterion::new(stage.check());
+    fixture.hold_back(checked);
+    fixture.hold_back(winner);
+    let check = CommandCriterion::new(fixture.check());
 
     let others = async {
-        stage.has_ended(fastest).await;
-        stage.is_in_its_checks(checked).await;
-        stage.let_go(winner);
+        fixture.has_ended(fastest).await;
+        fixture.is_in_its_checks(checked).await;
+        fixture.let_go(winner);
     };
-    let (outcome, ()) = tokio::join!(stage.run(Race {}, check, 1), others);
+    let (outcome, ()) = tokio::join!(fixture.run(Race {}, check, 1), others);
 
-    stage.assert_won_by(&outcome, winner).await;
-    assert_eq!(stage.ended(), [fastest, winner, checked]);
-    let failed = stage.result_of(&outcome, fastest);
+    fixture.assert_won_by(&outcome, winner).await;
+    assert_eq!(fixture.ended(), [fastest, winner, checked]);
+    let failed = fixture.result_of(&outcome, fastest);
     let error = failed.error.as_deref().unwrap_or_default();
     assert!(error.contains("exit code 1"), "{failed:?}");
     for cli in Cli::ALL {
-        stage.model(cli).verify();
+        fixture.model(cli).verify();
     }
 }

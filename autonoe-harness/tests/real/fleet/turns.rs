@@ -9,21 +9,21 @@ use super::fixture::FleetFixture;
 
 #[tokio::test]
 async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
-    let stage = Cli::ALL
+    let fixture = Cli::ALL
         .into_iter()
-        .fold(FleetFixture::new(), |stage, cli| {
+        .fold(FleetFixture::new(), |fixture, cli| {
             let first = Turn::text("I keep the word walnut in mind.");
             let turns = [first].into_iter().chain(cli.writes(&["hello"]));
-            stage.with(cli, Script::new(turns))
+            fixture.with(cli, Script::new(turns))
         });
-    let check = CommandCriterion::new(stage.check());
+    let check = CommandCriterion::new(fixture.check());
 
-    let outcome = stage.run(Parallel {}, check, 2).await;
+    let outcome = fixture.run(Parallel {}, check, 2).await;
 
     assert!(outcome.result.success, "{outcome:?}");
     for cli in Cli::ALL {
-        stage.model(cli).verify();
-        let requests = stage.model(cli).log().main_requests();
+        fixture.model(cli).verify();
+        let requests = fixture.model(cli).log().main_requests();
         let second = requests[1].raw.to_string();
         let parts = [
             "Write hello to hello.txt.",
@@ -37,5 +37,5 @@ async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
         let goals = second.matches("Write hello to hello.txt.").count();
         assert_eq!(goals, 1, "{cli:?}: {second}");
     }
-    stage.place().assert_nothing_is_left().await;
+    fixture.place().assert_nothing_is_left().await;
 }

@@ -74,14 +74,14 @@ impl Fixture {
         }
     }
 
-    fn hear(&self, message: &Value) -> Reply {
+    fn handle(&self, message: &Value) -> Reply {
         let incoming = parse_message(message.to_string().as_bytes()).expect("it is a message");
         self.desk.handle(&self.calls, incoming)
     }
 
     fn call(&self, params: &Value) -> Call {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        match self.hear(&message) {
+        match self.handle(&message) {
             Reply::Call(call) => *call,
             _ => panic!("no call came of {message}"),
         }
@@ -90,7 +90,7 @@ impl Fixture {
 
 fn request(method: &str, params: &Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    match Fixture::new().hear(&message) {
+    match Fixture::new().handle(&message) {
         Reply::Answer(answer) => answer,
         Reply::Nothing => panic!("there is no answer to {method}"),
         Reply::Call(_) => panic!("{method} is no call"),
@@ -120,7 +120,7 @@ fn a_version_that_is_spoken_is_agreed_on_and_for_others_the_latest() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_by_code() {
+fn unanswerable_requests_have_error_codes() {
     for (method, params, code) in [
         ("initialize", json!({}), -32602),
         ("resources/list", json!({}), -32601),
@@ -230,7 +230,7 @@ async fn a_call_that_its_client_cancels_ends_without_an_answer() {
 
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": {"requestId": 1, "reason": "enough"}});
-    assert!(matches!(fixture.hear(&cancel), Reply::Nothing));
+    assert!(matches!(fixture.handle(&cancel), Reply::Nothing));
 
     assert_eq!(answer.await.expect("it ends"), None);
     assert!(fixture.calls.is_idle());

@@ -20,15 +20,15 @@ pub(super) fn toolbox() -> Toolbox {
     Toolbox::new(names.map(|name| {
         let schema = json!({"type": "object", "properties": {}});
         let definition = ToolDefinition::new(name, "A tool for tests.", schema);
-        Arc::new(Asked(definition)) as Arc<dyn Tool>
+        Arc::new(NamedTool(definition)) as Arc<dyn Tool>
     }))
 }
 
 /// A tool that behaves as its name says.
-struct Asked(ToolDefinition);
+struct NamedTool(ToolDefinition);
 
 #[async_trait]
-impl Tool for Asked {
+impl Tool for NamedTool {
     fn definition(&self) -> &ToolDefinition {
         &self.0
     }

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_persons_told_stays_whatever_the_model_tells() {
+    fn user_messages_survive_compaction() {
         let mut long = conversation(&[(1, 900)]);
         long.push(Message::user("Do not touch the database."));
         long.extend(conversation(&[(1, 900), (1, 900)]).split_off(1));

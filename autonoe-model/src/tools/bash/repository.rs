@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_guarded_entry_by_entry_is_known() {
+    fn repositories_are_classified_by_their_entries() {
         let with_link = |name: &'static str| {
             move |root: &Path| {
                 fs::create_dir(root.join(".git"))?;

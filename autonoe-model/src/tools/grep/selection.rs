@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn invalid_type_or_glob_is_refused() {
         for input in [
             GrepInput {
                 file_type: Some("nonsense".into()),

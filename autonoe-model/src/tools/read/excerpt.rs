@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_said_to_be() {
+    fn empty_file_is_reported() {
         assert_eq!(read(b"", ALL).render(&ALL), "[the file is empty]");
     }
 

@@ -100,7 +100,7 @@ fn a_failure_of_the_connection_keeps_what_was_used() {
 }
 
 #[test]
-fn what_is_no_stream_is_an_invalid_answer() {
+fn non_stream_body_is_an_error() {
     for (body, code) in [
         (
             "<html><body>Welcome!</body></html>",

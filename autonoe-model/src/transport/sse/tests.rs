@@ -25,7 +25,7 @@ fn frame<'a>(
 }
 
 #[test]
-fn events_are_read_as_the_format_says() {
+fn events_are_parsed_per_specification() {
     for (text, events, rest) in [
         ("data: a\n\n", vec![event("", "a")], None),
         ("data:a\n\n", vec![event("", "a")], None),
@@ -93,7 +93,7 @@ fn an_event_has_a_largest_size() {
 }
 
 #[test]
-fn what_is_no_text_is_an_error_where_it_counts() {
+fn invalid_utf8_is_an_error_outside_comments() {
     let mut framer = SseParser::default();
 
     framer.push(b": \xff\n").expect("a comment does not count");

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_is_not_sent() {
+    fn unset_options_are_not_sent() {
         let body = encoded(&ModelRequest::prompt("Hi.").with_system(" ".to_owned()));
 
         let mut names: Vec<_> = body.as_object().expect("an object").keys().collect();

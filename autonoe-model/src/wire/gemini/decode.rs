@@ -247,7 +247,7 @@ mod usage_tests {
 
     // Shows: framework/models/usage-of-providers
     #[test]
-    fn what_overlaps_in_the_api_is_counted_once() {
+    fn overlapping_token_counts_are_counted_once() {
         let mut usage = Usage::default();
         usage.update(&json!({"promptTokenCount": 100, "totalTokenCount": 100}));
         usage.update(&json!({

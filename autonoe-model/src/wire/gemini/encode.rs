@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_is_not_sent() {
+    fn unset_options_are_not_sent() {
         let request = ModelRequest::prompt("Hi.")
             .with_system(String::new())
             .with_tool_choice(ToolChoice::None);

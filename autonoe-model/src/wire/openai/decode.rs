@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_nothing_has_not_counted() {
+    fn usage_without_counts_is_ignored() {
         let odd = json!({"a": -1, "b": "x", "a_details": 3});
         let zero = json!({"a": 0, "b": 0, "total_tokens": 0});
         for usage in [json!(null), json!(1), json!("x"), json!({}), odd, zero] {

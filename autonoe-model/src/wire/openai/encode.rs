@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_no_json_is_written_as_it_was() {
+    fn invalid_json_arguments_are_sent_unchanged() {
         assert_eq!(write_arguments(&json!(r#"{"path": "#)), r#"{"path": "#);
         assert_eq!(write_arguments(&json!({"path": "a"})), r#"{"path":"a"}"#);
     }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_always_says_which_properties_it_has() {
+    fn object_schemas_always_have_properties() {
         let nothing = json!({"type": "object", "properties": {}});
         let something = json!({"type": "object", "properties": {"a": {"type": "string"}}});
 

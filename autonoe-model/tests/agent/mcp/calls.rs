@@ -15,7 +15,7 @@ use autonoe_testkit::VirtualClock;
 use serde_json::json;
 
 use super::{Place, client, session, within};
-use crate::agent::fixture::{ScriptedModel, calls, echo, says, turn_of};
+use crate::agent::fixture::{ScriptedModel, calls, echo, text_reply, turn_of};
 
 #[tokio::test]
 async fn tools_of_servers_are_offered_and_called_by_the_names_that_the_gate_knows() {
@@ -116,7 +116,7 @@ async fn pictures_and_pages_are_handed_on_and_failures_are_failures() {
 }
 
 #[tokio::test]
-async fn progress_is_told_and_a_call_has_a_limit_of_time_that_the_server_hears_of() {
+async fn progress_is_reported_and_timed_out_call_is_cancelled() {
     let place = Place::new();
     let mut spec = place.spec(&[("web", "good")]);
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -142,7 +142,7 @@ async fn progress_is_told_and_a_call_has_a_limit_of_time_that_the_server_hears_o
     spec.tools = spec.tools.with_events(events.clone());
     spec.events = events;
     let slow = calls(&[("a", "mcp__web__slow", json!({}))]);
-    let model = ScriptedModel::new([slow, says("Done.")]);
+    let model = ScriptedModel::new([slow, text_reply("Done.")]);
     let mut client = client(&model, spec, |options| {
         options.mcp.call_time = Duration::from_secs(10);
     });

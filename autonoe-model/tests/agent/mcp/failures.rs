@@ -8,7 +8,7 @@ use autonoe_core::tool::{McpServer, ToolStatus};
 use serde_json::json;
 
 use super::{Place, client, session, within};
-use crate::agent::fixture::{ScriptedModel, agents, calls, says, turn_of};
+use crate::agent::fixture::{ScriptedModel, agents, calls, text_reply, turn_of};
 
 /// Starts a session whose servers fail, and returns the code and the message of its error.
 async fn failed(place: &Place, servers: &[(&str, &str)], limit: Duration) -> (String, String) {
@@ -39,7 +39,7 @@ async fn a_session_whose_server_ends_at_once_fails_with_what_it_wrote() {
 }
 
 #[tokio::test]
-async fn a_session_whose_server_says_nothing_fails_in_time_and_ends_the_others() {
+async fn silent_server_fails_session_and_stops_other_servers() {
     let place = Place::new();
     let servers = [("web", "mute"), ("family", "family")];
 
@@ -54,7 +54,7 @@ async fn a_session_whose_server_says_nothing_fails_in_time_and_ends_the_others()
 }
 
 #[tokio::test]
-async fn a_session_whose_server_says_nothing_but_garbage_fails_with_it() {
+async fn server_with_invalid_output_fails_with_that_output() {
     let place = Place::new();
 
     let (code, said) = failed(&place, &[("web", "garbage")], Duration::from_secs(5)).await;
@@ -80,7 +80,7 @@ async fn all_servers_that_fail_are_named() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_for_a_person_to_mend() {
+async fn missing_server_program_is_a_configuration_error() {
     let place = Place::new();
     for command in ["no-such-program-anywhere", "/no/such/program", "./here"] {
         let mut spec = place.spec(&[]);
@@ -129,7 +129,7 @@ async fn calls_of_a_server_that_has_ended_fail_and_say_how_it_did() {
     let place = Place::new();
     let die = calls(&[("a", "mcp__web__die", json!({}))]);
     let echo = calls(&[("b", "mcp__web__echo", json!({"text": "hello"}))]);
-    let model = ScriptedModel::new([die, echo, says("I give up.")]);
+    let model = ScriptedModel::new([die, echo, text_reply("I give up.")]);
     let mut client = client(&model, place.spec(&[("web", "good")]), |_| {});
 
     let turn = within(turn_of(client.as_mut(), "Begin.")).await;

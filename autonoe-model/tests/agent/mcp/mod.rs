@@ -19,7 +19,7 @@ use autonoe_core::{AgentClient, AgentClientFactory, RunId, SessionSpec};
 use autonoe_model::ModelAgentOptions;
 use serde_json::{Value, json};
 
-use crate::agent::fixture::{ScriptedModel, Turn, agents, calls, says, turn_of};
+use crate::agent::fixture::{ScriptedModel, Turn, agents, calls, text_reply, turn_of};
 
 /// Time limit of each wait.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -151,7 +151,7 @@ async fn session(
     made: &[(&str, &str, Value)],
     change: impl FnOnce(&mut ModelAgentOptions),
 ) -> (Turn, Arc<ScriptedModel>) {
-    let model = ScriptedModel::new([calls(made), says("Done.")]);
+    let model = ScriptedModel::new([calls(made), text_reply("Done.")]);
     let mut client = client(&model, spec, change);
     let turn = within(turn_of(client.as_mut(), "Begin.")).await;
     within(client.dispose()).await.expect("it ends");

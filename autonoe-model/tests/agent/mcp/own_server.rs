@@ -15,8 +15,8 @@ use super::{Place, session};
 #[tokio::test]
 async fn the_tools_of_our_own_server_are_called() {
     let repository = Arc::new(MemoryRepository::new());
-    let book = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
-    let tools = Toolbox::new(deliverable_tools(&book, &InstructionName::Sync));
+    let store = LedgerStore::new(repository, Arc::new(SystemClock), Epoch(1));
+    let tools = Toolbox::new(deliverable_tools(&store, &InstructionName::Sync));
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
@@ -49,7 +49,8 @@ async fn the_tools_of_our_own_server_are_called() {
     );
     assert!(responses[1].1.contains("DUPLICATE_ID"), "{responses:?}");
     assert_eq!(
-        book.read()
+        store
+            .read()
             .await
             .expect("it can be read")
             .map(|state| state.ledger.counts().total),

@@ -11,13 +11,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::{Place, client, eventually, within};
-use crate::agent::fixture::{Answer, ScriptedModel, calls, says, turn_of};
+use crate::agent::fixture::{Answer, ScriptedModel, calls, text_reply, turn_of};
 
 #[tokio::test]
 async fn servers_and_what_they_have_started_end_with_the_session() {
     for how in ["family", "stubborn", "good"] {
         let place = Place::new();
-        let model = ScriptedModel::new([says("Done."), says("Again.")]);
+        let model = ScriptedModel::new([text_reply("Done."), text_reply("Again.")]);
         let mut client = client(&model, place.spec(&[("web", how)]), |_| {});
         within(turn_of(client.as_mut(), "Begin.")).await;
         let living = if how == "family" { 2 } else { 1 };
@@ -36,7 +36,7 @@ async fn servers_and_what_they_have_started_end_with_the_session() {
 #[tokio::test]
 async fn servers_end_when_the_client_is_dropped() {
     let place = Place::new();
-    let model = ScriptedModel::new([says("Done.")]);
+    let model = ScriptedModel::new([text_reply("Done.")]);
     let mut client = client(&model, place.spec(&[("web", "family")]), |_| {});
     within(turn_of(client.as_mut(), "Begin.")).await;
     // A program has no environment for a moment during exec.
@@ -66,10 +66,10 @@ async fn servers_end_when_the_client_is_dropped_in_the_middle_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_server_hears_of_a_call_that_is_stopped() {
+async fn interrupted_call_is_cancelled_at_the_server() {
     let place = Place::new();
     let slow = calls(&[("a", "mcp__web__slow", json!({}))]);
-    let model = ScriptedModel::new([slow, says("Here I am.")]);
+    let model = ScriptedModel::new([slow, text_reply("Here I am.")]);
     let mut client = client(&model, place.spec(&[("web", "good")]), |_| {});
     let control = client.control();
 
@@ -215,19 +215,18 @@ async fn servers_end_when_the_host_is_killed() {
 }
 
 #[tokio::test]
-async fn what_a_server_of_a_killed_host_left_is_ended_by_the_next_session() {
+async fn next_session_ends_servers_of_a_killed_host() {
     if play_host().await {
         return;
     }
     let place = Place::new();
-    let test =
-        "agent::mcp::shutdown::what_a_server_of_a_killed_host_left_is_ended_by_the_next_session";
+    let test = "agent::mcp::shutdown::next_session_ends_servers_of_a_killed_host";
     let host = Host::start(test, &place, "family", 2).await;
     host.kill_supervisors();
     drop(host);
     eventually("the end of the server", || place.processes() == 1).await;
 
-    let model = ScriptedModel::new([says("Done.")]);
+    let model = ScriptedModel::new([text_reply("Done.")]);
     let mut client = client(&model, place.spec(&[("web", "good")]), |options| {
         options.mcp.temporary = place.path("");
     });

@@ -9,7 +9,7 @@ use autonoe_process::{Launch, LaunchError, Obstacle, OsSandbox, SandboxError};
 use crate::fixture::Fixture;
 
 /// Writes a fake bubblewrap.
-fn stand_in(trial: &Fixture, script: &str) -> PathBuf {
+fn fake_bubblewrap(trial: &Fixture, script: &str) -> PathBuf {
     let path = trial.path("bwrap");
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writable");
     fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("ours");
@@ -52,7 +52,7 @@ fn errors_of_bubblewrap_are_explained() {
         ),
         ("exit 9", Obstacle::Other),
     ] {
-        let sandbox = OsSandbox::new(stand_in(&trial, script));
+        let sandbox = OsSandbox::new(fake_bubblewrap(&trial, script));
 
         let error = sandbox.check().expect_err("it has failed");
 

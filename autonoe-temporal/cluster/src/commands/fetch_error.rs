@@ -9,7 +9,7 @@ use autonoe_core::event::Retry;
 use autonoe_temporal::JournalError;
 use tokio::time::Instant;
 
-/// How long an outage is tolerated.
+/// Time that an outage is tolerated.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Error of fetching news of a run.

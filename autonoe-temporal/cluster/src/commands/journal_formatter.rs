@@ -12,7 +12,7 @@ pub(super) struct JournalFormatter {
     progress: Progress,
 }
 
-/// How much of a journal was formatted.
+/// Formatted part of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Nothing,

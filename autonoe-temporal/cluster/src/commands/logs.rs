@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn that_only_the_end_is_not_told_is_said_once() {
+    async fn unavailable_run_end_is_noted_once() {
         let (back, noted) = followed(&UnreachableCluster::for_times(3).but_tells_status()).await;
         let (gone, noted_too) = followed(&UnreachableCluster::for_ever().but_tells_status()).await;
 

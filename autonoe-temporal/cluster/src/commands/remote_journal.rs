@@ -16,7 +16,7 @@ pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// Attempts to read the last lines of a journal.
 const TRIES: u32 = 3;
 
-/// How long a host waits for a new line.
+/// Time that a host waits for a new line.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The journal of a run, read page by page on the host that the run is on.

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_knows_are_not_shown_as_zero() {
+    fn unknown_numbers_are_not_shown_as_zero() {
         let mut view = view();
         view.phase = RunPhase::Running;
         view.progress = None;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn why_a_run_does_not_come_on_is_told_on_one_line() {
+    fn stalled_run_shows_reason_on_one_line() {
         let mut view = view();
         view.last_error = Some("no host has the project\nshop\u{1b}[2J".to_owned());
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_without_a_report_came_to_is_told_on_one_line() {
+    fn outcome_without_report_is_shown_on_one_line() {
         let mut view = view();
         view.phase = RunPhase::Ended;
         let broke = Failure::permanent("workflow_failed", "it broke\noff");

@@ -24,7 +24,7 @@ use super::watch::watch;
 use crate::args::{OutputFormat, ServerArgs, SubmitArgs};
 use crate::output::{Output, Reader};
 
-/// What `autonoe-cluster submit --output json` prints.
+/// Output of `autonoe-cluster submit --output json`.
 #[derive(Serialize)]
 struct Submitted<'a> {
     run: &'a RunId,

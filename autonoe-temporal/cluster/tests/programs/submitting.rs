@@ -34,7 +34,7 @@ async fn a_run_is_executed_in_the_project_of_its_name() {
 }
 
 #[tokio::test]
-async fn a_run_on_something_else_than_a_project_fails_and_says_why() {
+async fn run_on_invalid_project_fails_with_reason() {
     let cluster = Cluster::start().await;
     cluster.script(&[plans()]);
     let _worker = cluster.worker("here", &[]);

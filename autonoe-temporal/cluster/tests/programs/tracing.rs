@@ -1,6 +1,9 @@
 //! Spans of the sessions of a run, which continue the trace of the submitter.
 
-#[allow(dead_code, reason = "this test needs a receiver that accepts everything")]
+#[allow(
+    dead_code,
+    reason = "this test needs a receiver that accepts everything"
+)]
 #[path = "../../../../autonoe-cli/tests/runs/telemetry/receiver.rs"]
 mod receiver;
 

@@ -44,7 +44,7 @@ pub(super) struct SessionsMachine {
     looked: Option<Result<LedgerView, Failure>>,
     /// Whether to wait before the next attempt.
     rests: bool,
-    /// Why the run was cancelled, if it was.
+    /// Reason for the cancellation, if the run was cancelled.
     cancelled: Option<String>,
     is_long: bool,
     /// The end, once it is decided. Later events do not change it.

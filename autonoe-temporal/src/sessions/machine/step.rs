@@ -43,7 +43,7 @@ pub(in crate::sessions) enum SessionsStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sessions) struct TargetHost {
     pub(in crate::sessions) queue: String,
-    /// How long the host has to accept the request, before it counts as gone; forever if `None`.
+    /// Time that the host has to accept the request, before it counts as gone; unlimited if `None`.
     pub(in crate::sessions) timeout: Option<Duration>,
 }
 
@@ -69,7 +69,7 @@ pub(in crate::sessions) enum SessionsEvent {
     HistoryIsLong,
 }
 
-/// Why a host did not answer.
+/// Reason why a host did not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sessions) enum NoAnswer {
     /// The run was cancelled.

@@ -37,11 +37,11 @@ async fn steer(
 }
 
 pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
-    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     let control = client.control();
     {
         let mut stream = client.query(prompt());
@@ -65,11 +65,11 @@ pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
 }
 
 pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
-    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     let control = client.control();
     let steered = {
         let mut stream = client.query(prompt());
@@ -77,7 +77,7 @@ pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
         steer(&control, limit).await?
     };
     let _ = dispose(client, limit).await;
-    match (steered, stand.capabilities.steering.is_yes()) {
+    match (steered, fixture.capabilities.steering.is_yes()) {
         (Ok(()), true) | (Err(_), false) => Ok(()),
         (Ok(()), false) => Err(Flaw::Failed(
             "a backend without steering reports that the message was delivered".into(),
@@ -88,11 +88,11 @@ pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
 
 /// Uses the control after the end of the turn, and after the client is dropped.
 pub(super) async fn outlives_its_session(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
-    let mut stand = Fixture::new(subject, scenario).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, scenario).await?;
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     let control = client.control();
     {
         let mut stream = client.query(prompt());

@@ -39,7 +39,7 @@ pub trait AgentHarness: Send + Sync {
     }
 }
 
-/// What an agent does in a session, whatever its prompt is.
+/// Behaviour of an agent in a session, for any prompt.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Scenario {

@@ -13,7 +13,7 @@ use super::fixture::{
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
 use super::record::RecordEntry;
-use super::sessions::says;
+use super::sessions::text_scenario;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Reads the call from the stream, stops polling, and waits until the tool has run nevertheless.
@@ -21,11 +21,11 @@ pub(super) async fn progress_without_polling(
     subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Fixture::new(subject, scenario).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, scenario).await?;
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     {
         let mut stream = client.query(prompt());
         let is_call = |event: &StreamEvent| matches!(event, StreamEvent::ToolInvocation { .. });
@@ -53,12 +53,12 @@ pub(super) async fn progress_behind_a_slow_gate(
     subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Fixture::new(subject, scenario).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, scenario).await?;
+    let limit = fixture.limit;
     let answers = CancellationToken::new();
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::OpenAfter(answers.clone()))?;
+    } = fixture.session(GateMode::OpenAfter(answers.clone()))?;
     {
         let mut stream = client.query(prompt());
         {
@@ -80,9 +80,9 @@ pub(super) async fn progress_behind_a_slow_gate(
 }
 
 pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
-    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
-    let client = stand.session(GateMode::Open)?.client;
-    dispose(client, stand.limit).await
+    let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
+    let client = fixture.session(GateMode::Open)?.client;
+    dispose(client, fixture.limit).await
 }
 
 /// Sessions that were stopped in the middle: by dropping the client, by dropping the disposal, and
@@ -98,15 +98,15 @@ pub(super) struct StoppedSessions {
 
 /// Stops three sessions in the middle, each in another way, and looks for their processes.
 pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessions> {
-    let mut stand = Fixture::new(subject, &Scenario::Hangs).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, &Scenario::Hangs).await?;
+    let limit = fixture.limit;
     let mut stopped = StoppedSessions {
         starts: Ok(()),
         disposal: Err(Flaw::Untestable("its session did not start".into())),
         processes: Vec::new(),
     };
     for way in ["dropped client", "dropped disposal", "dropped stream"] {
-        let client = match hanging(&mut stand).await {
+        let client = match hanging(&mut fixture).await {
             Ok(client) => client,
             Err(flaw) => {
                 stopped.starts = Err(flaw);
@@ -129,11 +129,11 @@ pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessi
 }
 
 /// Returns the client of a session that hangs during its turn.
-async fn hanging(stand: &mut Fixture<'_>) -> Finding<Box<dyn AgentClient>> {
-    let limit = stand.limit;
+async fn hanging(fixture: &mut Fixture<'_>) -> Finding<Box<dyn AgentClient>> {
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     let mut stream = client.query(prompt());
     read_until(&mut stream, &record, limit, "a first sign", |_| true).await?;
     drop(stream);
@@ -145,11 +145,11 @@ pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
     let scenario = Scenario::UsesTools {
         calls: vec![probe_tool::waits()],
     };
-    let mut stand = Fixture::new(subject, &scenario).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, &scenario).await?;
+    let limit = fixture.limit;
     let Session {
         mut client, record, ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     {
         let mut stream = client.query(prompt());
         let reading = async {
@@ -172,20 +172,20 @@ pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
 
 /// Runs two sessions of one factory concurrently.
 pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
-    let mut stand = Fixture::new(subject, scenario).await?;
-    let limit = stand.limit;
+    let mut fixture = Fixture::new(subject, scenario).await?;
+    let limit = fixture.limit;
     let Session {
         client: mut one,
         record: first,
         key: one_key,
         ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     let Session {
         client: mut other,
         record: second,
         key: other_key,
         ..
-    } = stand.session(GateMode::Open)?;
+    } = fixture.session(GateMode::Open)?;
     {
         let (mut left, mut right) = (one.query(prompt()), other.query(prompt()));
         let any = |_: &StreamEvent| true;
@@ -235,7 +235,7 @@ pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> 
 
 pub(super) async fn probes_alike(harness: &dyn AgentHarness) -> Finding {
     let agents = harness
-        .agents(&says())
+        .agents(&text_scenario())
         .await
         .ok_or_else(|| Flaw::Untestable("the harness has no agents at all".into()))?;
     let limit = harness.time_limit();

@@ -57,15 +57,15 @@ pub(super) async fn play(
     gate: GateMode,
 ) -> Finding<Played> {
     let playing = AssertUnwindSafe(async {
-        let mut stand = Fixture::new(subject, scenario).await?;
-        let limit = stand.limit;
+        let mut fixture = Fixture::new(subject, scenario).await?;
+        let limit = fixture.limit;
         let Session {
             mut client,
             record,
             key,
             cwd,
             events,
-        } = stand.session(gate)?;
+        } = fixture.session(gate)?;
         let turn = AssertUnwindSafe(async {
             let mut stream = client.query(prompt());
             read(&mut stream, &record, limit).await

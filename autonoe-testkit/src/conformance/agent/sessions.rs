@@ -49,10 +49,10 @@ impl Sessions {
     pub(super) async fn play(subject: &Subject<'_>) -> Self {
         // A backend that cannot be probed has no capabilities; another check reports the failed
         // probe.
-        let first = says();
+        let first = text_scenario();
         let probing = AssertUnwindSafe(Fixture::new(subject, &first)).catch_unwind();
         let capabilities = match probing.await {
-            Ok(Ok(stand)) => stand.capabilities,
+            Ok(Ok(fixture)) => fixture.capabilities,
             _ => Capabilities::new("unknown"),
         };
         let can = &capabilities;
@@ -62,7 +62,7 @@ impl Sessions {
         };
         let stage = Stage { subject };
         Self {
-            says: stage.open(Ok(()), "says", &says()).await,
+            says: stage.open(Ok(()), "says", &text_scenario()).await,
             command: stage.open(Ok(()), "command", &runs(COMMAND)).await,
             background: stage
                 .open(Ok(()), "background", &runs(&left_in_background()))
@@ -150,7 +150,7 @@ impl Stage<'_> {
     }
 }
 
-pub(super) fn says() -> Scenario {
+pub(super) fn text_scenario() -> Scenario {
     Scenario::Says {
         text: TEXT.to_owned(),
     }

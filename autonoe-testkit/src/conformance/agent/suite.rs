@@ -10,7 +10,7 @@ use super::harness::AgentHarness;
 use super::played::Played;
 use super::session_checks::{missing, over, pairs};
 use super::sessions::{
-    COMMAND, Session, Sessions, TEXT, calls_gate, runs, says, takes_tools, two_calls, uses,
+    COMMAND, Session, Sessions, TEXT, calls_gate, runs, takes_tools, text_scenario, two_calls, uses,
 };
 use super::{calls, control, lifetimes, observer_events, probe_tool, sessions, turns, unclaimed};
 use crate::conformance::checks::{Checks, Finding, Flaw, panicked};
@@ -50,7 +50,7 @@ pub(super) fn turns(checks: &mut Checks, sessions: &Sessions) {
         checks,
         "what the agent says arrives",
         [&sessions.says],
-        |it| turns::says(it, TEXT),
+        |it| turns::has_text(it, TEXT),
     );
     let completed = sessions.completed();
     over(
@@ -343,7 +343,7 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     .await;
     let side_by_side = match takes_tools(&sessions.capabilities) {
         Ok(()) => uses(two_calls()),
-        Err(_) => says(),
+        Err(_) => text_scenario(),
     };
     run(
         checks,
@@ -373,7 +373,7 @@ pub(super) async fn control(checks: &mut Checks, subject: &Subject<'_>) {
         checks,
         subject,
         "a control can be used after its session",
-        control::outlives_its_session(subject, &says()),
+        control::outlives_its_session(subject, &text_scenario()),
     )
     .await;
 }

@@ -45,7 +45,7 @@ pub(super) fn completes(played: &Played) -> Finding {
     Ok(())
 }
 
-pub(super) fn says(played: &Played, expected: &str) -> Finding {
+pub(super) fn has_text(played: &Played, expected: &str) -> Finding {
     let text: String = played
         .items()
         .filter_map(|item| match item {

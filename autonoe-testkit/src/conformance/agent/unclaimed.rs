@@ -10,7 +10,7 @@ use futures::StreamExt;
 
 use super::fixture::Subject;
 use super::fixture::{Fixture, GateMode, Session, dispose, prompt};
-use super::sessions::says;
+use super::sessions::text_scenario;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// A session option that a backend must claim before it accepts it.
@@ -76,9 +76,9 @@ pub(super) fn fields(capabilities: &Capabilities) -> impl Iterator<Item = &'stat
 /// Creates a session with `field`, which must fail on creation or with its first event.
 pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding {
     let name = field.field.name();
-    let mut stand = Fixture::new(subject, &says()).await?;
-    let limit = stand.limit;
-    let Session { mut client, .. } = match stand.create(GateMode::Open, field.set) {
+    let mut fixture = Fixture::new(subject, &text_scenario()).await?;
+    let limit = fixture.limit;
+    let Session { mut client, .. } = match fixture.create(GateMode::Open, field.set) {
         Ok(session) => session,
         Err(error) => return is_refusal(field.field, &error),
     };

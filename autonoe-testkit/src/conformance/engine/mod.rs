@@ -47,8 +47,8 @@ pub async fn engine(make: impl AsyncFn(Arc<dyn JobRunner>) -> Arc<dyn Engine>) -
     let mut checks = Checks::new("engine");
     for (name, check) in CHECKS {
         let trying = async {
-            let stand = Fixture::new(&make).await;
-            within(LIMIT, "it", check(stand)).await?
+            let fixture = Fixture::new(&make).await;
+            within(LIMIT, "it", check(fixture)).await?
         };
         checks.run(name, trying).await;
     }

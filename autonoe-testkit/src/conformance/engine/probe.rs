@@ -51,7 +51,7 @@ pub(super) struct Probe {
 /// Observations of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunObservations {
-    /// How often the run was started.
+    /// Number of starts of the run.
     pub(super) starts: watch::Sender<usize>,
     /// Whether the run may end.
     released: watch::Sender<bool>,

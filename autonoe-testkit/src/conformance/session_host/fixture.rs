@@ -64,7 +64,7 @@ const HOSTS: usize = 4;
 
 /// A project and its hosts.
 pub(super) struct Fixture {
-    _ground: HostProject,
+    _host_project: HostProject,
     hosts: Vec<Arc<dyn SessionHost>>,
     asked: AtomicUsize,
     pub(super) events: EventFolder,
@@ -77,15 +77,15 @@ impl Fixture {
     pub(super) async fn new(
         make: &impl AsyncFn(&HostProject) -> Arc<dyn SessionHost>,
     ) -> Finding<Self> {
-        let ground = HostProject::new()
+        let host_project = HostProject::new()
             .map_err(|error| Flaw::Untestable(format!("cannot create a folder: {error}")))?;
         let mut hosts = Vec::new();
         for _ in 0..HOSTS {
-            hosts.push(make(&ground).await);
+            hosts.push(make(&host_project).await);
         }
         Ok(Self {
-            events: EventFolder::in_folder(ground.event_folder()),
-            _ground: ground,
+            events: EventFolder::in_folder(host_project.event_folder()),
+            _host_project: host_project,
             hosts,
             asked: AtomicUsize::new(0),
         })

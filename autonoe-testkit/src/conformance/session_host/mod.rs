@@ -25,8 +25,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Checks a [`SessionHost`] against its contract.
 ///
-/// Each call of `make` returns a separate host that works in the project of the given ground, with
-/// [`HostedAgents`] as its agents. Several hosts share one ground, as several processes would.
+/// Each call of `make` returns a separate host that works in the project of the given host_project, with
+/// [`HostedAgents`] as its agents. Several hosts share one host_project, as several processes would.
 /// Guarantees after a crash of the host's machine are not checked.
 ///
 /// ```
@@ -38,9 +38,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// let report = conformance::session_host(async |ground| {
-///     let project = Project::find(ground.project(), None).expect("it is there");
-///     let host = ProjectSessionHost::new(project, ground.agents());
+/// let report = conformance::session_host(async |host_project| {
+///     let project = Project::find(host_project.project(), None).expect("it is there");
+///     let host = ProjectSessionHost::new(project, host_project.agents());
 ///     Arc::new(host.clock(Arc::new(VirtualClock::new()))) as Arc<_>
 /// });
 ///
@@ -51,8 +51,8 @@ pub async fn session_host(make: impl AsyncFn(&HostProject) -> Arc<dyn SessionHos
     let mut checks = Checks::new("session host");
     for (name, check) in CHECKS {
         let trying = async {
-            let stand = Fixture::new(&make).await?;
-            within(LIMIT, "it", check(stand)).await?
+            let fixture = Fixture::new(&make).await?;
+            within(LIMIT, "it", check(fixture)).await?
         };
         checks.run(name, trying).await;
     }

@@ -9,35 +9,38 @@ use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
 use crate::conformance::checks::{Checks, Finding, Flaw, within};
 
-pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
+pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
         .run(
             "it is reachable from this machine only",
-            on_this_machine(stand),
+            on_this_machine(fixture),
         )
         .await;
     checks
         .run(
             "no client gets access without the secret",
-            without_secret(stand),
+            without_secret(fixture),
         )
         .await;
     checks
-        .run("the secret of one session opens no other", mixed_up(stand))
+        .run(
+            "the secret of one session opens no other",
+            mixed_up(fixture),
+        )
         .await;
     checks
-        .run("each session has its own tools", own_tools(stand))
+        .run("each session has its own tools", own_tools(fixture))
         .await;
     checks
         .run(
             "a session that is served twice has two secrets",
-            two_secrets(stand),
+            two_secrets(fixture),
         )
         .await;
 }
 
-async fn on_this_machine(stand: &Fixture) -> Finding {
-    let served = stand.serve(1, toolbox("one").0).await?;
+async fn on_this_machine(fixture: &Fixture) -> Finding {
+    let served = fixture.serve(1, toolbox("one").0).await?;
     let McpServer::Remote { url, .. } = &served.server else {
         return Err(Flaw::Untestable("it is configured as a command".into()));
     };
@@ -49,33 +52,33 @@ async fn on_this_machine(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn without_secret(stand: &Fixture) -> Finding {
+async fn without_secret(fixture: &Fixture) -> Finding {
     let (tools, watch) = toolbox("one");
-    let served = stand.serve(1, tools).await?;
+    let served = fixture.serve(1, tools).await?;
     let wrong = wrong_secrets(&served.server);
     ensure!(!wrong.is_empty(), "its configuration contains no secret");
     for (how, server) in wrong {
         ensure!(
-            !gets_in(stand, &server).await?,
+            !gets_in(fixture, &server).await?,
             "a client gets access with {how}"
         );
     }
     ensure!(watch.called() == 0, "a tool was called");
     // The right secret still works.
-    stand.reach(&served).await.map(|_| ())
+    fixture.reach(&served).await.map(|_| ())
 }
 
-async fn mixed_up(stand: &Fixture) -> Finding {
+async fn mixed_up(fixture: &Fixture) -> Finding {
     let (one, one_watch) = toolbox("one");
     let (two, two_watch) = toolbox("two");
-    let (one, two) = (stand.serve(1, one).await?, stand.serve(2, two).await?);
+    let (one, two) = (fixture.serve(1, one).await?, fixture.serve(2, two).await?);
     let mixed = with_secrets_of(&one.server, &two.server);
     let Some(mixed) = mixed else {
         return Err(Flaw::Untestable("its secrets are in its addresses".into()));
     };
     // Some servers identify a session by its secret alone. Then the session of the secret is
     // served.
-    if let Ok(client) = within(LIMIT, "connecting", stand.harness.connect(&mixed)).await? {
+    if let Ok(client) = within(LIMIT, "connecting", fixture.harness.connect(&mixed)).await? {
         let answer = client.call("echo", json!({"text": "x"})).await;
         ensure!(
             !matches!(&answer, Ok(CallAnswer::Done(text)) if text.starts_with("one")),
@@ -93,13 +96,13 @@ async fn mixed_up(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn own_tools(stand: &Fixture) -> Finding {
+async fn own_tools(fixture: &Fixture) -> Finding {
     let mut clients = Vec::new();
     let mut all = Vec::new();
     for number in 1..=8 {
         let (tools, watch) = toolbox(&format!("mark {number}"));
-        let served = stand.serve(number, tools).await?;
-        clients.push(stand.reach(&served).await?);
+        let served = fixture.serve(number, tools).await?;
+        clients.push(fixture.reach(&served).await?);
         all.push((served, watch));
     }
     for (client, number) in clients.iter().zip(1..) {
@@ -120,9 +123,9 @@ async fn own_tools(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn two_secrets(stand: &Fixture) -> Finding {
-    let first = stand.serve(1, toolbox("one").0).await?;
-    let second = stand.serve(1, toolbox("one").0).await?;
+async fn two_secrets(fixture: &Fixture) -> Finding {
+    let first = fixture.serve(1, toolbox("one").0).await?;
+    let second = fixture.serve(1, toolbox("one").0).await?;
     let are_told_apart = match secrets(&first.server) {
         known if known.is_empty() => first.server != second.server,
         known => known != secrets(&second.server),
@@ -132,8 +135,8 @@ async fn two_secrets(stand: &Fixture) -> Finding {
 }
 
 /// Returns whether a client with the wrong secret gets access.
-async fn gets_in(stand: &Fixture, server: &McpServer) -> Finding<bool> {
-    let connected = within(LIMIT, "connecting", stand.harness.connect(server)).await?;
+async fn gets_in(fixture: &Fixture, server: &McpServer) -> Finding<bool> {
+    let connected = within(LIMIT, "connecting", fixture.harness.connect(server)).await?;
     let Ok(client) = connected else {
         return Ok(false);
     };

@@ -9,48 +9,51 @@ use super::tools::{Watch, toolbox};
 use super::{CallAnswer, Fixture, LIMIT, ToolsClient, call, key};
 use crate::conformance::checks::{Checks, Finding, Flaw, within};
 
-pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
+pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
         .run(
             "every tool is listed with its name and schema",
-            listed(stand),
+            listed(fixture),
         )
         .await;
     checks
-        .run("a call is answered by its tool", answered(stand))
+        .run("a call is answered by its tool", answered(fixture))
         .await;
     checks
-        .run("arguments that do not fit reach no tool", unfitting(stand))
+        .run(
+            "arguments that do not fit reach no tool",
+            unfitting(fixture),
+        )
         .await;
     checks
-        .run("the reason of a failed tool is reported", failed(stand))
+        .run("the reason of a failed tool is reported", failed(fixture))
         .await;
     checks
-        .run("an unknown tool is not called", unknown(stand))
+        .run("an unknown tool is not called", unknown(fixture))
         .await;
     checks
-        .run("a tool knows its session", knows_session(stand))
+        .run("a tool knows its session", knows_session(fixture))
         .await;
     checks
-        .run("calls are carried out side by side", together(stand))
+        .run("calls are carried out side by side", together(fixture))
         .await;
 }
 
 /// Runs a check with one client of one toolbox.
 async fn with_client(
-    stand: &Fixture,
+    fixture: &Fixture,
     check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> Finding,
 ) -> Finding {
     let (tools, watch) = toolbox("one");
-    let served = stand.serve(1, tools).await?;
-    let client = stand.reach(&served).await?;
+    let served = fixture.serve(1, tools).await?;
+    let client = fixture.reach(&served).await?;
     let found = check(client, watch).await;
     drop(served);
     found
 }
 
-async fn listed(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, _| {
+async fn listed(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, _| {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         let listed =
             listed.map_err(|why| Flaw::Failed(format!("the tools are not listed: {why}")))?;
@@ -77,8 +80,8 @@ async fn listed(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn answered(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, watch| {
+async fn answered(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, watch| {
         let answer = call(&client, "echo", json!({"text": "hällo\n", "times": 2})).await?;
         ensure!(
             answer == CallAnswer::Done("one: hällo\n 2".into()),
@@ -96,8 +99,8 @@ async fn answered(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn unfitting(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, watch| {
+async fn unfitting(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, watch| {
         for input in [
             json!({}),
             json!({"text": 7, "times": []}),
@@ -116,8 +119,8 @@ async fn unfitting(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn failed(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, _| {
+async fn failed(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, _| {
         let answer = call(&client, "fail", json!({})).await?;
         let reports_error = matches!(&answer, CallAnswer::Refused(why)
             if why.contains("OUT_OF_PAPER") && why.contains("there is no paper left"));
@@ -130,8 +133,8 @@ async fn failed(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn unknown(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, watch| {
+async fn unknown(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, watch| {
         for name in ["", "ech", "ECHO", "../echo"] {
             let answer = call(&client, name, json!({"text": "x"})).await?;
             ensure!(
@@ -145,8 +148,8 @@ async fn unknown(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn knows_session(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, _| {
+async fn knows_session(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, _| {
         let answer = call(&client, "session", json!({})).await?;
         ensure!(
             answer == CallAnswer::Done(key(1).to_string()),
@@ -157,8 +160,8 @@ async fn knows_session(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn together(stand: &Fixture) -> Finding {
-    with_client(stand, async |client, _| {
+async fn together(fixture: &Fixture) -> Finding {
+    with_client(fixture, async |client, _| {
         let calls = (0..2).map(|_| call(&client, "meet", json!({})));
         for answer in join_all(calls).await {
             let answer = answer?;

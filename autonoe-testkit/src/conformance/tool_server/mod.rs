@@ -37,10 +37,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// ```
 pub async fn tool_server(harness: Arc<dyn ToolServerHarness>) -> Conformance {
     let mut checks = Checks::new("tool server");
-    let stand = Fixture { harness };
-    answers::check(&stand, &mut checks).await;
-    access::check(&stand, &mut checks).await;
-    shutdown::check(&stand, &mut checks).await;
+    let fixture = Fixture { harness };
+    answers::check(&fixture, &mut checks).await;
+    access::check(&fixture, &mut checks).await;
+    shutdown::check(&fixture, &mut checks).await;
     checks.finish()
 }
 

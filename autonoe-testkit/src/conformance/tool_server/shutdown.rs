@@ -6,25 +6,25 @@ use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
 use crate::conformance::checks::{Checks, Finding, within};
 
-pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
+pub(super) async fn check(fixture: &Fixture, checks: &mut Checks) {
     checks
-        .run("it ends with the tools that it served", is_stopped(stand))
+        .run("it ends with the tools that it served", is_stopped(fixture))
         .await;
     checks
-        .run("a running call is cancelled at the end", cancelled(stand))
+        .run("a running call is cancelled at the end", cancelled(fixture))
         .await;
     checks
         .run(
             "the end of one session does not affect others",
-            others(stand),
+            others(fixture),
         )
         .await;
 }
 
-async fn is_stopped(stand: &Fixture) -> Finding {
+async fn is_stopped(fixture: &Fixture) -> Finding {
     let (tools, watch) = toolbox("one");
-    let served = stand.serve(1, tools).await?;
-    let (address, client) = (served.server.clone(), stand.reach(&served).await?);
+    let served = fixture.serve(1, tools).await?;
+    let (address, client) = (served.server.clone(), fixture.reach(&served).await?);
     call(&client, "echo", json!({"text": "x"})).await?;
 
     drop(served);
@@ -39,7 +39,7 @@ async fn is_stopped(stand: &Fixture) -> Finding {
         !matches!(after, Ok(CallAnswer::Done(_))),
         "a call after the end was answered by {after:?}"
     );
-    let again = within(LIMIT, "connecting", stand.harness.connect(&address)).await?;
+    let again = within(LIMIT, "connecting", fixture.harness.connect(&address)).await?;
     if let Ok(client) = again {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         ensure!(listed.is_err(), "its tools are still listed: {listed:?}");
@@ -48,10 +48,10 @@ async fn is_stopped(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn cancelled(stand: &Fixture) -> Finding {
+async fn cancelled(fixture: &Fixture) -> Finding {
     let (tools, watch) = toolbox("one");
-    let served = stand.serve(1, tools).await?;
-    let client = stand.reach(&served).await?;
+    let served = fixture.serve(1, tools).await?;
+    let client = fixture.reach(&served).await?;
     let waiting = client.clone();
     let waiting = tokio::spawn(async move { waiting.call("wait", json!({})).await });
     within(LIMIT, "the begin of a call", watch.waiting.notified()).await?;
@@ -67,10 +67,10 @@ async fn cancelled(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn others(stand: &Fixture) -> Finding {
-    let one = stand.serve(1, toolbox("one").0).await?;
-    let two = stand.serve(2, toolbox("two").0).await?;
-    let client = stand.reach(&two).await?;
+async fn others(fixture: &Fixture) -> Finding {
+    let one = fixture.serve(1, toolbox("one").0).await?;
+    let two = fixture.serve(2, toolbox("two").0).await?;
+    let client = fixture.reach(&two).await?;
 
     drop(one);
 
@@ -79,6 +79,6 @@ async fn others(stand: &Fixture) -> Finding {
         answer == CallAnswer::Done("two: x 1".into()),
         "after the end of another session the answer is {answer:?}"
     );
-    let again = stand.reach(&two).await?;
+    let again = fixture.reach(&two).await?;
     call(&again, "echo", json!({"text": "x"})).await.map(|_| ())
 }

@@ -12,7 +12,7 @@ use tokio::sync::{Barrier, Notify};
 /// Observations of the calls of one toolbox.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// How often any of the tools was called.
+    /// Number of calls of all tools.
     called: AtomicUsize,
     /// Signals that a waiting call has started.
     pub(super) waiting: Notify,

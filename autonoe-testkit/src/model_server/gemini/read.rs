@@ -31,7 +31,7 @@ pub(super) fn prompt(body: &[u8], model: &str, answered: Answered) -> Result<Pro
         system: texts(&request["systemInstruction"]["parts"]),
         tools: items(&request["tools"]).flat_map(tools).collect(),
         messages: contents.iter().map(message).collect(),
-        thinking: (!thinking.is_null()).then(|| how_long(thinking)),
+        thinking: (!thinking.is_null()).then(|| parse_thinking_budget(thinking)),
         effort: some_text(&thinking["thinkingLevel"]),
         raw,
     })
@@ -117,7 +117,7 @@ fn tool_result(raw: &Value) -> ToolResult {
     }
 }
 
-fn how_long(raw: &Value) -> Thinking {
+fn parse_thinking_budget(raw: &Value) -> Thinking {
     match raw["thinkingBudget"].as_i64() {
         Some(-1) => Thinking::Adaptive,
         Some(0) => Thinking::Disabled,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_with_all_that_the_model_is_told() {
+    fn parses_parts_of_a_request() {
         let body = json!({
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "generationConfig": {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_says_how_long_the_model_is_to_think() {
+    fn thinking_budget_is_parsed() {
         for (config, thinking) in [
             (json!({"thinkingBudget": -1}), Thinking::Adaptive),
             (json!({"thinkingBudget": 0}), Thinking::Disabled),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_request_is_refused_with_the_reason() {
+    fn invalid_request_is_refused_with_the_reason() {
         for (body, reason) in [
             ("{", "the body of the request is not JSON: "),
             ("{}", "the request has no contents"),

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// The heading of the section.
 const HEADING: &str = "\n## Embed it\n";
 
-/// Where the README expects the checkout, seen from the new crate.
+/// Path at which the README expects the checkout, seen from the new crate.
 const CHECKOUT: &str = "../autonoe/";
 
 /// The commands, the program and the output of the section.

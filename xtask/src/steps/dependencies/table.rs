@@ -4,7 +4,7 @@ use crate::metadata::Package;
 
 use Allowed::{Anything, Only};
 
-/// What a crate may use of ours, outside its tests.
+/// Our crates that a crate may use, outside its tests.
 #[derive(Clone, Copy, Debug)]
 enum Allowed {
     Only(&'static [&'static str]),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_allows_is_no_violation() {
+    fn allowed_dependencies_are_no_violation() {
         let ours = [
             package("autonoe-security", &["serde"]),
             package("autonoe-core", &["autonoe-security", "tokio"]),

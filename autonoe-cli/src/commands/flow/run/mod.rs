@@ -35,36 +35,22 @@ use crate::commands::run_ui::RunUi;
 use crate::error::{CliError, error_chain};
 
 /// Runs a flow until it is complete, or resumes an interrupted one.
-pub(super) fn run(args: &FlowRunArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
-    let flow = load_valid(args, &project, surroundings)?;
+pub(super) fn run(args: &FlowRunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
+    let flow = load_valid(args, &project, env)?;
     check_location(flow.definition(), &project)?;
     let values = parse_values(flow.definition().agent(), &args.parameters)?;
     if args.dry_run {
-        return dry_run(args, &project, &flow, &values, surroundings);
+        return dry_run(args, &project, &flow, &values, env);
     }
     // Checked before the journal is read, because a run in progress is not an interrupted one.
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let alerts = run_alerts(
-        &args.notify,
-        AlertSource::Flow,
-        &project,
-        &models,
-        surroundings,
-    )?;
-    reporting_errors(alerts.as_ref(), surroundings, || {
-        run_flow(
-            args,
-            project,
-            flow,
-            values,
-            &models,
-            alerts.clone(),
-            surroundings,
-        )
+    let alerts = run_alerts(&args.notify, AlertSource::Flow, &project, &models, env)?;
+    reporting_errors(alerts.as_ref(), env, || {
+        run_flow(args, project, flow, values, &models, alerts.clone(), env)
     })
 }
 
@@ -75,37 +61,37 @@ fn run_flow(
     values: ParameterValues,
     models: &ModelsFile,
     alerts: Option<Arc<RunAlerts>>,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let agent = args.agent();
-    let switch = sandbox_switch(agent.no_sandbox, surroundings);
+    let switch = sandbox_switch(agent.no_sandbox, env);
     let registry = flow.definition().registry();
-    let notifiers = flow_notifiers(registry, &project, models, surroundings)?;
-    let missing_keys = missing_keys(registry, surroundings);
+    let notifiers = flow_notifiers(registry, &project, models, env)?;
+    let missing_keys = missing_keys(registry, env);
     // The rest of the command does not need the signing keys of webhooks.
-    let surroundings = &surroundings.with_env(without_keys(surroundings));
-    let commands = flow_commands(flow.definition(), &project, models, switch, surroundings)?;
+    let env = &env.with_env(without_keys(env));
+    let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
-    let wanted = agent.requirements(surroundings);
-    let built = backend.build(&project, Mode::Run, wanted, models, surroundings)?;
-    let mut stage = RunUi::open(&agent, &args.output, &project, models, surroundings);
-    stage.connect(&project);
-    stage.notify(alerts.clone());
-    stage.print_warnings(args.destructive(), &built.warnings);
+    let wanted = agent.requirements(env);
+    let built = backend.build(&project, Mode::Run, wanted, models, env)?;
+    let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
+    run_ui.connect(&project);
+    run_ui.notify(alerts.clone());
+    run_ui.print_warnings(args.destructive(), &built.warnings);
     for finding in flow.warnings() {
-        stage.warn(&finding.to_string());
+        run_ui.warn(&finding.to_string());
     }
     let interrupted = InterruptedRun::find(&project);
     let name = flow.definition().agent().name.as_str();
     let resumed = interrupted.as_ref().filter(|_| !args.anew);
     let resumed = resumed.and_then(|interrupted| interrupted.flow(name));
     match (&interrupted, resumed) {
-        (_, Some(recorded)) => stage.warn(&format!(
+        (_, Some(recorded)) => run_ui.warn(&format!(
             "resuming the interrupted run {} of the flow {name}; limits that you do not pass keep \
              their original values",
             recorded.run
         )),
-        (Some(left), None) => stage.warn(&format!(
+        (Some(left), None) => run_ui.warn(&format!(
             "{}; starting a new run of {name}",
             left.left_warning()
         )),
@@ -125,13 +111,8 @@ fn run_flow(
         .destructive(args.destructive())
         .commands(Arc::new(commands))
         .notifiers(notifiers)
-        .observer(stage.flow_lines())
-        .configure(stage.configuration(
-            &agent,
-            built.outer_sandbox,
-            built.missing_server,
-            surroundings,
-        ));
+        .observer(run_ui.flow_lines())
+        .configure(run_ui.configuration(&agent, built.outer_sandbox, built.missing_server, env));
     if let Some(limits) = limits {
         run = run.limits(limits);
     }
@@ -139,16 +120,16 @@ fn run_flow(
         run = run.observer(alerts);
     }
 
-    let result = stage.run_interruptible(&control, run.run(&control))?;
+    let result = run_ui.run_interruptible(&control, run.run(&control))?;
     let result = result.map_err(|error| start_error(error, &missing_keys))?;
     let printed = if args.json {
-        surroundings.print_json(&FlowOutcome::new(&result))
+        env.print_json(&FlowOutcome::new(&result))
     } else {
-        stage.print_result(&format_outcome(&result), surroundings)
+        run_ui.print_result(&format_outcome(&result), env)
     };
     printed
         .map_err(|error| error.with_hint("the flow is recorded: run `autonoe log` to see it"))?;
-    stage.print_denials(&journal, &result.run, surroundings);
+    run_ui.print_denials(&journal, &result.run, env);
     Ok(flow_exit_code(&result).into())
 }
 
@@ -179,13 +160,13 @@ fn start_error(error: FlowRunError, missing_keys: &[String]) -> CliError {
 fn load_valid(
     args: &FlowRunArgs,
     project: &Project,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ValidatedFlow, CliError> {
-    let folder = find(&args.flow, project, surroundings)?;
+    let folder = find(&args.flow, project, env)?;
     let (examined, definition) = load_and_validate(&folder);
     let valid = definition.and_then(|definition| definition.validated().ok());
     valid.ok_or_else(|| {
-        let findings = examined.format(&surroundings.working_dir);
+        let findings = examined.format(&env.working_dir);
         CliError::failure(format!("the flow cannot be run\n{}", findings.trim_end()))
     })
 }
@@ -196,21 +177,21 @@ fn dry_run(
     project: &Project,
     flow: &ValidatedFlow,
     values: &ParameterValues,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let config = AgentConfig::load(project.config_path())?;
-    let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
+    let switch = sandbox_switch(args.agent().no_sandbox, env);
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
     let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
-    backend.check(args.agent().requirements(surroundings))?;
+    backend.check(args.agent().requirements(env))?;
     for line in backend.warnings.iter().chain(config.warnings()) {
-        surroundings.print_note(&format!("warning: {}", sanitize_line(line)));
+        env.print_note(&format!("warning: {}", sanitize_line(line)));
     }
     let plan = FlowPlan::new(args, project, flow, values, &config, &backend)?;
     if args.json || args.output.output == OutputFormat::Json {
-        surroundings.print_json(&plan)?;
+        env.print_json(&plan)?;
     } else {
-        surroundings.print(&plan.format())?;
+        env.print(&plan.format())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::error::error_chain;
 
-/// What `autonoe flow run --json` prints at the end.
+/// Final output of `autonoe flow run --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct FlowOutcome<'a> {
@@ -25,9 +25,9 @@ pub(in crate::commands) struct FlowOutcome<'a> {
     flow: &'a str,
     /// Whether it is complete.
     complete: bool,
-    /// Why it is complete; `null` if it is not.
+    /// Reason for the completion; `null` if it is not complete.
     reason: Option<&'a str>,
-    /// Why it failed or stopped; `null` if it is complete.
+    /// Reason for a failure or a stop; `null` if it is complete.
     failure: Option<Failure<'a>>,
     /// Whether it stopped and the same command resumes it.
     resumable: bool,
@@ -73,7 +73,7 @@ struct Iteration<'a> {
     visit: u32,
     /// Number of retries in this visit.
     retry: u32,
-    /// Why the agent failed; `null` if it completed.
+    /// Reason for the agent's failure; `null` if it completed.
     failure: Option<Failure<'a>>,
 }
 
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stopped_flow_is_said_to_resume_and_a_spent_budget_needs_a_higher_limit() {
+    fn only_stopped_flow_gets_a_resume_hint() {
         for kind in FlowErrorKind::ALL {
             let failure = FlowFailure::new(*kind, "why");
             let hint = match kind.code() {

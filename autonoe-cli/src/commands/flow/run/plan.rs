@@ -18,7 +18,7 @@ use crate::columns::columns;
 use crate::commands::dry_run::{Setting, flow_settings};
 use crate::error::{CliError, error_chain};
 
-/// What `autonoe flow run --dry-run --json` prints.
+/// Output of `autonoe flow run --dry-run --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FlowPlan {
@@ -32,13 +32,13 @@ pub(crate) struct FlowPlan {
     held: Option<String>,
     /// The interrupted run that would be resumed.
     resumes: Option<String>,
-    /// Why an interrupted run of this flow cannot be resumed. Nothing would be started.
+    /// Reason why an interrupted run of this flow cannot be resumed. Nothing would be started.
     refused: Option<String>,
     /// The parameters.
     parameters: Vec<ParameterSetting>,
     /// The first step: where an interrupted run would be resumed, or the entry.
     first: FirstStep,
-    /// When the flow is complete, as a stable name.
+    /// Completion condition of the flow, as a stable name.
     completion: &'static str,
     /// The tools that the agent may use.
     allowed_tools: Vec<String>,
@@ -58,7 +58,7 @@ struct FirstStep {
     name: Option<String>,
     /// The file of its prompt, relative to the folder of the flow.
     prompt: Option<String>,
-    /// How many lines the prompt has.
+    /// Number of lines of the prompt.
     lines: usize,
 }
 

@@ -38,7 +38,7 @@ impl Backends {
         args: &HarnessRunArgs,
         roadmap: &Roadmap,
         project: &Project,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> Result<Self, CliError> {
         let mut backends = Self {
             known: BTreeMap::new(),
@@ -54,7 +54,7 @@ impl Backends {
                 )));
             }
             let name = backends.unused_name(backend.name());
-            backends.add(&name, backend, surroundings);
+            backends.add(&name, backend, env);
             backends.named.push(name);
         }
         match backends.named.first() {
@@ -72,7 +72,7 @@ impl Backends {
         }
         for backend in &args.escalate_to {
             if !backends.known.contains_key(backend.name()) {
-                backends.add(backend.name(), backend, surroundings);
+                backends.add(backend.name(), backend, env);
             }
         }
         for planned in roadmap.tasks.iter().filter(|planned| !planned.is_done) {
@@ -87,15 +87,15 @@ impl Backends {
                     CliError::failure(format!("{message}: {error}"))
                         .with_hint(format!("define it with --backend {cli}=BACKEND"))
                 })?;
-                backends.add(cli, &backend, surroundings);
+                backends.add(cli, &backend, env);
             }
         }
         Ok(backends)
     }
 
-    fn add(&mut self, name: &str, backend: &FleetBackend, surroundings: &CliEnv) {
+    fn add(&mut self, name: &str, backend: &FleetBackend, env: &CliEnv) {
         let word = BackendSetting {
-            backend: Some(backend.choice.to_arg(&surroundings.working_dir)),
+            backend: Some(backend.choice.to_arg(&env.working_dir)),
             model: backend.model.clone(),
         };
         let chosen = ChosenBackend::from_flag(&backend.choice);
@@ -150,7 +150,7 @@ impl Backends {
         order: &RunSpec,
         settings: &WorkSettings,
         models: &ModelsFile,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> BTreeMap<OsString, OsString> {
         let named = names_in(&order.input["work"]["work"]);
         let is_needed = |name: &String| *name == self.usual || named.contains(name.as_str());
@@ -158,10 +158,10 @@ impl Backends {
         let mut environment = BTreeMap::new();
         let mut settings = settings.clone();
         for (name, known) in needed {
-            environment.extend(known.chosen.environment(models, surroundings));
+            environment.extend(known.chosen.environment(models, env));
             settings.backends.insert(name.clone(), known.word.clone());
         }
-        for (name, value) in telemetry_keys(models, surroundings) {
+        for (name, value) in telemetry_keys(models, env) {
             // A backend that uses the same key keeps it, so the key is not listed.
             if let Entry::Vacant(vacant) = environment.entry(name) {
                 let name = vacant.key().to_string_lossy().into_owned();
@@ -216,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn surroundings() -> CliEnv {
+    fn env() -> CliEnv {
         let names = [
             "PATH",
             "ANTHROPIC_API_KEY",
@@ -244,7 +244,7 @@ mod tests {
         for word in words {
             let backend: FleetBackend = word.parse().expect("a backend");
             let name = backends.unused_name(backend.name());
-            backends.add(&name, &backend, &surroundings());
+            backends.add(&name, &backend, &env());
             backends.named.push(name);
         }
         backends.usual.clone_from(&backends.named[0]);
@@ -272,8 +272,7 @@ mod tests {
     fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let models = ModelsFile::default();
-        let given =
-            backends.member_environment(&order, &settings(backends), &models, &surroundings());
+        let given = backends.member_environment(&order, &settings(backends), &models, &env());
         let settings = settings_in(&given);
         let names = given.into_keys();
         let names = names.map(|name| name.to_string_lossy().into_owned());
@@ -314,9 +313,9 @@ mod tests {
         let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
         let mut models = ModelsFile::default();
         models.telemetry = serde_json::from_value(telemetry).expect("a section");
-        let mut surroundings = surroundings();
+        let mut env = env();
         for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
-            surroundings.env.environment.insert(name.into(), "x".into());
+            env.env.environment.insert(name.into(), "x".into());
         }
         let order = RunSpec::new(RunId::new("f.a"), "work", json!({}));
         for (backend, expected) in [
@@ -327,7 +326,7 @@ mod tests {
             let backends = backends(&[backend]);
             let settings = settings(&backends);
 
-            let given = backends.member_environment(&order, &settings, &models, &surroundings);
+            let given = backends.member_environment(&order, &settings, &models, &env);
 
             for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
                 assert!(given.contains_key(OsStr::new(name)), "{backend}: {name}");

@@ -39,16 +39,16 @@ impl FleetDisplay {
         home: &FleetHome,
         fleet: &str,
         spans: Option<SpanExportLayer>,
-        surroundings: &CliEnv,
+        env: &CliEnv,
     ) -> Self {
         let is_wanted = !(args.quiet || args.json || args.no_view);
-        let has_view = args.view || (is_wanted && surroundings.is_interactive);
+        let has_view = args.view || (is_wanted && env.is_interactive);
         let detail = if args.quiet {
             Detail::Quiet
         } else {
             Detail::Normal
         };
-        let screen = Screen::new(surroundings, false);
+        let screen = Screen::new(env, false);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         if has_view {
             start_span_export(spans);

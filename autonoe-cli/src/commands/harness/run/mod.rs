@@ -52,17 +52,17 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Runs a fleet on the tasks of a roadmap, or resumes an interrupted one.
-pub(super) fn run(args: &HarnessRunArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let project = args.project.find(surroundings)?;
-    let roadmap = order::read(&args.roadmap, surroundings)?;
+pub(super) fn run(args: &HarnessRunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let project = args.project.find(env)?;
+    let roadmap = order::read(&args.roadmap, env)?;
     let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
-    warnings.extend(programs::check(&args.roadmap, &roadmap, surroundings)?);
+    warnings.extend(programs::check(&args.roadmap, &roadmap, env)?);
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let source = AlertSource::Fleet;
-    let notifications = notifications(&args.notify, source, &project, &models, surroundings)?;
+    let notifications = notifications(&args.notify, source, &project, &models, env)?;
     let notifications = Arc::new(notifications);
     // The rest of the command does not need the signing keys of webhooks.
-    let surroundings = &surroundings.with_env(without_keys(surroundings));
+    let env = &env.with_env(without_keys(env));
     let prepared = Prepared {
         project,
         roadmap,
@@ -70,13 +70,13 @@ pub(super) fn run(args: &HarnessRunArgs, surroundings: &CliEnv) -> Result<ExitCo
         warnings,
         notifications: notifications.clone(),
     };
-    match run_fleet(args, prepared, surroundings) {
-        Ok(FleetEnd::Left { fleet }) => Ok(leave_fleet(args, &fleet, surroundings)),
+    match run_fleet(args, prepared, env) {
+        Ok(FleetEnd::Left { fleet }) => Ok(leave_fleet(args, &fleet, env)),
         Ok(FleetEnd::Ended {
             home,
             fleet,
             report,
-        }) => print_outcome(args, &home, &fleet, &report, surroundings),
+        }) => print_outcome(args, &home, &fleet, &report, env),
         Err(error) => {
             if !notifications.is_empty() {
                 let text = format!("the fleet cannot run: {error}");
@@ -86,7 +86,7 @@ pub(super) fn run(args: &HarnessRunArgs, surroundings: &CliEnv) -> Result<ExitCo
                     text,
                     Timestamp::now(),
                 ));
-                deliver_now(&notifications, surroundings);
+                deliver_now(&notifications, env);
             }
             Err(error)
         }
@@ -116,7 +116,7 @@ enum FleetEnd {
 fn run_fleet(
     args: &HarnessRunArgs,
     prepared: Prepared,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<FleetEnd, CliError> {
     let Prepared {
         project,
@@ -125,37 +125,31 @@ fn run_fleet(
         mut warnings,
         notifications,
     } = prepared;
-    let backends = Backends::find(args, &roadmap, &project, surroundings)?;
+    let backends = Backends::find(args, &roadmap, &project, env)?;
     let order = order::order(args, &roadmap, &backends)?.roadmap(order::roadmap_path(
         &args.roadmap,
         &project,
-        surroundings,
+        env,
     ));
     warnings.extend(order::rename_warnings(&order));
     warnings.extend(order::candidate_warnings(&*order.strategy, &roadmap));
     warnings.extend(order::vote_warning(&args.strategy, &roadmap));
     let rules = Rules {
-        switch: sandbox_switch(args.no_sandbox, surroundings),
+        switch: sandbox_switch(args.no_sandbox, env),
         destructive: args.destructive(),
         thinking: args.thinking,
     };
-    let mut workshop = ExecutorFactory::load(&project, models, rules, surroundings)?;
+    let mut workshop = ExecutorFactory::load(&project, models, rules, env)?;
     warnings.extend(backends.add_to(&mut workshop, &project)?);
     let models = workshop.models();
     if has_commands(&order) {
-        criteria_sandbox(project.root(), &models, rules.switch, surroundings)?;
+        criteria_sandbox(project.root(), &models, rules.switch, env)?;
     }
     let _lock = lock_project(args, &project)?;
     let home = fleet_home(&project);
     let fleet = order.name.clone();
-    let trace = parent_trace(surroundings);
-    let telemetry = Telemetry::start(
-        &models.telemetry,
-        project.root(),
-        surroundings,
-        trace.as_ref(),
-        None,
-    );
+    let trace = parent_trace(env);
+    let telemetry = Telemetry::start(&models.telemetry, project.root(), env, trace.as_ref(), None);
     let telemetry = telemetry.unwrap_or_else(|error| {
         warnings.push(format!("telemetry is off: {error}"));
         Telemetry::default()
@@ -165,7 +159,7 @@ fn run_fleet(
     let ids = RandomIds::new().map_err(|error| CliError::failure(error_chain(&error)))?;
     let spans = Arc::new(FleetSpans::new(ids, trace));
     let settings = backends.settings(args);
-    let (member_surroundings, member_spans) = (surroundings.clone(), spans.clone());
+    let (member_surroundings, member_spans) = (env.clone(), spans.clone());
     let program =
         this_program().ok_or_else(|| CliError::failure("the path of this program is unknown"))?;
     let program = MemberCommand::new(program)
@@ -177,7 +171,7 @@ fn run_fleet(
             environment
         });
 
-    let mut showing = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), surroundings);
+    let mut showing = FleetDisplay::open(args, &home, &fleet, telemetry.spans(), env);
     showing.print_warnings(rules.switch, rules.destructive, &warnings);
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
@@ -190,7 +184,7 @@ fn run_fleet(
             run = run.observer(meters);
         }
         if !args.no_worktrees {
-            let trees = home.worktrees(&fleet, git(&home, surroundings)).await;
+            let trees = home.worktrees(&fleet, git(&home, env)).await;
             run = run.worktrees(trees.map_err(|error| isolation_error(&error))?);
         }
         let mut following = AlertFollower::start(&home, &fleet, notifications, showing.lines())?;
@@ -244,7 +238,7 @@ fn trace_member(
 }
 
 /// Waits until the processes of members have ended, and prints how to resume the fleet.
-fn leave_fleet(args: &HarnessRunArgs, fleet: &str, surroundings: &CliEnv) -> ExitCode {
+fn leave_fleet(args: &HarnessRunArgs, fleet: &str, env: &CliEnv) -> ExitCode {
     let ended = std::thread::spawn(|| autonoe_process::wait_for_shutdowns(SHUTDOWN_TIMEOUT));
     // Another interrupt ends the wait.
     let waiting = runtime().map(|runtime| {
@@ -260,10 +254,10 @@ fn leave_fleet(args: &HarnessRunArgs, fleet: &str, surroundings: &CliEnv) -> Exi
     drop(waiting);
     let remaining = ended.join().unwrap_or_default();
     if remaining > 0 {
-        surroundings.print_note(&format!("warning: {remaining} processes are still running"));
+        env.print_note(&format!("warning: {remaining} processes are still running"));
     }
     if !args.quiet {
-        surroundings.print_note(&format!(
+        env.print_note(&format!(
             "the fleet {fleet} is interrupted; run the same command to resume it, or `autonoe \
              harness stop` to end it"
         ));
@@ -276,12 +270,12 @@ fn print_outcome(
     home: &FleetHome,
     fleet: &str,
     outcome: &FleetReport,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
     let printed = if args.json {
-        surroundings.print_json(&HarnessOutcome::new(fleet, outcome))
+        env.print_json(&HarnessOutcome::new(fleet, outcome))
     } else {
-        surroundings.print(&format_outcome(home, fleet, outcome, surroundings.columns))
+        env.print(&format_outcome(home, fleet, outcome, env.columns))
     };
     printed.map_err(|error| {
         error.with_hint("the result is recorded: run `autonoe harness status` to see it")

@@ -25,8 +25,8 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const DEFAULT_MAX_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Reads and parses a roadmap. The error lists every mistake with its line.
-pub(super) fn read(file: &Path, surroundings: &CliEnv) -> Result<Roadmap, CliError> {
-    let path = surroundings.working_dir.join(file);
+pub(super) fn read(file: &Path, env: &CliEnv) -> Result<Roadmap, CliError> {
+    let path = env.working_dir.join(file);
     let text = match read_text_file(&path, MAX_BYTES) {
         Ok(Some(text)) => text,
         Ok(None) => {
@@ -50,8 +50,8 @@ pub(super) fn roadmap_warnings(file: &Path, roadmap: &Roadmap) -> Vec<String> {
 }
 
 /// Returns the canonical path of a roadmap, relative to the project if it is inside.
-pub(super) fn roadmap_path(file: &Path, project: &Project, surroundings: &CliEnv) -> PathBuf {
-    let path = surroundings.working_dir.join(file);
+pub(super) fn roadmap_path(file: &Path, project: &Project, env: &CliEnv) -> PathBuf {
+    let path = env.working_dir.join(file);
     let path = path.canonicalize().unwrap_or(path);
     let root = project.root().canonicalize();
     let root = root.unwrap_or_else(|_| project.root().to_owned());

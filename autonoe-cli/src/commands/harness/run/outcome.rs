@@ -15,24 +15,24 @@ use crate::commands::harness::block_on;
 use crate::commands::harness::snapshot::Watcher;
 use crate::commands::harness::status::{format_members, format_members_done};
 
-/// What `autonoe harness run --json` prints at the end.
+/// Final output of `autonoe harness run --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct HarnessOutcome<'a> {
     /// The name of the fleet.
     fleet: &'a str,
-    /// What its members came to, each and all together.
+    /// Outcomes of its members, each and all together.
     #[serde(flatten)]
     result: &'a AggregatedReport,
-    /// Why it ended early; `null` if it did not.
+    /// Reason for an early end; `null` if it did not end early.
     cut_short: Option<String>,
     /// The reason of the request to stop it.
     stopped: Option<&'a str>,
     /// The commit of the target branch that contains the work of the winner.
     merged: Option<&'a str>,
-    /// Why the work of the winner was not merged.
+    /// Reason why the work of the winner was not merged.
     not_merged: Option<&'a str>,
-    /// Where unmerged work is stored.
+    /// Locations of unmerged work.
     kept: &'a [WorkLocation],
     /// Members that did not stop in time.
     left_behind: &'a [MemberId],

@@ -16,13 +16,9 @@ use crate::error::CliError;
 /// # Errors
 ///
 /// An absolute path names no program. Agents create no programs outside of the project.
-pub(super) fn check(
-    file: &Path,
-    roadmap: &Roadmap,
-    surroundings: &CliEnv,
-) -> Result<Vec<String>, CliError> {
+pub(super) fn check(file: &Path, roadmap: &Roadmap, env: &CliEnv) -> Result<Vec<String>, CliError> {
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    let path = surroundings.variable("PATH").unwrap_or_default();
+    let path = env.variable("PATH").unwrap_or_default();
     for planned in roadmap.tasks.iter().filter(|planned| !planned.is_done) {
         let place = format!("{}:{}", file.display(), planned.line);
         let task = &planned.task.id;

@@ -39,20 +39,20 @@ const LEAVE_LIMIT: Duration = Duration::from_millis(1500);
 const EXPORT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Serves the folder of a member.
-pub(super) fn work(args: &HarnessWorkArgs, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
-    let settings = WorkSettings::from_env(surroundings)?;
-    let path = surroundings.working_dir.join(&args.folder);
+pub(super) fn work(args: &HarnessWorkArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
+    let settings = WorkSettings::from_env(env)?;
+    let path = env.working_dir.join(&args.folder);
     let folder = MemberFolder::from_path(&path).map_err(|error| state_error(&error))?;
     let home = FleetHome::from_member_folder(&folder).map_err(|error| state_error(&error))?;
     let project = Project::find(home.project(), None)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
-    let trace = parent_trace(surroundings);
-    let telemetry = start_telemetry(&project, &folder, &models, trace.as_ref(), surroundings)?;
+    let trace = parent_trace(env);
+    let telemetry = start_telemetry(&project, &folder, &models, trace.as_ref(), env)?;
     // The rest of the process does not need the settings and the keys of telemetry.
-    let surroundings = &without_settings(surroundings, &settings);
-    let mut workshop = build_workshop(&project, &folder, models, &settings, surroundings)?;
+    let env = &without_settings(env, &settings);
+    let mut workshop = build_workshop(&project, &folder, models, &settings, env)?;
     workshop.set_telemetry(telemetry.sessions());
-    let git = git(&home, surroundings);
+    let git = git(&home, env);
     let executors = move |folder: &Path| workshop.executors(folder, trace.as_ref());
     let member = MemberWork::new(home, executors).git(git);
     let served = block_on(async {
@@ -78,14 +78,14 @@ fn build_workshop(
     folder: &MemberFolder,
     models: ModelsFile,
     settings: &WorkSettings,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<ExecutorFactory, CliError> {
     let rules = Rules {
-        switch: sandbox_switch(settings.no_sandbox, surroundings),
+        switch: sandbox_switch(settings.no_sandbox, env),
         destructive: settings.destructive(),
         thinking: settings.thinking(),
     };
-    let mut workshop = ExecutorFactory::load(project, models, rules, surroundings)?;
+    let mut workshop = ExecutorFactory::load(project, models, rules, env)?;
     for (name, word) in &settings.backends {
         let chosen = match &word.backend {
             Some(word) => ChosenBackend::from_flag(&word.parse().map_err(CliError::failure)?),
@@ -99,8 +99,8 @@ fn build_workshop(
     Ok(workshop)
 }
 
-fn without_settings(surroundings: &CliEnv, settings: &WorkSettings) -> CliEnv {
-    let mut reduced = surroundings.clone();
+fn without_settings(env: &CliEnv, settings: &WorkSettings) -> CliEnv {
+    let mut reduced = env.clone();
     let is_key = |name: &OsString| {
         settings
             .telemetry_keys
@@ -121,7 +121,7 @@ fn start_telemetry(
     folder: &MemberFolder,
     models: &ModelsFile,
     trace: Option<&TraceContext>,
-    surroundings: &CliEnv,
+    env: &CliEnv,
 ) -> Result<Telemetry, CliError> {
     // Members export the same metrics concurrently. The instance ID keeps them apart.
     let instance = match trace {
@@ -130,7 +130,7 @@ fn start_telemetry(
     };
     let section = &models.telemetry;
     let root = project.root();
-    let telemetry = Telemetry::start(section, root, surroundings, trace, Some(instance));
+    let telemetry = Telemetry::start(section, root, env, trace, Some(instance));
     let (telemetry, error) = match telemetry {
         Ok(telemetry) => (telemetry, None),
         Err(error) => (Telemetry::default(), Some(error)),

@@ -130,7 +130,7 @@ fn paths_that_lead_out_are_refused() {
 }
 
 #[test]
-fn what_is_no_path_or_leads_nowhere_is_told() {
+fn invalid_or_missing_path_has_error_code() {
     let fixture = Fixture::new();
     fixture.link("loop", "loop");
     fixture.link("dead", "src/nothing/below");
@@ -217,7 +217,7 @@ proptest! {
     /// Compared with the system's resolution: a path inside resolves to the same place, and a path
     /// outside is refused.
     #[test]
-    fn a_path_leads_where_the_system_says_or_nowhere(
+    fn resolved_paths_match_the_system(
         targets in prop::collection::vec(target(), 4),
         places in prop::collection::vec(prop_oneof![Just(""), Just("src/"), Just("src/deep/")], 4),
         path in path(),
@@ -261,7 +261,7 @@ proptest! {
 }
 
 #[test]
-fn a_refused_path_in_tmp_says_who_has_it() {
+fn refused_tmp_path_mentions_commands() {
     let fixture = Fixture::new();
     for (path, is_told) in [("/tmp/x", true), ("/etc/x", false), ("../x", false)] {
         let refused = fixture.workspace.locate(path, Purpose::Create);

@@ -214,7 +214,7 @@ fn an_answer_without_its_end_is_a_broken_one_with_what_it_used() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_invalid_answer() {
+fn malformed_stream_is_an_invalid_response() {
     let delta = |delta: Value| json!({"type": "content_block_delta", "index": 0, "delta": delta});
     let text = || json!({"type": "text", "text": ""});
     let begun = |index: u64| block(index, &text(), []).remove(0);
@@ -309,7 +309,7 @@ fn an_error_in_the_stream_is_the_error_of_the_call() {
 }
 
 #[test]
-fn what_is_new_is_skipped() {
+fn unknown_events_are_skipped() {
     let mut events = whole([], "end_turn");
     events.insert(1, json!({"type": "brand_new_event", "x": 1}));
 

@@ -70,7 +70,7 @@ fn a_thought_a_text_and_calls_in_turns_are_one_answer() {
 }
 
 #[test]
-fn calls_that_share_an_index_or_have_none_are_told_apart_by_their_ids() {
+fn calls_without_distinct_indexes_are_separated_by_id() {
     let mut bare = fragment(0, "call_3", "Read", "{}");
     bare.as_object_mut().expect("an object").remove("index");
     let mut another = bare.clone();
@@ -229,7 +229,7 @@ fn a_call_without_a_name_makes_no_sense() {
 }
 
 #[test]
-fn an_answer_is_whole_when_the_service_says_why_it_stopped() {
+fn answer_is_complete_once_stop_reason_arrives() {
     let text = event(&chunk(&json!({"content": "So"})));
     let stop = event(&stopped("stop"));
     let used = event(&usage());
@@ -273,7 +273,7 @@ fn an_end_without_a_reason_is_not_waited_upon() {
 }
 
 #[test]
-fn what_comes_without_choices_is_let_pass() {
+fn chunks_without_choices_are_ignored() {
     let (_, reply) = answer(&[
         json!({"id": "x", "choices": null}),
         json!({"object": "ping"}),

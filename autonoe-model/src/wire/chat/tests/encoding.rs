@@ -55,7 +55,7 @@ fn a_whole_request_has_the_shape_of_the_service() {
 }
 
 #[test]
-fn what_is_not_said_is_not_sent() {
+fn unset_options_are_not_sent() {
     let request = ModelRequest::prompt("Look.").with_tool_choice(ToolChoice::None);
 
     let body = wire(Dialect::OpenRouter).encode("m-1", &request).body;

@@ -207,7 +207,7 @@ fn an_error_in_the_stream_is_the_error_of_the_call() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_invalid_answer() {
+fn malformed_stream_is_an_invalid_response() {
     for nonsense in [
         json!([]),
         json!("text"),

@@ -65,7 +65,7 @@ fn every_refusal_is_one_of_the_ten() {
 }
 
 #[test]
-fn a_page_in_the_place_of_an_error_says_what_its_status_says() {
+fn html_error_page_is_reported_by_status() {
     let page = Refusal {
         status: 502,
         body: "<html><h1>Bad Gateway</h1></html>".into(),

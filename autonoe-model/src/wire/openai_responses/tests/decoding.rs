@@ -126,7 +126,7 @@ fn items_without_a_number_are_one_behind_the_other() {
 }
 
 #[test]
-fn a_model_that_refuses_says_so() {
+fn refusal_ends_with_refused_and_its_text() {
     let refusal = json!({
         "type": "message",
         "role": "assistant",
@@ -166,7 +166,7 @@ fn arguments_that_are_no_json_are_a_text() {
 }
 
 #[test]
-fn an_incomplete_answer_says_why() {
+fn incomplete_answer_has_its_reason() {
     let table = [
         (json!("max_output_tokens"), StopReason::MaxTokens),
         (json!("content_filter"), StopReason::Refused),

@@ -51,7 +51,7 @@ fn a_whole_request_has_the_shape_of_the_service() {
 }
 
 #[test]
-fn what_is_not_said_is_not_sent() {
+fn unset_options_are_not_sent() {
     let body = body(&ModelRequest::prompt("Look.").with_tool_choice(ToolChoice::Required));
 
     let mut fields: Vec<_> = body.as_object().expect("an object").keys().collect();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_read_with_all_that_the_model_is_told() {
+    fn parses_parts_of_a_request() {
         let body = json!({
             "model": "gpt-x",
             "max_completion_tokens": 900,
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_request_is_refused_with_the_reason() {
+    fn invalid_request_is_refused_with_the_reason() {
         for (body, reason) in [
             ("{", "the body of the request is not JSON: "),
             (r#"{"messages": []}"#, "the request names no model"),

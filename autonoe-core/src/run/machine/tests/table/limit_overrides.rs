@@ -106,7 +106,7 @@ fn a_run_that_ends_counts_the_lost_session_as_unknown_and_the_ledger_as_it_is_no
 }
 
 #[test]
-fn what_is_done_needs_no_session_that_the_limits_forbid() {
+fn completed_ledger_passes_despite_lowered_limits() {
     let mut machine = in_session_3(limits(Mode::Run));
 
     let action = machine.apply(RunFact::LimitsChanged {

@@ -47,7 +47,7 @@ pub(super) struct Cluster {
 /// Lost sessions, as an observer sees them: they started and left no end.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// How often each session started.
+    /// Number of starts of each session.
     pub(super) begun: BTreeMap<u32, u32>,
     /// Whether the session in progress was lost on its current host.
     pub(super) is_lost_here: bool,
@@ -62,7 +62,7 @@ pub(super) struct Losses {
 pub(super) struct Activity {
     pub(super) id: u64,
     pub(super) attempt: u32,
-    pub(super) what: What,
+    pub(super) kind: ActivityKind,
     /// The only host that may take it.
     pub(super) host: Option<usize>,
     pub(super) is_taken: bool,
@@ -71,7 +71,7 @@ pub(super) struct Activity {
 
 /// The kind of an activity.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum ActivityKind {
     Claim,
     Look,
     Session(Box<SessionCall>),
@@ -91,7 +91,11 @@ pub(super) enum Event {
     /// A worker polls for work, and sends a heartbeat.
     Beat { life: u32 },
     /// A worker has received a task.
-    Given { life: u32, task: Task, what: What },
+    Given {
+        life: u32,
+        task: Task,
+        kind: ActivityKind,
+    },
     /// An agent has finished; its work is not recorded yet.
     SessionOver(Work),
     /// The server receives the result of a task.
@@ -261,7 +265,7 @@ impl Driver for Cluster {
     fn apply(world: &mut Hosts, host: usize, event: Event) {
         match event {
             Event::Beat { life } => workers::beat(world, host, life),
-            Event::Given { life, task, what } => workers::given(world, host, life, task, what),
+            Event::Given { life, task, kind } => workers::given(world, host, life, task, kind),
             Event::SessionOver(work) => workers::session_over(world, host, work),
             other => unreachable!("{other:?} happens to the server"),
         }

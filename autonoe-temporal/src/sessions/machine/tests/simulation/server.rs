@@ -84,23 +84,23 @@ fn cancelled(world: &mut Hosts) {
     let why = SessionsEvent::Cancelled("enough".to_owned());
     world.driver.history.came(at, why);
     let activity = world.driver.activity.as_ref();
-    if activity.is_some_and(|it| matches!(it.what, What::Conclude(_))) {
+    if activity.is_some_and(|it| matches!(it.kind, ActivityKind::Conclude(_))) {
         // Too late: the end of the run is decided, and its host records it.
         return;
     }
     world.cancelled = true;
-    let is_session = |it: &Activity| it.is_taken && matches!(it.what, What::Session(_));
+    let is_session = |it: &Activity| it.is_taken && matches!(it.kind, ActivityKind::Session(_));
     if world.driver.activity.as_ref().is_some_and(is_session) {
         return;
     }
     let timer = world.driver.timer.take().map(|_| SessionsEvent::TimedOut);
-    let activity = world.driver.activity.take().map(|it| match it.what {
-        What::Claim => {
+    let activity = world.driver.activity.take().map(|it| match it.kind {
+        ActivityKind::Claim => {
             SessionsEvent::Claimed(Err(Failure::retryable("cancelled", "no host claims it")))
         }
-        What::Look => SessionsEvent::LedgerRead(Err(NoAnswer::Cancelled)),
-        What::Session(_) => SessionsEvent::Answered(Err(NoAnswer::Cancelled)),
-        What::Conclude(_) => unreachable!("it is not cancelled with the run"),
+        ActivityKind::Look => SessionsEvent::LedgerRead(Err(NoAnswer::Cancelled)),
+        ActivityKind::Session(_) => SessionsEvent::Answered(Err(NoAnswer::Cancelled)),
+        ActivityKind::Conclude(_) => unreachable!("it is not cancelled with the run"),
     });
     match activity.or(timer) {
         Some(over) => came(world, over),
@@ -109,21 +109,21 @@ fn cancelled(world: &mut Hosts) {
 }
 
 /// Handles the result of a task, unless it was given up.
-fn done(world: &mut Hosts, task: Task, what: SessionsEvent) {
+fn done(world: &mut Hosts, task: Task, event: SessionsEvent) {
     let is_awaited = |activity: &Activity| activity.is_taken && activity.task() == task;
     if !world.driver.activity.as_ref().is_some_and(is_awaited) {
         world.driver.counted.late += 1;
         return;
     }
     let activity = world.driver.activity.take();
-    if let SessionsEvent::Concluded = &what {
+    if let SessionsEvent::Concluded = &event {
         ends::concluded(world);
     }
-    if let SessionsEvent::Answered(Err(NoAnswer::Worker(_))) = &what {
+    if let SessionsEvent::Answered(Err(NoAnswer::Worker(_))) = &event {
         world.driver.losses.is_lost_here = true;
     }
-    if let SessionsEvent::Answered(Ok(SessionAnswer::Ended(outcome))) = &what {
-        if let Some(What::Session(call)) = activity.map(|activity| activity.what)
+    if let SessionsEvent::Answered(Ok(SessionAnswer::Ended(outcome))) = &event {
+        if let Some(ActivityKind::Session(call)) = activity.map(|activity| activity.kind)
             && outcome.result.end != SessionEnd::Cancelled
         {
             world.told.insert(call.number);
@@ -132,7 +132,7 @@ fn done(world: &mut Hosts, task: Task, what: SessionsEvent) {
         losses.counted += losses.hosts.max(outcome.lost) as usize;
         (losses.hosts, losses.is_lost_here) = (0, false);
     }
-    came(world, what);
+    came(world, event);
 }
 
 fn untaken(world: &mut Hosts, task: Task) {
@@ -140,8 +140,8 @@ fn untaken(world: &mut Hosts, task: Task) {
     let Some(activity) = activity.filter(|it| it.task() == task && !it.is_taken) else {
         return;
     };
-    let lost = match activity.what {
-        What::Session(_) => {
+    let lost = match activity.kind {
+        ActivityKind::Session(_) => {
             let losses = &mut world.driver.losses;
             losses.hosts += u32::from(std::mem::take(&mut losses.is_lost_here));
             SessionsEvent::Answered(Err(NoAnswer::HostIsGone))
@@ -171,7 +171,7 @@ fn silent(world: &mut Hosts, task: Task) {
     if now < until {
         return world.plan_global(until, Event::Silent(task));
     }
-    if let What::Session(_) = activity.what {
+    if let ActivityKind::Session(_) = activity.kind {
         world.driver.activity = None;
         world.driver.losses.is_lost_here = true;
         world.tally.lost += 1;
@@ -186,13 +186,13 @@ fn silent(world: &mut Hosts, task: Task) {
 }
 
 /// Gives a task to a polling worker of `host`.
-pub(super) fn take(world: &mut Hosts, host: usize) -> Option<(Task, What)> {
+pub(super) fn poll_task(world: &mut Hosts, host: usize) -> Option<(Task, ActivityKind)> {
     let now = world.now;
     let is_for_it = |it: &&mut Activity| !it.is_taken && it.host.is_none_or(|only| only == host);
     let activity = world.driver.activity.as_mut().filter(is_for_it)?;
     activity.is_taken = true;
     activity.heard_at = now;
-    let given = (activity.task(), activity.what.clone());
+    let given = (activity.task(), activity.kind.clone());
     world.plan_global(now + HEARTBEAT, Event::Silent(given.0));
     Some(given)
 }
@@ -215,13 +215,15 @@ pub(super) fn decide(world: &mut Hosts) {
     }
     loop {
         match world.driver.history.next(at) {
-            SessionsStep::Claim { queue } => return give_out(world, What::Claim, queue, None),
+            SessionsStep::Claim { queue } => {
+                return give_out(world, ActivityKind::Claim, queue, None);
+            }
             SessionsStep::ReadLedger(TargetHost {
                 queue,
                 timeout: patience,
             }) => {
                 let patience = patience.map(|patience| patience.as_millis());
-                return give_out(world, What::Look, Some(queue), patience);
+                return give_out(world, ActivityKind::Look, Some(queue), patience);
             }
             SessionsStep::Session(
                 TargetHost {
@@ -237,7 +239,7 @@ pub(super) fn decide(world: &mut Hosts) {
                 check_epoch(world, &queue, call.epoch);
                 world.driver.heard.extend(call.session.messages.clone());
                 let patience = patience.map(|patience| patience.as_millis());
-                return give_out(world, What::Session(call), Some(queue), patience);
+                return give_out(world, ActivityKind::Session(call), Some(queue), patience);
             }
             SessionsStep::Timer(left) => {
                 world.driver.ids += 1;
@@ -257,7 +259,7 @@ pub(super) fn decide(world: &mut Hosts) {
             }
             SessionsStep::Conclude { queue, end } => {
                 world.driver.asked.push(end.report.clone());
-                give_out(world, What::Conclude(end), Some(queue), None);
+                give_out(world, ActivityKind::Conclude(end), Some(queue), None);
                 let patience = world.driver.history.course.begin.timeouts.end.as_millis();
                 let at = world.now + u64::try_from(patience).expect("short");
                 return world.plan_global(at, Event::TooLong(world.driver.ids));
@@ -279,12 +281,12 @@ pub(super) fn decide(world: &mut Hosts) {
     }
 }
 
-fn give_out(world: &mut Hosts, what: What, queue: Option<String>, patience: Option<u128>) {
+fn give_out(world: &mut Hosts, kind: ActivityKind, queue: Option<String>, patience: Option<u128>) {
     world.driver.ids += 1;
     let activity = Activity {
         id: world.driver.ids,
         attempt: 1,
-        what,
+        kind,
         host: queue.map(|queue| queue.parse().expect("the number of a host")),
         is_taken: false,
         heard_at: world.now,

@@ -9,7 +9,7 @@ use autonoe_testkit::simulation::Fenced;
 
 use super::super::super::super::requests::{Claim, EndCall, SessionAnswer, SessionCall};
 use super::super::super::{NoAnswer, SessionsEvent};
-use super::cluster::{Event, Hosts, Task, What, Work};
+use super::cluster::{ActivityKind, Event, Hosts, Task, Work};
 use super::server;
 
 /// Wait before checking again whether another agent has finished, in milliseconds.
@@ -20,8 +20,8 @@ pub(super) fn beat(world: &mut Hosts, host: usize, life: u32) {
     let has_touch = !world.is_cut_off(host) && server::away_until(world).is_none();
     if has_touch {
         send_heartbeat(world, host);
-        if let Some((task, what)) = server::take(world, host) {
-            give(world, host, life, task, &what);
+        if let Some((task, kind)) = server::poll_task(world, host) {
+            give(world, host, life, task, &kind);
         }
     }
     if world.store.ended.is_none() {
@@ -82,26 +82,26 @@ fn cancelled(world: &mut Hosts, host: usize, task: Task) {
 }
 
 /// Sends a task to a worker. It may get lost, or arrive twice.
-fn give(world: &mut Hosts, host: usize, life: u32, task: Task, what: &What) {
+fn give(world: &mut Hosts, host: usize, life: u32, task: Task, kind: &ActivityKind) {
     if world.random.happens(5) {
         return;
     }
     let copies = 1 + u64::from(world.random.happens(10));
     world.tally.duplicates += copies - 1;
     for _ in 0..copies {
-        let what = what.clone();
-        world.soon(host, 1000, Event::Given { life, task, what });
+        let kind = kind.clone();
+        world.soon(host, 1000, Event::Given { life, task, kind });
     }
-    if let What::Session(_) = what {
+    if let ActivityKind::Session(_) = kind {
         world.hosts[host].state.task = Some(task);
     }
 }
 
 /// Executes a task.
-pub(super) fn given(world: &mut Hosts, host: usize, life: u32, task: Task, what: What) {
+pub(super) fn given(world: &mut Hosts, host: usize, life: u32, task: Task, kind: ActivityKind) {
     let ledger = world.store.ledger();
-    match what {
-        What::Claim => {
+    match kind {
+        ActivityKind::Claim => {
             world.tally.takeovers += 1;
             let claim = Claim {
                 queue: host.to_string(),
@@ -110,14 +110,14 @@ pub(super) fn given(world: &mut Hosts, host: usize, life: u32, task: Task, what:
             };
             report(world, host, task, &SessionsEvent::Claimed(Ok(claim)));
         }
-        What::Look => report(
+        ActivityKind::Look => report(
             world,
             host,
             task,
             &SessionsEvent::LedgerRead(Ok(Ok(ledger))),
         ),
-        What::Session(call) => attach(world, host, life, task, call),
-        What::Conclude(end) => conclude(world, host, life, task, end),
+        ActivityKind::Session(call) => attach(world, host, life, task, call),
+        ActivityKind::Conclude(end) => conclude(world, host, life, task, end),
     }
 }
 
@@ -137,8 +137,8 @@ fn conclude(world: &mut Hosts, host: usize, life: u32, task: Task, end: Box<EndC
         .work
         .is_some_and(|work| it.is_agent_running(work.life))
     {
-        let (at, what) = (world.now + POLL_INTERVAL, What::Conclude(end));
-        return world.plan(at, host, Event::Given { life, task, what });
+        let (at, kind) = (world.now + POLL_INTERVAL, ActivityKind::Conclude(end));
+        return world.plan(at, host, Event::Given { life, task, kind });
     }
     world.driver.ends.push(end.report);
     report(world, host, task, &SessionsEvent::Concluded);
@@ -169,8 +169,8 @@ fn attach(world: &mut Hosts, host: usize, life: u32, task: Task, call: Box<Sessi
         .is_some_and(|work| it.is_agent_running(work.life))
     {
         let at = world.now + POLL_INTERVAL;
-        let what = What::Session(call);
-        return world.plan(at, host, Event::Given { life, task, what });
+        let kind = ActivityKind::Session(call);
+        return world.plan(at, host, Event::Given { life, task, kind });
     }
     let work = Work {
         life,

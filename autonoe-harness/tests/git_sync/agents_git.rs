@@ -5,7 +5,7 @@ use std::fs;
 use autonoe_core::time::Epoch;
 use autonoe_testkit::program::names_in;
 
-use crate::travel::fixture::{Fixture, Host, git};
+use crate::git_sync::fixture::{Fixture, Host, git};
 
 fn commit(host: &Host, file: &str) -> String {
     host.write(file, "committed\n");
@@ -73,10 +73,10 @@ async fn commits_that_were_not_published_are_kept() {
     let made = commit(&one, "b.txt");
     two.attach(2, Epoch(2)).await.expect("it runs");
 
-    one.travels().checkout().await.expect("it arrives");
+    one.synced_project().checkout().await.expect("it arrives");
 
     assert_eq!(log(&one), "first");
-    let kept = one.travels().kept().await.expect("it is listed");
+    let kept = one.synced_project().kept().await.expect("it is listed");
     let courier = fixture.path("one/courier.git");
     git(
         &courier,
@@ -103,7 +103,7 @@ async fn a_repository_that_an_agent_broke_is_no_obstacle() {
             }
         }
 
-        let published = one.travels().publish(Epoch(1), None).await;
+        let published = one.synced_project().publish(Epoch(1), None).await;
 
         published.unwrap_or_else(|error| panic!("{what}: {error}"));
     }
@@ -137,7 +137,7 @@ async fn quarantined_repositories_are_deleted_and_their_unknown_commits_kept() {
         assert_eq!(aside(&fixture, "one"), [""; 0]);
     }
 
-    let kept = one.travels().kept().await.expect("it is listed");
+    let kept = one.synced_project().kept().await.expect("it is listed");
     let mut kept: Vec<_> = kept.into_iter().map(|kept| kept.commit).collect();
     kept.sort();
     let mut expected = vec![attempt.clone(), stash.clone()];

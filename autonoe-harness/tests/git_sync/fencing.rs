@@ -7,7 +7,7 @@ use autonoe_core::time::Epoch;
 use autonoe_harness::git_sync::SyncError;
 use autonoe_testkit::SessionScript;
 
-use crate::travel::fixture::{Fixture, Host, recorded};
+use crate::git_sync::fixture::{Fixture, Host, recorded};
 
 #[tokio::test]
 async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
@@ -18,7 +18,7 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     let before = fixture.names();
     one.write("late.txt", "too late\n");
 
-    let published = one.travels().publish(Epoch(1), Some(2)).await;
+    let published = one.synced_project().publish(Epoch(1), Some(2)).await;
     let attached = one.attach(3, Epoch(1)).await;
 
     let overtaken = matches!(
@@ -42,14 +42,14 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
     assert_eq!(one.read("late.txt"), "too late\n");
     one.attach(3, Epoch(3)).await.expect("it runs");
     assert_eq!(one.read("late.txt"), "");
-    let kept = one.travels().kept().await.expect("it is listed");
+    let kept = one.synced_project().kept().await.expect("it is listed");
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };
     let show = format!("{}:late.txt", kept.commit);
     let courier = fixture.path("one/courier.git");
     assert_eq!(
-        crate::travel::fixture::git(&courier, &["show", &show]),
+        crate::git_sync::fixture::git(&courier, &["show", &show]),
         "too late"
     );
     assert_eq!(recorded(&one), [1, 2, 3]);
@@ -58,7 +58,7 @@ async fn a_host_that_was_overtaken_cannot_push_and_the_remote_stays_as_it_is() {
 #[tokio::test]
 async fn of_two_hosts_with_the_same_epoch_one_succeeds() {
     let fixture = Fixture::new();
-    let (one, two) = (fixture.travels("one"), fixture.travels("two"));
+    let (one, two) = (fixture.synced_project("one"), fixture.synced_project("two"));
 
     let (first, second) = tokio::join!(one.take_over(Epoch(5)), two.take_over(Epoch(5)));
 
@@ -85,7 +85,7 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
     let fixture = Fixture::new();
     // A host tries five times, and each of the four others can push before the last one once.
     let hosts: Vec<_> = (1..=5)
-        .map(|number| fixture.travels(&number.to_string()))
+        .map(|number| fixture.synced_project(&number.to_string()))
         .collect();
     let taking = hosts.iter().zip(1..);
     let taking = taking.map(|(host, epoch)| host.take_over(Epoch(epoch)));
@@ -117,7 +117,7 @@ async fn many_hosts_that_take_over_at_once_leave_one_line_of_epochs() {
 async fn a_session_whose_host_is_overtaken_is_dropped() {
     let fixture = Fixture::new();
     let hangs = SessionScript::new("hangs").says("I begin.").hangs();
-    let mut one = Host::with(fixture.travels("one"), [hangs]);
+    let mut one = Host::with(fixture.synced_project("one"), [hangs]);
     one.host = one.host.takeover_check_interval(Duration::from_millis(50));
     let two = fixture.host("two");
     let overtaking = async {

@@ -8,17 +8,17 @@ use autonoe_core::project::ProjectSessionHost;
 use autonoe_harness::git_sync::{SyncRemote, SyncedProject, SyncedSessionHost};
 use autonoe_testkit::conformance::{HostProject, session_host};
 
-use crate::travel::fixture::{commands, git};
+use crate::git_sync::fixture::{commands, git};
 
-/// Opens the folder that all hosts of a ground share, like several processes on one machine.
-fn open(ground: &HostProject) -> SyncedProject {
-    let remote = ground.project().join("remote.git");
+/// Opens the folder that all hosts of a host_project share, like several processes on one machine.
+fn open(host_project: &HostProject) -> SyncedProject {
+    let remote = host_project.project().join("remote.git");
     if !remote.exists() {
-        make(ground.project(), &remote);
+        make(host_project.project(), &remote);
     }
     let remote = SyncRemote::new(remote.to_str().expect("plain")).expect("a path");
-    let home = ground.project().join("home");
-    let opened = SyncedProject::open(&home, remote, "main", &ground.run(), commands());
+    let home = host_project.project().join("home");
+    let opened = SyncedProject::open(&home, remote, "main", &host_project.run(), commands());
     opened.expect("it can be opened")
 }
 
@@ -36,10 +36,11 @@ fn make(folder: &Path, remote: &Path) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_travelling_host_conforms() {
-    let report = session_host(async |ground| {
-        let travels = open(ground);
-        let sessions = ProjectSessionHost::new(travels.project().clone(), ground.agents());
-        let host = SyncedSessionHost::new(travels, sessions);
+    let report = session_host(async |host_project| {
+        let synced_project = open(host_project);
+        let sessions =
+            ProjectSessionHost::new(synced_project.project().clone(), host_project.agents());
+        let host = SyncedSessionHost::new(synced_project, sessions);
         Arc::new(host.takeover_check_interval(Duration::from_secs(1))) as Arc<_>
     })
     .await;

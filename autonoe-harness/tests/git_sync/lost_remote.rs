@@ -7,7 +7,7 @@ use autonoe_core::event::{Failure, Retry};
 use autonoe_core::time::Epoch;
 use autonoe_testkit::SessionScript;
 
-use crate::travel::fixture::{Fixture, Host, git, recorded};
+use crate::git_sync::fixture::{Fixture, Host, git, recorded};
 
 /// A host in whose second session the remote is moved away, after the agent has started to work.
 fn host(fixture: &Fixture, name: &str) -> Host {
@@ -22,7 +22,7 @@ fn host(fixture: &Fixture, name: &str) -> Host {
         .ends();
     let plain = |name: &str| SessionScript::new(name).says("Done.").ends();
     Host::with(
-        fixture.travels(name),
+        fixture.synced_project(name),
         [plain("first"), vanishes, plain("third")],
     )
 }
@@ -87,7 +87,7 @@ async fn a_session_that_another_host_repeated_counts_there_and_the_local_work_is
     one.attach(3, epoch).await.expect("it runs");
     assert_eq!(recorded(&one), [1, 2, 3]);
     assert_eq!(one.played.received().len(), 3);
-    let kept = one.travels().kept().await.expect("it is listed");
+    let kept = one.synced_project().kept().await.expect("it is listed");
     let [kept] = &kept[..] else {
         panic!("{kept:?}");
     };

@@ -11,7 +11,7 @@ use autonoe_core::event::Retry;
 use autonoe_core::time::Epoch;
 use autonoe_harness::git_sync::{SyncError, SyncRemote, SyncedProject};
 
-use crate::travel::fixture::{Fixture, Host, commands, recorded};
+use crate::git_sync::fixture::{Fixture, Host, commands, recorded};
 
 #[tokio::test]
 async fn an_unpublished_outcome_is_published_by_the_retry_without_a_run() {
@@ -60,7 +60,7 @@ async fn a_remote_that_is_away_can_be_tried_again_and_loses_nothing() {
     {
         let _away = fixture.away();
 
-        let published = one.travels().publish(Epoch(1), None).await;
+        let published = one.synced_project().publish(Epoch(1), None).await;
         let attached = one.attach(2, Epoch(1)).await;
         let claimed = one.host.claim(&run).await;
         let seen = one.host.ledger_view(&run).await;
@@ -176,7 +176,11 @@ async fn a_password_is_in_no_error_no_file_and_no_name() {
     let opened = SyncedProject::open(&fixture.path("one"), remote, "main", &run, commands());
     let one = Host::on(opened.expect("it can be opened"));
 
-    let error = one.travels().checkout().await.expect_err("nobody is there");
+    let error = one
+        .synced_project()
+        .checkout()
+        .await
+        .expect_err("nobody is there");
     let claimed = one.host.claim(&run).await;
     let attached = one.attach(1, Epoch(1)).await;
 

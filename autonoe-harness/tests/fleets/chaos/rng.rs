@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 /// Pseudo-random number generator (SplitMix64).
-pub(super) struct Dice(u64);
+pub(super) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }

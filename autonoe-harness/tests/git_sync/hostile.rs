@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autonoe_core::time::Epoch;
 
-use crate::travel::fixture::{Fixture, Host, git};
+use crate::git_sync::fixture::{Fixture, Host, git};
 
 /// A program that creates the file `ran` when it is run.
 struct Trap {
@@ -165,7 +165,7 @@ async fn a_repository_that_leads_elsewhere_is_not_followed() {
         let _ = fs::remove_file(&dir).or_else(|_| fs::remove_dir_all(&dir));
         lead(&one, &secret);
 
-        one.travels()
+        one.synced_project()
             .publish(Epoch(1), None)
             .await
             .expect("it is published");

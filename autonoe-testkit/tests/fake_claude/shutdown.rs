@@ -167,7 +167,7 @@ async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Buil
     }
 }
 
-async fn what_never_dies_is_killed(build: Build) {
+async fn process_ignoring_shutdown_is_killed(build: Build) {
     let script = FakeScript::says(["Hello."]).on(build);
     let setting = Fixture::new(&script.with_fault(Fault::IgnoresShutdown));
 
@@ -239,6 +239,6 @@ on_both_builds![
     a_hook_that_never_decides_refuses_in_time,
     a_dropped_stream_leaves_nothing,
     a_dropped_client_leaves_nothing_not_even_of_what_never_dies,
-    what_never_dies_is_killed,
+    process_ignoring_shutdown_is_killed,
     a_call_of_our_tool_is_cancelled_by_an_interruption,
 ];

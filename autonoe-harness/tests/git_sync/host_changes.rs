@@ -5,7 +5,7 @@ use autonoe_core::engine::{SessionHost, SessionHostError};
 use autonoe_core::event::Retry;
 use autonoe_core::time::Epoch;
 
-use crate::travel::fixture::{BRANCH, Fixture, key, recorded};
+use crate::git_sync::fixture::{BRANCH, Fixture, key, recorded};
 
 #[tokio::test]
 async fn a_run_moves_back_and_forth_between_two_hosts() {
@@ -33,7 +33,7 @@ async fn a_run_moves_back_and_forth_between_two_hosts() {
     assert_eq!(fixture.on_remote(&["rev-parse", "main"]), base);
     let names = fixture.on_remote(&["for-each-ref", "--format=%(refname:short)"]);
     assert_eq!(names, format!("{BRANCH}\nmain"));
-    let kept = one.travels().kept().await.expect("it is listed");
+    let kept = one.synced_project().kept().await.expect("it is listed");
     assert!(kept.is_empty(), "{kept:?}");
 }
 

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use autonoe_core::time::Epoch;
 use autonoe_process::ProcessRunner;
 
-use crate::travel::fixture::{Fixture, Host, PATH, open, recorded};
+use crate::git_sync::fixture::{Fixture, Host, PATH, open, recorded};
 
 /// Makes this program a host, with this home folder.
 const HOME: &str = "AUTONOE_TRAVEL_HOME";
@@ -21,7 +21,7 @@ const EPOCH: &str = "AUTONOE_TRAVEL_EPOCH";
 const KILL: &str = "AUTONOE_TRAVEL_KILL";
 /// Number of kills, set by the torture command.
 const ROUNDS: &str = "AUTONOE_TORTURE_ROUNDS";
-const THIS: &str = "travel::killed::whatever_a_host_is_killed_at_another_goes_on";
+const THIS: &str = "git_sync::killed::another_host_continues_after_a_kill";
 
 /// Counts the runs of git, and kills the host before or after the given one.
 const KILLING_GIT: &str = r#"#!/bin/sh
@@ -36,7 +36,7 @@ exit $code
 "#;
 
 #[tokio::test]
-async fn whatever_a_host_is_killed_at_another_goes_on() {
+async fn another_host_continues_after_a_kill() {
     if env::var_os(HOME).is_some() {
         be_a_host().await;
         return;
@@ -67,7 +67,7 @@ async fn whatever_a_host_is_killed_at_another_goes_on() {
     let last = Host::on(open(
         &fixture.path("four"),
         &fixture.remote(),
-        crate::travel::fixture::commands(),
+        crate::git_sync::fixture::commands(),
     ));
     last.claim().await;
     let all: Vec<u32> = (1..=number).collect();

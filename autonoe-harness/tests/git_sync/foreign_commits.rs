@@ -5,17 +5,17 @@ use autonoe_core::event::Retry;
 use autonoe_core::time::Epoch;
 use autonoe_harness::git_sync::SyncError;
 
-use crate::travel::fixture::{BRANCH, Fixture, recorded};
+use crate::git_sync::fixture::{BRANCH, Fixture, recorded};
 
 #[tokio::test]
 async fn commits_of_others_are_kept_and_named() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let theirs = fixture.somebody_pushes(BRANCH, "theirs.txt");
+    let theirs = fixture.push_foreign_commit(BRANCH, "theirs.txt");
 
     one.write("b.txt", "new\n");
-    let published = one.travels().publish(Epoch(1), None).await;
+    let published = one.synced_project().publish(Epoch(1), None).await;
     let attached = one.attach(2, Epoch(1)).await;
     let elsewhere = two.attach(2, Epoch(2)).await;
 
@@ -45,7 +45,7 @@ async fn an_overtaken_host_is_fenced_even_below_foreign_commits() {
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
     two.attach(2, Epoch(2)).await.expect("it runs");
-    fixture.somebody_pushes(BRANCH, "theirs.txt");
+    fixture.push_foreign_commit(BRANCH, "theirs.txt");
 
     let attached = one.attach(3, Epoch(1)).await;
 
@@ -87,7 +87,7 @@ async fn the_base_may_advance() {
     let fixture = Fixture::new();
     let (one, two) = (fixture.host("one"), fixture.host("two"));
     one.attach(1, Epoch(1)).await.expect("it runs");
-    let base = fixture.somebody_pushes("main", "base.txt");
+    let base = fixture.push_foreign_commit("main", "base.txt");
 
     two.attach(2, Epoch(2)).await.expect("it runs");
     one.attach(3, Epoch(3)).await.expect("it runs");

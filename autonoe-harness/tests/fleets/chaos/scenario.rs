@@ -8,13 +8,13 @@ use autonoe_harness::executor::CommandCriterion;
 use autonoe_harness::strategy::IntoStrategy;
 use autonoe_harness::{Candidate, FleetOrder, Graph, Pipeline, Race, Roadmap, Strategy, Voting};
 
-use super::dice::Dice;
+use super::rng::Rng;
 use crate::fleets::explorations;
 use crate::fleets::fixture::{roadmap, unhurried};
 
 /// Scenario of a fleet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scene {
+pub(super) enum Scenario {
     /// Tasks that depend on each other.
     Tasks,
     /// Tasks that run one after the other.
@@ -27,7 +27,7 @@ pub(super) enum Scene {
     Vote,
 }
 
-impl Scene {
+impl Scenario {
     /// Returns each scenario in turn.
     pub(super) fn of_round(number: u64) -> Self {
         match number % 5 {
@@ -52,7 +52,7 @@ impl Scene {
         matches!(self, Self::Race | Self::Vote)
     }
 
-    pub(super) fn order(self, dice: &mut Dice) -> FleetOrder {
+    pub(super) fn order(self, rng: &mut Rng) -> FleetOrder {
         let order = match self {
             Self::Tasks => {
                 let tasks = roadmap(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &[])]);
@@ -65,7 +65,7 @@ impl Scene {
             Self::Ways => explorations::order(),
             Self::Race => contest(&[("a", &[]), ("b", &["a"])], Arc::new(Race {})),
             Self::Vote => {
-                let wait_for_all = dice.below(2) == 0;
+                let wait_for_all = rng.below(2) == 0;
                 let voting = Voting {
                     wait_for_all,
                     ..Voting::default()
@@ -83,7 +83,7 @@ impl Scene {
                 task.model = Some(if is_lost { "lost" } else { "untidy" }.to_owned());
             }
         });
-        let at_once = usize::try_from(1 + dice.below(4)).expect("small");
+        let at_once = usize::try_from(1 + rng.below(4)).expect("small");
         order.max_concurrent = NonZeroUsize::new(at_once).expect("at least one");
         order
     }

@@ -8,12 +8,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use autonoe_core::time::Epoch;
 use autonoe_harness::git_sync::SyncError;
 
-use crate::travel::fixture::{Fixture, git};
+use crate::git_sync::fixture::{Fixture, git};
 
 #[tokio::test]
 async fn unusual_files_are_synchronised_unchanged() {
     let fixture = Fixture::new();
-    let (one, two) = (fixture.travels("one"), fixture.travels("two"));
+    let (one, two) = (fixture.synced_project("one"), fixture.synced_project("two"));
     one.take_over(Epoch(1)).await.expect("it is taken");
     let (here, there) = (one.project().root(), two.project().root());
     let odd = OsStr::from_bytes(b"no\xffutf8\n'\"\t*.txt");
@@ -93,7 +93,7 @@ async fn a_base_with_a_lock_in_it_is_refused() {
     fs::write(fixture.path("seed/.autonoe/run.lock"), "").expect("a file");
     fixture.seed("a lock");
 
-    let arrived = fixture.travels("one").checkout().await;
+    let arrived = fixture.synced_project("one").checkout().await;
 
     let error = arrived.expect_err("it must not come");
     let is_named =
@@ -105,7 +105,7 @@ async fn a_base_with_a_lock_in_it_is_refused() {
 async fn a_repository_inside_is_refused_and_all_is_kept() {
     for what in ["new", "without a commit", "deep", "submodule"] {
         let fixture = Fixture::new();
-        let one = fixture.travels("one");
+        let one = fixture.synced_project("one");
         one.take_over(Epoch(1)).await.expect("it is taken");
         let inside = match what {
             "deep" => "some/where/inside",
@@ -143,7 +143,7 @@ async fn a_submodule_that_is_not_checked_out_stays_a_submodule() {
     git(&seed, &["update-index", "--add", "--cacheinfo", link]);
     fs::create_dir(seed.join("module")).expect("a folder");
     fixture.seed("a submodule");
-    let (one, two) = (fixture.travels("one"), fixture.travels("two"));
+    let (one, two) = (fixture.synced_project("one"), fixture.synced_project("two"));
     one.take_over(Epoch(1)).await.expect("it is taken");
     fs::write(one.project().root().join("b.txt"), "new\n").expect("a file");
 
@@ -158,7 +158,7 @@ async fn a_submodule_that_is_not_checked_out_stays_a_submodule() {
 #[tokio::test]
 async fn an_ignored_file_in_the_way_is_kept() {
     let fixture = Fixture::new();
-    let (one, two) = (fixture.travels("one"), fixture.travels("two"));
+    let (one, two) = (fixture.synced_project("one"), fixture.synced_project("two"));
     one.take_over(Epoch(1)).await.expect("it is taken");
     let here = one.project().root();
     fs::write(here.join("x.log"), "of one\n").expect("a file");

@@ -88,16 +88,16 @@ impl Fixture {
         self.on_remote(&["show", &format!("{BRANCH}:{path}")])
     }
 
-    pub(crate) fn travels(&self, host: &str) -> SyncedProject {
+    pub(crate) fn synced_project(&self, host: &str) -> SyncedProject {
         open(&self.path(host), &self.remote(), commands())
     }
 
     pub(crate) fn host(&self, name: &str) -> Host {
-        Host::on(self.travels(name))
+        Host::on(self.synced_project(name))
     }
 
     /// Creates a commit on a branch of the remote, as someone unrelated to the run.
-    pub(crate) fn somebody_pushes(&self, branch: &str, file: &str) -> String {
+    pub(crate) fn push_foreign_commit(&self, branch: &str, file: &str) -> String {
         let clone = self.path("somebody");
         let _ = fs::remove_dir_all(&clone);
         let arguments = [
@@ -146,38 +146,38 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn on(travels: SyncedProject) -> Self {
+    pub(crate) fn on(synced_project: SyncedProject) -> Self {
         let scripts = (1..=20).map(|number| {
             let script = SessionScript::new(format!("session {number}"));
             script.says("Done.").ends()
         });
-        Self::with(travels, scripts)
+        Self::with(synced_project, scripts)
     }
 
     pub(crate) fn with(
-        travels: SyncedProject,
+        synced_project: SyncedProject,
         scripts: impl IntoIterator<Item = SessionScript>,
     ) -> Self {
         // More sessions are scripted than a host runs.
         let played = Arc::new(ScriptedBackend::new(scripts).unverified());
-        let project = travels.project().clone();
+        let project = synced_project.project().clone();
         let sessions = ProjectSessionHost::new(project.clone(), played.clone());
         let working = Working {
             folder: project.root().to_owned(),
             sessions,
         };
         Self {
-            host: SyncedSessionHost::new(travels, working),
+            host: SyncedSessionHost::new(synced_project, working),
             played,
         }
     }
 
-    pub(crate) fn travels(&self) -> &SyncedProject {
+    pub(crate) fn synced_project(&self) -> &SyncedProject {
         self.host.project()
     }
 
     pub(crate) fn file(&self, path: &str) -> PathBuf {
-        self.travels().project().root().join(path)
+        self.synced_project().project().root().join(path)
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
@@ -265,7 +265,7 @@ pub(crate) fn session() -> HostedSession {
 
 /// Returns the numbers of the sessions whose end is in the journal of a project.
 pub(crate) fn recorded(host: &Host) -> Vec<u32> {
-    let journal = autonoe_core::project::Journal::read_all(host.travels().project());
+    let journal = autonoe_core::project::Journal::read_all(host.synced_project().project());
     let journal = journal.expect("it can be read");
     let lines = journal.entries().iter().map(|entry| &entry.line);
     lines
