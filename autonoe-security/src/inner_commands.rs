@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_words_do_not_tell_is_uncertain() {
+    fn undeterminable_inner_commands_are_uncertain() {
         for text in [
             "bash",
             "bash script.sh",

@@ -32,7 +32,7 @@ pub struct BashValidator {
     symlinks: Option<Arc<dyn ResolveSymlinks>>,
 }
 
-/// What a validator found in a text.
+/// Findings of a validator in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]

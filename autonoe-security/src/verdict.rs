@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// Why a command may not run, what the agent can do instead, and how the operator can allow it.
+/// Reason for a denial, with advice for the agent and a remedy for the operator.
 ///
 /// Its `Display` is one line for the agent, without the remedy: an agent cannot change settings.
 ///
@@ -68,12 +68,12 @@ pub struct Denial {
     pub span: Option<Range<usize>>,
     /// The layer that the rule belongs to.
     pub layer: Layer,
-    /// What is not allowed, in one sentence.
+    /// Forbidden action, in one sentence.
     pub reason: Cow<'static, str>,
-    /// Why, in a clause, when the rule says.
+    /// Reason for the rule as a clause, if the rule has one.
     #[cfg_attr(feature = "serde", serde(default))]
     pub why: Option<Cow<'static, str>>,
-    /// What the agent can do instead, if the rule has advice.
+    /// Advice for the agent, if the rule has any.
     pub instead: Option<Cow<'static, str>>,
     /// The setting with which the operator can allow the command, if there is one.
     #[cfg_attr(feature = "serde", serde(default))]

@@ -1,6 +1,6 @@
 //! Classification of commands by how they use the files that their arguments name.
 
-/// How a command uses the files that its arguments name.
+/// Use of the files that the arguments of a command name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileUse {
     /// It may read them. This is the default for unknown commands.

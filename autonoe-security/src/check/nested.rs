@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shells_read_differently_is_told() {
+    fn shell_dependent_syntax_is_reported() {
         for text in [
             "[[ a > /etc/motd ]]",
             ": $'\\'; rm -rf x #'",

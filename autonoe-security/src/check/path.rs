@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_up_first_does_not_stay_below() {
+    fn paths_that_leave_the_folder_are_detected() {
         assert!(stays_below("a/../b"));
         assert!(stays_below("."));
         assert!(!stays_below("a/../../b"));

@@ -22,7 +22,7 @@ pub struct Finding {
     pub inner: Vec<InnerCommand>,
     /// Whether it may start commands that `inner` does not show, as `bash script.sh` does.
     pub starts_unknown: bool,
-    /// What the policy says to it, apart from the commands that stand in it.
+    /// Verdict of the policy, without that on nested commands.
     pub verdict: Verdict,
 }
 

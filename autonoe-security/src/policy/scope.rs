@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::check::path;
 
-/// What a run is for.
+/// Mode of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

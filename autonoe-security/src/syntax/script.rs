@@ -217,7 +217,7 @@ pub struct Branch<'a> {
 /// `while` and `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct While<'a> {
-    /// Which of the two it is.
+    /// Kind of the loop.
     pub kind: LoopCondition,
     /// The condition.
     pub condition: Script<'a>,

@@ -54,7 +54,7 @@ fn in_sync_mode_advice_names_tmp_only_where_it_is_allowed() {
 }
 
 #[test]
-fn a_line_says_what_why_and_how_to_proceed() {
+fn denial_line_has_rule_reason_and_advice() {
     let lines = [
         line(&run("ls; wget x")),
         line(&run("curl example.com")),
@@ -139,7 +139,7 @@ fn a_copy_and_a_forced_add_are_refused_for_what_they_would_write() {
 }
 
 #[test]
-fn the_layer_says_who_decided() {
+fn denial_has_the_deciding_layer() {
     let layer = |verdict: Verdict| verdict.denial().map(|denial| denial.layer);
 
     assert_eq!(layer(run("ls (")), Some(Layer::Grammar));
@@ -152,7 +152,7 @@ fn the_layer_says_who_decided() {
 }
 
 #[test]
-fn the_place_is_that_of_the_command_wherever_it_stands() {
+fn denial_span_covers_the_denied_part() {
     let place = |command: &str| {
         let verdict = run(command);
         let denial = verdict.denial().expect("it is denied");
@@ -365,7 +365,7 @@ fn programs_of_sed_and_awk_are_refused_with_an_alternative_and_no_setting() {
 }
 
 #[test]
-fn what_is_too_long_or_too_deep_is_told_as_that() {
+fn oversized_commands_are_denied_with_advice() {
     let long = format!("echo {}", "a".repeat(200_000));
     let deep = format!("{}ls{}", "( ".repeat(100), " )".repeat(100));
 

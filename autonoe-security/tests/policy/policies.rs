@@ -85,7 +85,7 @@ fn examples_are_checked_when_the_policy_is_made() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_an_error() {
+fn invalid_policy_is_an_error() {
     let relative = Policy::new("project", PolicyConfig::default());
     assert!(matches!(relative, Err(PolicyError::RelativeProject(_))));
     for name in ["", "docker ps", "a\nb"] {
@@ -114,7 +114,7 @@ fn a_validator_is_shared_between_threads_and_cheap_to_clone() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn a_policy_file_says_what_it_means() {
+fn policy_file_is_parsed() {
     let text = r#"{
         "profiles": ["rust"],
         "allowCommands": {"base": ["just"]},

@@ -173,7 +173,7 @@ fn is_allowed(command: &str, mode: Mode, profiles: Option<&[Profile]>) -> bool {
 
 // Shows: spec/6.2/command-lists, interfaces/hooks/bash-security.is-command-allowed-command
 #[test]
-fn every_command_of_the_specification_is_judged_as_its_row_says() {
+fn specification_commands_have_their_verdicts() {
     for row in TABLE {
         for command in row.commands {
             for (mode, expected) in [(Mode::Run, row.run), (Mode::Sync, row.sync)] {

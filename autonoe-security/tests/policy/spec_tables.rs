@@ -5,7 +5,7 @@ use autonoe_security::{BashSecurity, Mode, PolicyConfig, PolicyScope, Profile};
 use crate::policy::support::{PROJECT, corpus, run, sync, validator};
 
 #[test]
-fn the_cases_that_the_specification_names_are_judged_as_it_says() {
+fn specification_cases_have_their_verdicts() {
     let named: Vec<_> = corpus()
         .into_iter()
         .filter(|case| !case.spec.is_empty())
@@ -65,7 +65,7 @@ fn nothing_writes_to_the_state_of_autonoe_in_any_mode() {
 
 // Shows: spec/9.4/commands-each-profile, spec/9.4/profiles
 #[test]
-fn profiles_open_their_commands_as_the_table_says() {
+fn profiles_allow_the_commands_of_the_table() {
     let opened = |profiles: Option<&[Profile]>, command: &str| {
         let config = PolicyConfig {
             profiles: profiles.map(|profiles| profiles.iter().copied().collect()),

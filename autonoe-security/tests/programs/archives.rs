@@ -115,7 +115,7 @@ fn allowed_commands_on_archives_and_databases_touch_no_protected_file_and_run_no
 }
 
 #[test]
-fn what_archives_and_databases_can_do_is_seen() {
+fn effects_of_archives_and_databases_are_observed() {
     for command in [
         "tar -xf evil.tar",
         "tar -xf evil.tar --to-command='touch made'",

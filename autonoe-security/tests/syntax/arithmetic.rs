@@ -20,7 +20,7 @@ fn expressions_are_tokens() {
 }
 
 #[test]
-fn expressions_stand_in_words() {
+fn arithmetic_is_parsed_in_words() {
     check([
         (
             "echo $((1+2)) \"a$((b))\"",

@@ -3,7 +3,7 @@
 use crate::syntax::outline::check;
 
 #[test]
-fn assignments_stand_before_the_name() {
+fn assignments_are_parsed_before_the_name() {
     check([
         ("A=1", "[A=1]"),
         ("A=1 B=\"x y\" c d=e", "[A=1 B='x y' c d=e]"),

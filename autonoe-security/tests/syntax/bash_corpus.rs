@@ -11,7 +11,7 @@ pub(crate) fn corpus() -> Vec<String> {
 }
 
 #[test]
-fn what_the_parser_accepts_of_the_corpus_bash_accepts() {
+fn bash_accepts_corpus_texts_that_parse() {
     let mut bash = Bash::for_syntax();
     let (mut accepted, mut refused, mut refused_by_choice) = (0, 0, 0);
 
@@ -35,7 +35,7 @@ fn what_the_parser_accepts_of_the_corpus_bash_accepts() {
 }
 
 #[test]
-fn what_may_be_allowed_is_understood() {
+fn allowed_corpus_commands_parse() {
     for case in cases() {
         let text = command(&case);
 

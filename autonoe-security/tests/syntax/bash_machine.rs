@@ -22,7 +22,7 @@ const PLACES: [(&str, bool); 7] = [
 const PIECES: usize = 12_000;
 
 #[test]
-fn what_the_parser_accepts_of_scripts_bash_accepts() {
+fn bash_accepts_script_pieces_that_parse() {
     let mut pieces = BTreeSet::new();
     for script in scripts() {
         let lines = script.lines().map(str::to_owned);

@@ -16,7 +16,7 @@ const SEED: &str = "AUTONOE_SYNTAX_SEED";
 const REFUSED: usize = 1000;
 
 #[test]
-fn what_the_parser_accepts_of_mutations_bash_accepts() {
+fn bash_accepts_mutations_that_parse() {
     let mut mutator = Mutator::new(number(SEED, 1), corpus());
     let mut bash = Bash::for_syntax();
     let (mut accepted, mut refused, mut refused_by_choice) = (0, 0, 0);

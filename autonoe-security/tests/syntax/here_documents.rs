@@ -3,7 +3,7 @@
 use crate::syntax::outline::check;
 
 #[test]
-fn a_body_stands_behind_the_line() {
+fn here_document_body_follows_its_line() {
     check([
         ("a <<E\nb\nc\nE\nd", "[a] <<E:'b\nc\n'; [d]"),
         ("a <<E\nE", "[a] <<E:"),
@@ -77,7 +77,7 @@ fn lines_may_continue_in_a_body() {
 }
 
 #[test]
-fn a_body_may_stand_in_a_substitution() {
+fn here_document_is_parsed_in_substitution() {
     check([
         (
             "a \"$(b <<'E'\nit's `x`\nE\n)\" c",

@@ -3,7 +3,7 @@
 use crate::syntax::outline::check;
 
 #[test]
-fn redirections_stand_anywhere_in_a_command() {
+fn redirections_are_parsed_anywhere() {
     check([
         ("a > f", "[a] >f"),
         (">f a b", "[a b] >f"),

@@ -10,7 +10,7 @@ fn kind(text: &str) -> SyntaxErrorKind {
 }
 
 #[test]
-fn what_hides_commands_is_not_supported() {
+fn syntax_that_hides_commands_is_unsupported() {
     for (text, what) in [
         ("f() { a; }", "a function definition"),
         ("f () (a)", "a function definition"),
@@ -65,7 +65,7 @@ fn what_hides_commands_is_not_supported() {
 }
 
 #[test]
-fn what_is_open_must_be_closed() {
+fn unclosed_constructs_are_errors() {
     for (text, what) in [
         ("'a", "quote"),
         ("\"a", "quote"),
@@ -282,7 +282,7 @@ fn a_text_may_be_so_long_and_no_longer() {
 }
 
 #[test]
-fn an_error_says_what_and_where() {
+fn parse_error_has_reason_and_position() {
     for (text, expected) in [
         ("ls; ; ls", "a command is missing at byte 4"),
         ("echo 'a", "the quote is never closed at byte 5"),

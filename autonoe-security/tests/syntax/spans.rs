@@ -18,7 +18,7 @@ fn words<'t, 'a>(tree: &'t Script<'a>) -> Vec<&'t Word<'a>> {
 }
 
 #[test]
-fn a_word_stands_where_its_span_says() {
+fn word_spans_cover_their_text() {
     let text = "é 'b c' \"$d\"; $(f g) {h,i} ~/j";
     let tree = parse(text).expect("it parses");
 
@@ -52,7 +52,7 @@ fn a_span_covers_the_whole_of_a_node() {
 }
 
 #[test]
-fn a_body_stands_where_its_span_says() {
+fn here_document_spans_cover_their_text() {
     let text = "a <<E\nb $c\nE\n";
     let tree = parse(text).expect("it parses");
 
@@ -69,7 +69,7 @@ fn a_body_stands_where_its_span_says() {
 }
 
 #[test]
-fn escaped_back_quotes_stand_at_one_place() {
+fn words_in_back_quotes_share_the_outer_span() {
     let text = "a `b \\`c d\\``";
     let tree = parse(text).expect("it parses");
 
@@ -108,7 +108,7 @@ fn spans_lie_on_boundaries() {
 }
 
 #[test]
-fn a_simple_command_stands_between_its_redirections() {
+fn simple_command_span_excludes_outer_redirections() {
     for (text, expected) in [
         ("A=1 npm test", "A=1 npm test"),
         (">a echo x >b y <c", "echo x >b y"),

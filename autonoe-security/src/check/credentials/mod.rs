@@ -162,7 +162,7 @@ pub(crate) fn check_program_input(
     }
 }
 
-/// How a text becomes the input of a command.
+/// Form in which a text becomes the input of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     /// A here-document, which is often prose.

@@ -11,7 +11,7 @@ const QUESTIONS: &[&str] = words!("--version -version -V version --help");
 
 /// Returns the possible names of `$name --version` in a `for` over literal names; `None` for every
 /// other command.
-pub(super) fn of(context: &Context<'_, '_>, simple: &SimpleCommand<'_>) -> Option<Vec<String>> {
+pub(super) fn read(context: &Context<'_, '_>, simple: &SimpleCommand<'_>) -> Option<Vec<String>> {
     let [ArgWord::Word(first), question] = &simple.words[..] else {
         return None;
     };

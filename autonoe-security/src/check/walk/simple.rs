@@ -23,7 +23,7 @@ impl<'w, 's> Context<'w, 's> {
         for assignment in &simple.assignments {
             self.assigned(assignment, here)?;
         }
-        if let Some(names) = looped_names::of(self, simple) {
+        if let Some(names) = looped_names::read(self, simple) {
             return self.named_by_loop(&names, simple, command, here);
         }
         self.name_is_written_out(simple)?;

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn invalid_ansi_c_escapes_are_refused() {
         for raw in [
             r"\0",
             r"\x00",

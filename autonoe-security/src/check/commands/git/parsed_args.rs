@@ -192,7 +192,7 @@ struct Reader<'r, 'c, 'w, 'g, 's> {
     call: &'r Call<'c, 'w, 's>,
     subcommand: &'r str,
     table: Table,
-    /// What the previous option takes.
+    /// Arity of the previous option.
     before: OptionArity,
     read: ParsedArgs<'g, 's>,
 }

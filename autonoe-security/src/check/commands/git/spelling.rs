@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_may_take_the_next_argument() {
+    fn options_are_classified_by_arity() {
         assert_eq!(long(TABLE, "message").1, OptionArity::Value);
         assert_eq!(long(TABLE, "no-message").1, OptionArity::Nothing);
         assert_eq!(long(TABLE, "forc").1, OptionArity::Unknown);

@@ -89,7 +89,7 @@ fn goes_by_name(git: &Git<'_, '_, '_, '_>) -> bool {
 /// `clone`, `remote add` and `submodule add` take an encrypted URL. Others take the name of a
 /// remote or a path.
 fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -> Checked {
-    let is_refused = |text: &str| match Place::of(text) {
+    let is_refused = |text: &str| match Place::parse(text) {
         Place::Local => false,
         Place::Encrypted => by_name,
         Place::Open => true,
@@ -110,7 +110,7 @@ fn reaches_known_host(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>, by_name: bool) -
         };
         return Err(Denial::by(Rule::R43, url.span, reason).instead(instead));
     }
-    let is_url = Place::of(&url.text) == Place::Encrypted;
+    let is_url = Place::parse(&url.text) == Place::Encrypted;
     if is_url && may_hold_output(git, &url.parts) {
         let reason = "the URL contains the output of a command, which the host would see";
         return Err(Denial::by(Rule::R43, url.span, reason).instead("write the URL literally"));
@@ -150,7 +150,7 @@ enum Place {
 }
 
 impl Place {
-    fn of(url: &str) -> Self {
+    fn parse(url: &str) -> Self {
         if let Some((scheme, rest)) = url.split_once("://") {
             let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
             let host = authority.split_once(':').map_or(authority, |it| it.0);
@@ -257,7 +257,7 @@ mod tests {
             ("http://localhost@host/x.git", Place::Open),
             ("ftp://host/x.git", Place::Open),
         ] {
-            assert_eq!(Place::of(url), place, "{url}");
+            assert_eq!(Place::parse(url), place, "{url}");
         }
     }
 

@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_implementations_read_differently_is_a_problem() {
+    fn nonportable_sed_scripts_are_a_problem() {
         for text in [
             "s/a/b",
             "s/a",

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sql_is_told_apart_by_what_it_reaches() {
+    fn sql_is_classified_by_its_reach() {
         for text in [
             "",
             ";",

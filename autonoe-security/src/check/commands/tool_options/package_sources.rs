@@ -61,7 +61,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         return Ok(());
     }
     let words = tool.words();
-    let Some(uses) = Use::of(tool, &words) else {
+    let Some(uses) = Use::classify(tool, &words) else {
         return Ok(());
     };
     let own = Tool {
@@ -127,7 +127,7 @@ enum Use {
 
 impl Use {
     /// Returns the use of a tool; `None` if its arguments are for a script of the project.
-    fn of(tool: &Tool<'_, '_, '_, '_>, words: &[&Arg<'_>]) -> Option<Self> {
+    fn classify(tool: &Tool<'_, '_, '_, '_>, words: &[&Arg<'_>]) -> Option<Self> {
         let first = words
             .first()
             .and_then(|word| word.known())

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_beginning_stands_for_every_name_that_begins_so() {
+    fn abbreviations_match_every_name_with_the_prefix() {
         assert_eq!(meanings("npm", "publi"), ["publish"]);
         assert_eq!(meanings("npm", "distTag"), ["dist-tag"]);
         assert_eq!(meanings("npm", "x"), ["exec"]);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_name_stands_for_itself() {
+    fn full_names_match_only_themselves() {
         for name in ["t", "in", "un", "ls", "test"] {
             assert_eq!(meanings("npm", name), [name]);
         }

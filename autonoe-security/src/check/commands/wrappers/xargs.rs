@@ -10,7 +10,7 @@ use crate::check::options::{self, ParsedArg};
 use crate::syntax::Span;
 use crate::wrapper_options::XARGS;
 
-/// How the options build the arguments.
+/// Options that control how arguments are built.
 #[derive(Default)]
 struct Input {
     /// The placeholder that each line replaces.
