@@ -47,7 +47,7 @@ fn print(answer: &clap::Error) -> Result<ExitCode, CliError> {
 
 fn run_command(command: &Command, surroundings: &CliEnv) -> Result<ExitCode, CliError> {
     match command {
-        Command::Run(args) => commands::run(args, surroundings),
+        Command::Run(args) => commands::run(&args.request(), surroundings),
         Command::Sync(args) => commands::sync(args, surroundings),
         Command::Ask(args) => commands::ask_agent(args, surroundings),
         Command::Status(args) => commands::status(args, surroundings),

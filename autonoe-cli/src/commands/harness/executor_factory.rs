@@ -93,7 +93,8 @@ impl ExecutorFactory {
             sandbox: rules.switch,
         };
         let (models, surroundings) = (&self.models, &self.surroundings);
-        let built = chosen.build(project, Mode::Run, wanted, models, surroundings)?;
+        let config = self.config.agent_config();
+        let built = chosen.build(project, config, Mode::Run, wanted, models, surroundings)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
             model: model.map(str::to_owned),

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use autonoe_app::text::sanitize_line;
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, missing_keys,
-    sandbox_switch, without_keys,
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
+    missing_keys, sandbox_switch, without_keys,
 };
-use autonoe_core::project::{AgentConfig, EffectiveConfig, ProjectError, RunLock};
+use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
 use autonoe_core::{Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
 use autonoe_flow::{FlowErrorKind, FlowRun, FlowRunError, ParameterValues, ValidatedFlow};
@@ -85,9 +85,10 @@ fn run_flow(
     // The rest of the command does not need the signing keys of webhooks.
     let surroundings = &surroundings.with_env(without_keys(surroundings));
     let commands = flow_commands(flow.definition(), &project, models, switch, surroundings)?;
-    let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
+    let config = load_config(&project)?;
+    let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
     let wanted = agent.requirements(surroundings);
-    let built = backend.build(&project, Mode::Run, wanted, models, surroundings)?;
+    let built = backend.build(&project, &config, Mode::Run, wanted, models, surroundings)?;
     let mut stage = RunUi::open(&agent, &args.output, &project, models, surroundings);
     stage.connect(&project);
     stage.notify(alerts.clone());
@@ -123,6 +124,7 @@ fn run_flow(
         })
         .sandbox(switch)
         .destructive(args.destructive())
+        .config(config)
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(stage.flow_lines())
@@ -198,10 +200,10 @@ fn dry_run(
     values: &ParameterValues,
     surroundings: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let config = AgentConfig::load(project.config_path())?;
+    let config = load_config(project)?;
     let switch = sandbox_switch(args.agent().no_sandbox, surroundings);
-    let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
-    let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
+    let backend = ChosenBackend::select(args.agent().backend.as_ref(), project, &config)?;
+    let config = EffectiveConfig::merge(Some(config), Mode::Run, switch)?;
     backend.check(args.agent().requirements(surroundings))?;
     for line in backend.warnings.iter().chain(config.warnings()) {
         surroundings.print_note(&format!("warning: {}", sanitize_line(line)));
