@@ -76,8 +76,30 @@ impl ChosenBackend {
         project: Option<&Project>,
         env: &Env,
     ) -> Option<Result<ChosenModel, FindModelError>> {
+        let file = match (&self.choice, project) {
+            (BackendChoice::Model(_), Some(project)) => ModelsFile::load(project),
+            _ => Ok(None),
+        };
+        match file {
+            Ok(file) => self.find_model(model, project, &file.unwrap_or_default(), env),
+            Err(error) => Some(Err(FindModelError::File(error))),
+        }
+    }
+
+    /// Finds the model of agents in this process, in `models` or among the built-in ones; `None`
+    /// for another backend.
+    fn find_model(
+        &self,
+        model: Option<&str>,
+        project: Option<&Project>,
+        models: &ModelsFile,
+        env: &Env,
+    ) -> Option<Result<ChosenModel, FindModelError>> {
         match &self.choice {
-            BackendChoice::Model(name) => Some(ChosenModel::find(name, model, project, env)),
+            BackendChoice::Model(name) => {
+                let path = project.map(ModelsFile::path);
+                Some(ChosenModel::find(name, model, path, models, env))
+            }
             BackendChoice::Spec(spec) => {
                 let origin = match self.file() {
                     Some(file) => Origin::File(file.to_owned()),
@@ -112,20 +134,21 @@ impl ChosenBackend {
         environment
     }
 
-    /// Builds the backend for a run in `project`.
+    /// Builds the backend for a run in `project` with its files `config` and `models`.
     pub fn build(
         &self,
         project: &Project,
+        config: &AgentConfig,
         mode: Mode,
         wanted: RequestedOptions<'_>,
         models: &ModelsFile,
         env: &Env,
     ) -> Result<BuiltBackend, AppError> {
         self.check(wanted)?;
-        let config = AgentConfig::load(project.config_path())?;
-        let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
+        let switch = SandboxSwitch::default();
+        let config = EffectiveConfig::merge(Some(config.clone()), mode, switch)?;
         self.check_config(&config)?;
-        let mut built = match self.on_model(wanted.model, Some(project), env) {
+        let mut built = match self.find_model(wanted.model, Some(project), models, env) {
             Some(chosen) => {
                 let chosen = chosen.map_err(FindModelError::into_error)?;
                 let chosen = chosen.withhold(models.telemetry.keys());
@@ -135,7 +158,7 @@ impl ChosenBackend {
                     let none = BTreeMap::new();
                     built.omit(check_servers(
                         project,
-                        mode,
+                        &config,
                         &none,
                         &options,
                         CheckedServers::All,
@@ -158,7 +181,8 @@ impl ChosenBackend {
                     options.env.clone_from(&env.environment);
                     let servers = &fields_of(&**spec)["mcpServers"];
                     let backend_servers = BTreeMap::deserialize(servers).unwrap_or_default();
-                    let missing = check_servers(project, mode, &backend_servers, &options, which)?;
+                    let missing =
+                        check_servers(project, &config, &backend_servers, &options, which)?;
                     built.omit(missing);
                 }
                 built

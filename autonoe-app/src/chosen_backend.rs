@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use autonoe_core::project::{
-    AgentConfig, ConfigError, ConfigFile, EffectiveConfig, NamedBackend, SandboxSwitch, Source,
-};
-use autonoe_core::{Mode, Project};
+use autonoe_core::Project;
+use autonoe_core::project::{AgentConfig, ConfigError, ConfigFile, NamedBackend, Source};
 use serde_json::Value;
 
 use crate::BackendChoice;
@@ -49,12 +47,26 @@ impl ChosenBackend {
     ///
     /// The file is invalid, or contains settings that no project file may contain.
     pub fn find(flag: Option<&BackendChoice>, project: Option<&Project>) -> Result<Self, AppError> {
-        if let Some(choice) = flag {
-            return Ok(Self::from_flag(choice));
+        match (flag, project) {
+            (None, Some(project)) => Self::select(None, project, &load_config(project)?),
+            (Some(choice), _) => Ok(Self::from_flag(choice)),
+            (None, None) => Ok(Self::default()),
         }
-        match project {
-            Some(project) => Ok(load_from_file(project)?.unwrap_or_default()),
-            None => Ok(Self::default()),
+    }
+
+    /// Returns the backend of the command line, or else of `config`, the file of `project`.
+    ///
+    /// # Errors
+    ///
+    /// The file contains settings that no project file may contain.
+    pub fn select(
+        flag: Option<&BackendChoice>,
+        project: &Project,
+        config: &AgentConfig,
+    ) -> Result<Self, AppError> {
+        match flag {
+            Some(choice) => Ok(Self::from_flag(choice)),
+            None => Ok(from_config(project, config)?.unwrap_or_default()),
         }
     }
 
@@ -76,27 +88,36 @@ impl ChosenBackend {
     }
 }
 
-fn load_from_file(project: &Project) -> Result<Option<ChosenBackend>, ConfigError> {
-    let path = project.config_path();
-    let config = AgentConfig::load(&path)?;
-    let effective = EffectiveConfig::merge(config, Mode::Run, SandboxSwitch::default())?;
-    let (Some((named, source)), Some(file)) = (effective.backend(), ConfigFile::load(&path)?)
-    else {
+/// Loads the configuration of `project`. It is empty if there is no file.
+///
+/// # Errors
+///
+/// The file is invalid.
+pub fn load_config(project: &Project) -> Result<AgentConfig, ConfigError> {
+    Ok(AgentConfig::load(project.config_path())?.unwrap_or_default())
+}
+
+fn from_config(
+    project: &Project,
+    config: &AgentConfig,
+) -> Result<Option<ChosenBackend>, ConfigError> {
+    let (Some(named), Some(file)) = (&config.backend, config.file()) else {
         return Ok(None);
     };
+    let source = config.source(POINTER);
     let written: Value = file.read(POINTER)?.unwrap_or_default();
     let choice = match named {
         NamedBackend::Name(name) => name
             .parse::<BackendChoice>()
             .map_err(|error| file.problem(POINTER, error, None))?,
         NamedBackend::Spec(spec) => {
-            reject_literal_key(&file, POINTER)?;
-            reject_setting_sources(&file, &written)?;
+            reject_literal_key(file, POINTER)?;
+            reject_setting_sources(file, &written)?;
             BackendChoice::Spec(spec.clone())
         }
     };
     if let BackendChoice::Spec(spec) = &choice {
-        check_paths(&file, &written, &fields_of(&**spec), project)?;
+        check_paths(file, &written, &fields_of(&**spec), project)?;
     }
     let choice = choice.relative_to(project.root());
     Ok(Some(ChosenBackend {

@@ -13,8 +13,7 @@ use autonoe_core::time::SystemClock;
 use autonoe_flow::FlowDefinition;
 use autonoe_flow::command::ProcessCommands;
 use autonoe_flow::definition::{
-    Check, Completion, Escalation, ExpectedAction, ExternalStateSource, NotificationMethod,
-    StepsRegistry,
+    Check, Escalation, ExpectedAction, NotificationMethod, StepsRegistry,
 };
 use autonoe_flow::escalation::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
 use autonoe_model::backend::{KeyLocations, command_environment};
@@ -114,20 +113,7 @@ fn has_commands(flow: &FlowDefinition) -> bool {
             actions.any(|action| matches!(action, ExpectedAction::Command(_)))
         }
         Check::Prompt(_) | Check::Keyword(_) => false,
-    }) || runs_command(&flow.agent().behavior.completion)
-}
-
-fn runs_command(completion: &Completion) -> bool {
-    match completion {
-        Completion::ExternalState(state) => {
-            matches!(state.source, ExternalStateSource::Command(_))
-        }
-        Completion::Composite(composite) => {
-            let mut conditions = composite.conditions.iter();
-            conditions.any(|condition| runs_command(&condition.completion))
-        }
-        _ => false,
-    }
+    }) || flow.agent().behavior.completion.runs_command()
 }
 
 /// Returns the sandbox of commands in the folder `root` that execute code of agents.

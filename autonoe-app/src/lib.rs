@@ -39,7 +39,7 @@ pub use backend_choice::BackendChoice;
 pub use backend_requirements::{
     NO_SANDBOX_HINT, RequestedOptions, no_sandbox_message, unsupported_field,
 };
-pub use chosen_backend::ChosenBackend;
+pub use chosen_backend::{ChosenBackend, load_config};
 pub use env::{Env, this_program};
 pub use error::{AppError, error_chain};
 pub use fleet_parts::{criteria_commands, criteria_sandbox};

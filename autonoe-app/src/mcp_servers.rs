@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use autonoe_core::project::{AgentConfig, ConfigFile, EffectiveConfig, SandboxSwitch};
+use autonoe_core::project::{ConfigFile, EffectiveConfig};
 use autonoe_core::tool::McpServer;
-use autonoe_core::{AgentError, Mode, Project};
+use autonoe_core::{AgentError, Project};
 use autonoe_model::mcp::McpOptions;
 
 use crate::error::{AppError, error_chain};
@@ -36,16 +36,13 @@ pub(crate) struct MissingServer {
 /// Another server cannot be started. Every session would fail.
 pub(crate) fn check_servers(
     project: &Project,
-    mode: Mode,
+    config: &EffectiveConfig,
     backend_servers: &BTreeMap<String, McpServer>,
     options: &McpOptions,
     which: CheckedServers,
 ) -> Result<Option<MissingServer>, AppError> {
     let mut missing = None;
-    let path = project.config_path();
-    let config = AgentConfig::load(&path)?;
-    let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
-    for (name, server) in effective.mcp_servers().iter().chain(backend_servers) {
+    for (name, server) in config.mcp_servers().iter().chain(backend_servers) {
         let is_program = matches!(server, McpServer::Stdio { .. });
         if which != CheckedServers::All && !is_program {
             continue;
@@ -58,7 +55,7 @@ pub(crate) fn check_servers(
             continue;
         };
         let remedy = remedy_of(server, &error);
-        if effective.is_optional_server(name) && !backend_servers.contains_key(name) {
+        if config.is_optional_server(name) && !backend_servers.contains_key(name) {
             let error = error_chain(&error);
             missing = Some(MissingServer {
                 name: name.clone(),
@@ -67,8 +64,7 @@ pub(crate) fn check_servers(
             continue;
         }
         // An error in a file is reported with its location.
-        let file = ConfigFile::load(&path)?;
-        let named = file.filter(|file| {
+        let named = config.agent_config().file().filter(|file| {
             let names = file.names("/mcpServers").unwrap_or_default();
             names.contains(&name.as_str())
         });

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::Project;
 use autonoe_core::gate::ProjectPaths;
 use autonoe_core::project::ConfigError;
 use autonoe_core::spec::{BackendSpec, SpecContext};
@@ -61,17 +60,14 @@ pub enum FindModelError {
 }
 
 impl ChosenModel {
-    /// Finds the provider in the file of `project`, or among the built-in ones.
-    pub fn find(
+    /// Finds the provider in `file`, which is at `path`, or among the built-in ones.
+    pub(crate) fn find(
         name: &ModelName,
         model: Option<&str>,
-        project: Option<&Project>,
+        path: Option<PathBuf>,
+        file: &ModelsFile,
         env: &Env,
     ) -> Result<Self, FindModelError> {
-        let path = project.map(ModelsFile::path);
-        let file = project.map(ModelsFile::load);
-        let file = file.transpose().map_err(FindModelError::File)?.flatten();
-        let file = file.unwrap_or_default();
         let settings = path.clone();
         let (provider, origin) = match (file.providers.get(&name.provider), path) {
             (Some(provider), Some(path)) => (provider.clone(), Origin::File(path)),
@@ -80,19 +76,19 @@ impl ChosenModel {
                 None => {
                     return Err(FindModelError::Unknown {
                         provider: name.provider.clone(),
-                        known: known(&file),
+                        known: known(file),
                     });
                 }
             },
         };
         let mut backend = ModelSpec::new(provider, model.unwrap_or(&name.model));
         backend.name = Some(name.provider.clone());
-        backend.prices = file.prices;
-        backend.limits = file.limits;
-        backend.retry = file.retry;
-        backend.max_rounds = file.max_rounds;
-        backend.tools = file.tools;
-        backend.trust = file.trust;
+        backend.prices = file.prices.clone();
+        backend.limits = file.limits.clone();
+        backend.retry = file.retry.clone();
+        backend.max_rounds = file.max_rounds.clone();
+        backend.tools = file.tools.clone();
+        backend.trust = file.trust.clone();
         Ok(Self {
             backend,
             origin,

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::telemetry::SessionTelemetry;
 use crate::{
     AppError, BackendChoice, ChosenBackend, Env, ModelsFile, RequestedOptions, SessionSetup,
-    destructive_warning, invalid_sandbox_warning, sandbox_switch,
+    destructive_warning, invalid_sandbox_warning, load_config, sandbox_switch,
 };
 
 /// The agent of sessions, and its safety options.
@@ -86,7 +86,8 @@ impl ComposedSessionHost {
         let Self { agent, env, .. } = self;
         let project = Project::find(&self.root, None)?;
         project.specification()?;
-        let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
+        let config = load_config(&project)?;
+        let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
         let models = ModelsFile::load(&project)?.unwrap_or_default();
         let sandbox = sandbox_switch(agent.no_sandbox, env);
         let wanted = RequestedOptions {
@@ -95,7 +96,7 @@ impl ComposedSessionHost {
             thinking: agent.thinking,
             sandbox,
         };
-        let built = backend.build(&project, self.mode, wanted, &models, env)?;
+        let built = backend.build(&project, &config, self.mode, wanted, &models, env)?;
         let mut warnings = built.warnings;
         warnings.extend(sandbox.warning().map(str::to_owned));
         warnings.extend(invalid_sandbox_warning(agent.no_sandbox, env));
@@ -115,6 +116,7 @@ impl ComposedSessionHost {
             .mode(self.mode)
             .sandbox(sandbox)
             .destructive(agent.destructive())
+            .config(config)
             .configure(move |runner| {
                 let runner = equipment.apply(runner).models(models.clone());
                 let runner = telemetry.apply(runner, trace.clone());

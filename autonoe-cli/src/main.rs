@@ -47,7 +47,7 @@ fn print(answer: &clap::Error) -> Result<ExitCode, CliError> {
 
 fn run_command(command: &Command, env: &CliEnv) -> Result<ExitCode, CliError> {
     match command {
-        Command::Run(args) => commands::run(args, env),
+        Command::Run(args) => commands::run(&args.request(), env),
         Command::Sync(args) => commands::sync(args, env),
         Command::Ask(args) => commands::ask_agent(args, env),
         Command::Status(args) => commands::status(args, env),

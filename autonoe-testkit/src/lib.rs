@@ -57,6 +57,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | [`cassette`] | recorded sessions, in files |
 //! | [`conformance`] | test suites for the main ports. Call them from your own tests |
 //! | `fake_claude` | a stand-in for Claude Code that plays scripts, recorded conversations and faults |
 //! | `model_server` | scripted model APIs of Anthropic, OpenAI and Google, so that real programs and clients run offline |
@@ -72,7 +73,7 @@
 
 mod captured_logs;
 mod captured_spans;
-mod cassette;
+pub mod cassette;
 mod chaos;
 mod clock;
 pub mod conformance;
@@ -93,10 +94,7 @@ pub use autonoe_scripted::{
 };
 pub use captured_logs::{CapturedLog, CapturedLogs};
 pub use captured_spans::{CapturedSpan, CapturedSpans};
-pub use cassette::{
-    Cassette, CassetteError, RecordedFailure, RecordedItem, RecordedSession, RecordedTurn,
-    Recorder, Replayer, TurnEnd,
-};
+pub use cassette::{Cassette, Recorder, Replayer};
 pub use chaos::{Fault, FaultHit, FaultyAgents, FaultyRepository, RepositoryCall};
 pub use clock::VirtualClock;
 pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};

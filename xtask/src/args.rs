@@ -24,6 +24,8 @@ Commands:
   release --check compare API listings and schemas, check licences, pack an archive, build each
                   crate from its package, and build a program that depends on them; needs a clean
                   working tree, the Rust release in rust-version, tar and a network
+  semver          compare the published crates with the last release tag; needs a tag,
+                  cargo-semver-checks and a network
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   bench sdk [--rounds N]
@@ -57,6 +59,7 @@ pub(crate) enum Request {
     Language,
     Lines,
     ReleaseCheck,
+    Semver,
     Schemas,
     Bench,
     BenchSdk {
@@ -125,6 +128,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             Some((first, rest)) if first == "--check" => (Request::ReleaseCheck, rest),
             _ => return Err(Failure::new("`release` needs the argument `--check`")),
         },
+        "semver" => (Request::Semver, rest),
         "schemas" => (Request::Schemas, rest),
         "bench" => match rest.split_first() {
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,

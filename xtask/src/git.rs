@@ -23,3 +23,19 @@ pub(crate) fn tracked_files(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, 
         .filter(|file| root.join(file).exists())
         .collect())
 }
+
+/// Returns the most recent tag of the current commit's history that matches `pattern`; `None` if
+/// there is none.
+pub(crate) fn last_tag(root: &Path, pattern: &str) -> Result<Option<String>, Failure> {
+    let output = Command::new("git")
+        .args(["tag", "--list", pattern, "--merged", "HEAD"])
+        .arg("--sort=-version:refname")
+        .current_dir(root)
+        .output()
+        .map_err(|error| Failure::new(format!("cannot start git: {error}")))?;
+    if !output.status.success() {
+        return Err(Failure::new("`git tag` failed"));
+    }
+    let tags = String::from_utf8_lossy(&output.stdout);
+    Ok(tags.lines().next().map(str::to_owned))
+}

@@ -30,6 +30,7 @@ mod lines;
 mod metadata;
 mod pipeline;
 mod release;
+mod semver;
 mod slowest;
 mod steps;
 mod stream;
@@ -82,6 +83,7 @@ fn execute(request: Request) -> Result<ExitCode, Failure> {
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
         Request::BenchTemporal => temporal::bench(&Cargo::from_env()?)?,
         Request::ReleaseCheck => release::check(&Cargo::from_env()?)?,
+        Request::Semver => semver::run(&Cargo::from_env()?)?,
         Request::CheckImage => image::check(&Cargo::from_env()?)?,
         Request::TestInstall => chores::test_install(&Cargo::from_env()?)?,
         Request::TestTemporal(scope) => temporal::test(&Cargo::from_env()?, scope)?,

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use autonoe_core::agent::{SessionEnd, SessionOutcome};
 use autonoe_core::event::{Failure, RunEvent, RunEventKind, WaitReason};
 use autonoe_core::ledger::DeliverableId;
-use autonoe_core::run::{FlowExit, FlowReport};
+use autonoe_core::run::{ExitClass, FlowReport};
 use autonoe_core::time::format_time;
-use autonoe_core::{DeliverableStatus, ExitReason, Project, RunId, RunObserver, RunReport};
+use autonoe_core::{DeliverableStatus, Project, RunId, RunObserver, RunReport};
 use autonoe_flow::{FlowAction, FlowEvent, FlowObserver};
 use autonoe_harness::alert::{Alert, Severity};
 use jiff::Timestamp;
@@ -90,27 +90,37 @@ impl RunAlerts {
     }
 
     fn run_ended(&self, state: &State, report: &RunReport, at: Timestamp) -> Option<Alert> {
-        let text = report.exit.to_string();
-        Some(match &report.exit {
-            ExitReason::Interrupted => return None,
-            exit if exit.is_success() => {
-                self.alert(state, "finished", Severity::Success, &text, at)
-            }
-            ExitReason::AllBlocked => self.alert(state, "blocked", Severity::Warning, &text, at),
-            ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error } => {
-                self.failed(state, &text, error, at)
-            }
-            _ => self.alert(state, "failed", Severity::Error, &text, at),
-        })
+        let exit = &report.exit;
+        self.ended(state, exit.class(), exit.failure(), &exit.to_string(), at)
     }
 
     fn flow_ended(&self, state: &State, report: &FlowReport, at: Timestamp) -> Option<Alert> {
-        let text = report.exit.to_string();
-        Some(match &report.exit {
-            FlowExit::Interrupted => return None,
-            FlowExit::Completed => self.alert(state, "finished", Severity::Success, &text, at),
-            FlowExit::Failed { error } => self.failed(state, &text, error, at),
-            _ => self.alert(state, "failed", Severity::Error, &text, at),
+        let exit = &report.exit;
+        self.ended(state, exit.class(), exit.failure(), &exit.to_string(), at)
+    }
+
+    fn ended(
+        &self,
+        state: &State,
+        class: ExitClass,
+        failure: Option<&Failure>,
+        text: &str,
+        at: Timestamp,
+    ) -> Option<Alert> {
+        let alert = |kind, severity| self.alert(state, kind, severity, text, at);
+        Some(match class {
+            ExitClass::Interrupted => return None,
+            ExitClass::Success => alert("finished", Severity::Success),
+            ExitClass::Blocked => alert("blocked", Severity::Warning),
+            ExitClass::Failed
+            | ExitClass::Retries
+            | ExitClass::Iterations
+            | ExitClass::Quota
+            | ExitClass::Budget
+            | ExitClass::Stalled => match failure {
+                Some(error) => self.failed(state, text, error, at),
+                None => alert("failed", Severity::Error),
+            },
         })
     }
 

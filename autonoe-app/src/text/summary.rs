@@ -1,6 +1,7 @@
 //! Two-line summary of a run.
 
 use autonoe_core::event::Failure;
+use autonoe_core::run::ExitClass;
 use autonoe_core::{ExitReason, RunReport};
 
 use super::sanitize_line;
@@ -26,14 +27,16 @@ pub fn report_text(report: &RunReport) -> String {
 
 /// Returns a hint about the end of a run, if there is one.
 pub fn exit_hint(exit: &ExitReason) -> Option<String> {
-    if let ExitReason::Stalled { .. } = exit {
-        return Some(STALLED_HINT.to_owned());
-    }
-    match exit {
-        ExitReason::Failed { error } | ExitReason::MaxRetriesExceeded { error } => {
-            failure_hint(error)
-        }
-        _ => None,
+    match exit.class() {
+        ExitClass::Stalled => Some(STALLED_HINT.to_owned()),
+        ExitClass::Failed
+        | ExitClass::Retries
+        | ExitClass::Success
+        | ExitClass::Blocked
+        | ExitClass::Iterations
+        | ExitClass::Quota
+        | ExitClass::Budget
+        | ExitClass::Interrupted => exit.failure().and_then(failure_hint),
     }
 }
 

@@ -12,10 +12,15 @@ pub(super) enum InterruptedRun {
 }
 
 impl InterruptedRun {
-    /// Finds the interrupted run or flow. Returns `None` if the journal cannot be read: its other
-    /// readers report the error.
+    /// Reads the journal and finds the interrupted run or flow. Returns `None` if the journal cannot
+    /// be read: its other readers report the error.
     pub(super) fn find(project: &Project) -> Option<Self> {
         let journal = Journal::read(&project.journal_path()).ok()?;
+        Self::from_journal(&journal)
+    }
+
+    /// Finds the interrupted run or flow in the journal of a project.
+    pub(super) fn from_journal(journal: &Journal) -> Option<Self> {
         let run = journal
             .interrupted_run()
             .map(|run| Self::Run(Box::new(run)));

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use autonoe_app::text::{exit_hint, report_text, sanitize_line};
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, exit_code, sandbox_switch, without_keys,
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, exit_code, load_config, sandbox_switch,
+    without_keys,
 };
-use autonoe_core::project::{ProjectError, RunLock};
+use autonoe_core::project::{Journal, ProjectError, RunLock, Specification};
 use autonoe_core::{Mode, Project, ProjectRun, RunControl};
 use autonoe_harness::progress::ProjectFiles;
 
@@ -16,14 +17,9 @@ use super::dry_run::dry_run;
 use super::interrupted_run::InterruptedRun;
 use super::notify::{reporting_errors, run_alerts};
 use super::run_ui::RunUi;
-use crate::args::{RunArgs, RunRequest, SyncArgs};
+use crate::args::{RunRequest, SyncArgs};
 use crate::cli_env::CliEnv;
 use crate::error::CliError;
-
-/// Runs agents on the deliverables until every achievable one has passed.
-pub(crate) fn run(args: &RunArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
-    work(&args.request(), env)
-}
 
 /// Updates the deliverables to match the specification, and verifies the code.
 pub(crate) fn sync(args: &SyncArgs, env: &CliEnv) -> Result<ExitCode, CliError> {
@@ -32,17 +28,18 @@ pub(crate) fn sync(args: &SyncArgs, env: &CliEnv) -> Result<ExitCode, CliError> 
             "a sync changes no files: --allow-destructive is for `autonoe run`",
         ));
     }
-    work(&args.request(), env)
+    run(&args.request(), env)
 }
 
-fn work(work: &RunRequest<'_>, env: &CliEnv) -> Result<ExitCode, CliError> {
+/// Runs agents on the deliverables, in the mode of the request, until there is nothing left to do.
+pub(crate) fn run(work: &RunRequest<'_>, env: &CliEnv) -> Result<ExitCode, CliError> {
     let project = work.project.find(env)?;
     // Checked before the backend, so that a missing specification is reported first.
-    project.specification()?;
+    let specification = project.specification()?;
     if work.dry_run {
         return dry_run(work, &project, env);
     }
-    // Checked before the journal is read, because a run in progress is not an interrupted one.
+    // A run in progress is reported before anything else is loaded, and without alerts.
     if let Some(held) = RunLock::held(&project)? {
         return Err(ProjectError::Locked(held).into());
     }
@@ -51,38 +48,46 @@ fn work(work: &RunRequest<'_>, env: &CliEnv) -> Result<ExitCode, CliError> {
     // The rest of the command does not need the signing keys of webhooks.
     let env = &env.with_env(without_keys(env));
     reporting_errors(alerts.as_ref(), env, || {
-        run_project(work, project, &models, alerts.clone(), env)
+        run_project(work, project, specification, &models, alerts.clone(), env)
     })
 }
 
 fn run_project(
     work: &RunRequest<'_>,
     project: Project,
+    specification: Specification,
     models: &ModelsFile,
     alerts: Option<Arc<RunAlerts>>,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let backend = ChosenBackend::find(work.agent.backend.as_ref(), Some(&project))?;
+    let config = load_config(&project)?;
+    let backend = ChosenBackend::select(work.agent.backend.as_ref(), &project, &config)?;
     let wanted = work.agent.requirements(env);
-    let built = backend.build(&project, work.mode, wanted, models, env)?;
+    let built = backend.build(&project, &config, work.mode, wanted, models, env)?;
     let mut run_ui = RunUi::open(work.agent, work.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts);
     run_ui.print_warnings(work.destructive, &built.warnings);
-    if let Some(warning) = interrupted_run_warning(&project, work.mode) {
-        run_ui.warn(&warning);
-    }
-    for line in configuration_lines(project.root(), &backend.choice, work.agent) {
-        run_ui.print(&line);
-    }
+    let (presenter, mode) = (run_ui.presenter(), work.mode);
+    let lines = configuration_lines(project.root(), &backend.choice, work.agent);
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());
     let journal = project.journal_path();
     let project_run = ProjectRun::new(project, built.agents)
-        .mode(work.mode)
+        .mode(mode)
         .sandbox(sandbox_switch(work.agent.no_sandbox, env))
         .destructive(work.destructive)
         .limits(work.agent.limits.overrides())
+        .specification(specification)
+        .config(config)
+        .on_open(move |open| {
+            if let Some(warning) = interrupted_run_warning(open.journal(), mode) {
+                presenter.warn(&warning);
+            }
+            for line in &lines {
+                presenter.print(line);
+            }
+        })
         .configure(run_ui.configuration(work.agent, built.outer_sandbox, built.missing_server, env))
         .configure(move |runner| runner.workspace(Arc::new(files)));
 
@@ -96,9 +101,9 @@ fn run_project(
     Ok(exit_code::for_run(&report.exit).into())
 }
 
-/// Returns the warning about the interrupted run or flow of the project, if there is one.
-fn interrupted_run_warning(project: &Project, mode: Mode) -> Option<String> {
-    let interrupted = InterruptedRun::find(project)?;
+/// Returns the warning about the interrupted run or flow in the journal, if there is one.
+fn interrupted_run_warning(journal: &Journal, mode: Mode) -> Option<String> {
+    let interrupted = InterruptedRun::from_journal(journal)?;
     Some(match interrupted.run(mode) {
         Some(recorded) => format!(
             "resuming the interrupted run {}; \

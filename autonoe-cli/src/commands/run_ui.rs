@@ -119,17 +119,17 @@ impl RunUi {
         self.presenter.clone()
     }
 
+    /// Returns the printer of lines and warnings.
+    pub(super) fn presenter(&self) -> Arc<Presenter> {
+        self.presenter.clone()
+    }
+
     /// Returns an error if standard output did not get everything.
     pub(super) fn check_written(&self) -> Result<(), CliError> {
         self.presenter.check_written()?;
         self.events
             .as_ref()
             .map_or(Ok(()), |events| events.check_complete())
-    }
-
-    /// Prints a line that the run itself does not emit.
-    pub(super) fn print(&self, message: &str) {
-        self.presenter.print(message);
     }
 
     /// Prints a warning that the run itself does not emit.

@@ -26,13 +26,26 @@ const LARGEST_SPECIFICATION: u64 = 16 * 1024 * 1024;
 /// # let (working_dir, chosen) = (dir.path(), None);
 /// let project = Project::find(working_dir, chosen)?;
 ///
-/// assert!(project.specification()?.ends_with("SPEC.md"));
+/// assert!(project.specification()?.path().ends_with("SPEC.md"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     root: PathBuf,
     link: Option<PathBuf>,
+}
+
+/// The `SPEC.md` of a project, after [`Project::specification`] has checked it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Specification {
+    path: PathBuf,
+}
+
+impl Specification {
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl Project {
@@ -84,12 +97,12 @@ impl Project {
         }
     }
 
-    /// Returns the path of the specification, after checking that it has content.
+    /// Returns the specification, after checking that it has content.
     ///
     /// # Errors
     ///
     /// `SPEC.md` is missing, blank, not a file, not UTF-8, larger than 16 MiB, or cannot be read.
-    pub fn specification(&self) -> Result<PathBuf, ProjectError> {
+    pub fn specification(&self) -> Result<Specification, ProjectError> {
         let path = self.root.join("SPEC.md");
         match read_text_file(&path, LARGEST_SPECIFICATION)? {
             None => Err(ProjectError::NoSpecification { path }),
@@ -97,7 +110,7 @@ impl Project {
             Some(text) if trim_invisible(&text).is_empty() => {
                 Err(ProjectError::BlankSpecification { path })
             }
-            Some(_) => Ok(path),
+            Some(_) => Ok(Specification { path }),
         }
     }
 

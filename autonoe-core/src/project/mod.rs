@@ -61,7 +61,7 @@ pub use journal::{
 };
 pub use journal::{JOURNAL_JOB, JournalPage, JournalPageRequest};
 pub use json_error::json_error_message;
-pub use layout::Project;
+pub use layout::{Project, Specification};
 pub use lock_process::LockProcess;
 pub use log_writers::LogWriters;
 pub use no_follow::{

@@ -76,6 +76,7 @@ pub struct OpenProjectOptions {
     mode: Mode,
     sandbox: SandboxSwitch,
     destructive: Destructive,
+    config: Option<AgentConfig>,
     clock: Arc<dyn Clock>,
 }
 
@@ -99,6 +100,13 @@ impl OpenProjectOptions {
         self
     }
 
+    /// Sets the configuration that the caller has loaded; by default it is loaded when the project
+    /// is opened.
+    pub fn config(mut self, config: impl Into<Option<AgentConfig>>) -> Self {
+        self.config = config.into();
+        self
+    }
+
     /// Sets the clock; the system clock by default.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
@@ -111,7 +119,7 @@ impl OpenProjectOptions {
     ///
     /// Another run is running, a file of the project cannot be parsed, or the ledger is missing
     /// although the journal records deliverables. Nothing was changed except the lock files.
-    pub async fn open(self) -> Result<OpenProject, ProjectRunError> {
+    pub async fn open(mut self) -> Result<OpenProject, ProjectRunError> {
         let (config, lock) = self.config_and_lock()?;
         let project = self.project;
         let journal = Journal::read(&project.journal_path())?;
@@ -175,7 +183,7 @@ impl OpenProjectOptions {
     /// Another run holds the lock, the configuration is invalid, or a hook of the configuration
     /// cannot be built.
     pub fn sessions(
-        self,
+        mut self,
         agents: impl AgentClientFactory + 'static,
     ) -> Result<(RunLock, SessionRunnerBuilder), ProjectRunError> {
         let (config, lock) = self.config_and_lock()?;
@@ -183,8 +191,11 @@ impl OpenProjectOptions {
         Ok((lock, builder))
     }
 
-    fn config_and_lock(&self) -> Result<(EffectiveConfig, RunLock), ProjectRunError> {
-        let config = AgentConfig::load(self.project.config_path())?;
+    fn config_and_lock(&mut self) -> Result<(EffectiveConfig, RunLock), ProjectRunError> {
+        let config = match self.config.take() {
+            None => AgentConfig::load(self.project.config_path())?,
+            loaded => loaded,
+        };
         let config =
             EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
         for warning in config.warnings() {
@@ -223,6 +234,7 @@ impl OpenProject {
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
+            config: None,
             clock: Arc::new(SystemClock),
         }
     }

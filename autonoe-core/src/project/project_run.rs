@@ -5,8 +5,8 @@ use std::sync::Arc;
 use autonoe_security::Destructive;
 
 use super::{
-    ConfigError, JournalReadError, OpenProject, Project, ProjectError, ProjectInstructions,
-    SandboxSwitch,
+    AgentConfig, ConfigError, JournalReadError, OpenProject, Project, ProjectError,
+    ProjectInstructions, SandboxSwitch, Specification,
 };
 use crate::agent::AgentClientFactory;
 use crate::ledger::RepositoryError;
@@ -57,11 +57,15 @@ pub struct ProjectRun {
     mode: Mode,
     sandbox: SandboxSwitch,
     destructive: Destructive,
+    specification: Option<Specification>,
+    config: Option<AgentConfig>,
     clock: Arc<dyn Clock>,
     limits: LimitOverrides,
+    on_open: Vec<OnOpen>,
     configure: Vec<Configure>,
 }
 
+type OnOpen = Box<dyn FnOnce(&OpenProject) + Send>;
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 
 impl ProjectRun {
@@ -73,8 +77,11 @@ impl ProjectRun {
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
+            specification: None,
+            config: None,
             clock: Arc::new(SystemClock),
             limits: LimitOverrides::default(),
+            on_open: Vec::new(),
             configure: Vec::new(),
         }
     }
@@ -101,6 +108,20 @@ impl ProjectRun {
         self
     }
 
+    /// Sets the specification that the caller has checked; by default [`run`](Self::run) checks it.
+    #[must_use]
+    pub fn specification(mut self, checked: Specification) -> Self {
+        self.specification = Some(checked);
+        self
+    }
+
+    /// Sets the configuration that the caller has loaded; by default [`run`](Self::run) loads it.
+    #[must_use]
+    pub fn config(mut self, config: AgentConfig) -> Self {
+        self.config = Some(config);
+        self
+    }
+
     /// Sets the clock; the system clock by default.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
@@ -115,6 +136,14 @@ impl ProjectRun {
     #[must_use]
     pub fn limits(mut self, given: LimitOverrides) -> Self {
         self.limits = given;
+        self
+    }
+
+    /// Adds a function that is called after the project was opened and before the run starts, for
+    /// example to print whether an interrupted run is resumed.
+    #[must_use]
+    pub fn on_open(mut self, on_open: impl FnOnce(&OpenProject) + Send + 'static) -> Self {
+        self.on_open.push(Box::new(on_open));
         self
     }
 
@@ -138,14 +167,20 @@ impl ProjectRun {
     /// The run could not start: another one is running, `SPEC.md` is missing or blank, or a file of
     /// the project cannot be parsed. Nothing was changed except the lock files.
     pub async fn run(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
-        self.project.specification()?;
+        if self.specification.is_none() {
+            self.project.specification()?;
+        }
         let open_project = OpenProject::options(&self.project)
             .mode(self.mode)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
+            .config(self.config)
             .clock(self.clock)
             .open()
             .await?;
+        for on_open in self.on_open {
+            on_open(&open_project);
+        }
         let interrupted = open_project
             .journal()
             .interrupted_run()

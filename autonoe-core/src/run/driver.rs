@@ -12,8 +12,8 @@ use super::run_context::RunContext;
 use super::runner::{RunInputs, SessionRunner};
 use super::session_task::{SessionOverrides, SessionResources, SessionTask};
 use super::{
-    Durability, JournalLine, LimitOverrides, RecordedRun, RunAction, RunControl, RunFact,
-    RunLimits, RunMachine, SessionPlan,
+    Durability, JournalLine, LimitOverrides, RunAction, RunControl, RunFact, RunLimits, RunMachine,
+    SessionPlan,
 };
 use crate::agent::SessionReport;
 use crate::event::RunEventKind;
@@ -40,7 +40,7 @@ pub(crate) struct RunDriver {
 }
 
 /// The way a run starts in this process.
-enum Beginning {
+pub(super) enum Beginning {
     New,
     /// The run was interrupted; `given` are the limits of this start.
     Resumed {
@@ -49,26 +49,7 @@ enum Beginning {
 }
 
 impl RunDriver {
-    pub(crate) fn new(runner: &SessionRunner, control: &RunControl) -> Self {
-        let run = runner.parts.ids.run_id();
-        let machine = RunMachine::new(runner.parts.limits.clone());
-        Self::with_machine(runner, control, run, machine, Beginning::New)
-    }
-
-    pub(crate) fn resuming(
-        runner: &SessionRunner,
-        control: &RunControl,
-        recorded: RecordedRun,
-    ) -> Self {
-        let RecordedRun {
-            run,
-            machine,
-            overrides: given,
-        } = recorded;
-        Self::with_machine(runner, control, run, machine, Beginning::Resumed { given })
-    }
-
-    fn with_machine(
+    pub(super) fn new(
         runner: &SessionRunner,
         control: &RunControl,
         run: RunId,

@@ -58,7 +58,7 @@ pub enum ExitReason {
     },
 }
 
-/// The class of an [`ExitReason`], for exit codes and the like.
+/// The class of an [`ExitReason`] or a [`FlowExit`](super::FlowExit), for exit codes and the like.
 ///
 /// It is exhaustive: a new reason gets one of these classes, or each program that maps them decides
 /// about a new class.
@@ -121,6 +121,22 @@ impl ExitReason {
             Self::Interrupted => "interrupted",
             Self::MaxRetriesExceeded { .. } => "max_retries_exceeded",
             Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Returns the error that ended the run; `None` if something else ended it.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed { error } | Self::MaxRetriesExceeded { error } => Some(error),
+            Self::AllPassed
+            | Self::AllBlocked
+            | Self::AllVerified
+            | Self::MaxIterations
+            | Self::QuotaExceeded
+            | Self::QuotaWaitTooLong { .. }
+            | Self::BudgetExceeded { .. }
+            | Self::Stalled { .. }
+            | Self::Interrupted => None,
         }
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{BudgetKind, CostTotal, SessionEnd, SessionOutcome, TokenUsage};
 use crate::event::Failure;
+use crate::run::ExitClass;
 use crate::run::report::write_effort;
 use crate::time::RunId;
 use crate::time::duration::millis;
@@ -85,9 +86,31 @@ impl FlowExit {
         }
     }
 
+    /// Returns the class of the reason.
+    pub fn class(&self) -> ExitClass {
+        match self {
+            Self::Completed => ExitClass::Success,
+            Self::QuotaExceeded => ExitClass::Quota,
+            Self::BudgetExceeded { .. } => ExitClass::Budget,
+            Self::Interrupted => ExitClass::Interrupted,
+            Self::Failed { .. } => ExitClass::Failed,
+        }
+    }
+
+    /// Returns the error that ended the flow; `None` if something else ended it.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed { error } => Some(error),
+            Self::Completed
+            | Self::QuotaExceeded
+            | Self::BudgetExceeded { .. }
+            | Self::Interrupted => None,
+        }
+    }
+
     /// Returns whether the flow reached its goal.
     pub fn is_success(&self) -> bool {
-        matches!(self, Self::Completed)
+        self.class() == ExitClass::Success
     }
 }
 

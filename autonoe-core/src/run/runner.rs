@@ -9,9 +9,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::builder::SessionRunnerBuilder;
-use super::driver::RunDriver;
+use super::driver::{Beginning, RunDriver};
 use super::{
-    ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent,
+    ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, RunMachine, SessionLimits,
+    TraceContent,
 };
 use crate::agent::CredentialFilter;
 use crate::agent::{
@@ -139,7 +140,10 @@ impl SessionRunner {
     /// It always returns a report: an error is its [`exit`](RunReport::exit). `control` cancels,
     /// pauses and instructs the run.
     pub async fn run(&self, control: &RunControl) -> RunReport {
-        RunDriver::new(self, control).run().await
+        let run = self.parts.ids.run_id();
+        let machine = RunMachine::new(self.parts.limits.clone());
+        let driver = RunDriver::new(self, control, run, machine, Beginning::New);
+        driver.run().await
     }
 
     /// Resumes an interrupted run, with its limits and its counts, and returns a report.
@@ -148,7 +152,14 @@ impl SessionRunner {
     /// [`RecordedRun::with_limits`] overrides them, and the change is recorded. Everything else is
     /// this runner's: its models, hooks and tools. A run cannot be resumed in another mode.
     pub async fn resume(&self, recorded: RecordedRun, control: &RunControl) -> RunReport {
-        RunDriver::resuming(self, control, recorded).run().await
+        let RecordedRun {
+            run,
+            machine,
+            overrides: given,
+        } = recorded;
+        let beginning = Beginning::Resumed { given };
+        let driver = RunDriver::new(self, control, run, machine, beginning);
+        driver.run().await
     }
 }
 

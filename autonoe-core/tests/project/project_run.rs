@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::agent::AgentErrorKind;
 use autonoe_core::event::InstructionName;
 use autonoe_core::gate::policy::Verdict;
-use autonoe_core::project::{ProjectError, ProjectRunError, RunLock};
+use autonoe_core::project::{AgentConfig, ProjectError, ProjectRunError, RunLock};
 use autonoe_core::time::SeededIds;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, ExitReason, Mode, Project,
@@ -80,6 +80,55 @@ async fn it_reads_the_files_of_the_project() {
         RunLock::acquire(project.project(), Timestamp::now()).is_ok(),
         "the lock is free again"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_uses_the_files_that_its_caller_has_loaded_also_if_they_change() {
+    let project =
+        TempProject::new().config(json!({"permissions": {"allow": ["WebFetch(domain:docs.rs)"]}}));
+    let found = project.project();
+    let specification = found.specification().expect("it is there");
+    let config = AgentConfig::load(found.config_path());
+    let config = config.expect("it is valid").expect("it is there");
+    fs::remove_file(specification.path()).expect("it is there");
+    fs::write(found.config_path(), "{").expect("writable");
+    let agents = ScriptedBackend::new([
+        plans(),
+        SessionScript::new("passes")
+            .uses_tool("WebFetch", json!({"url": "https://docs.rs/tokio"}))
+            .uses_tool(
+                "mcp__autonoe__set_status",
+                json!({"deliverableId": "A", "status": "passed"}),
+            )
+            .ends(),
+    ]);
+
+    let report = run(&project, agents)
+        .specification(specification)
+        .config(config)
+        .run(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_caller_sees_the_journal_before_the_run_starts() {
+    let project = TempProject::new();
+    interrupt_in_session_2(&project).await;
+    let seen = Arc::new(Mutex::new(None));
+    let kept = seen.clone();
+
+    let agents = ScriptedBackend::resuming_at(2, [plans(), passes()]);
+    let report = run(&project, agents)
+        .on_open(move |open| *kept.lock().expect("no panic") = open.journal().interrupted_run())
+        .run(&RunControl::new())
+        .await
+        .expect("it starts");
+
+    let seen = seen.lock().expect("no panic").take();
+    assert_eq!(seen.expect("interrupted").run(), &report.run);
 }
 
 #[tokio::test(start_paused = true)]

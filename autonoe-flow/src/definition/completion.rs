@@ -88,6 +88,38 @@ impl Completion {
             Self::Custom(_) => CompletionType::Custom,
         }
     }
+
+    /// Returns whether the condition, or a part of it, reads the ledger.
+    pub fn reads_ledger(&self) -> bool {
+        match self {
+            Self::Deliverables(_) => true,
+            Self::Composite(composite) => composite.any(Self::reads_ledger),
+            Self::StepMachine(_)
+            | Self::IterationBudget(_)
+            | Self::CheckBudget(_)
+            | Self::KeywordSignal(_)
+            | Self::StructuredSignal(_)
+            | Self::PhaseCompletion(_)
+            | Self::ExternalState(_)
+            | Self::Custom(_) => false,
+        }
+    }
+
+    /// Returns whether the condition, or a part of it, runs a command.
+    pub fn runs_command(&self) -> bool {
+        match self {
+            Self::ExternalState(state) => matches!(state.source, ExternalStateSource::Command(_)),
+            Self::Composite(composite) => composite.any(Self::runs_command),
+            Self::StepMachine(_)
+            | Self::IterationBudget(_)
+            | Self::CheckBudget(_)
+            | Self::KeywordSignal(_)
+            | Self::StructuredSignal(_)
+            | Self::PhaseCompletion(_)
+            | Self::Deliverables(_)
+            | Self::Custom(_) => false,
+        }
+    }
 }
 
 impl CompletionType {

@@ -14,14 +14,21 @@ impl FlowMachine {
     /// Applies `fact` and returns the next action.
     #[must_use = "the flow does not continue until the action is performed"]
     pub fn apply(&mut self, fact: FlowFact) -> FlowAction {
-        match (&self.state, &fact) {
-            (MachineState::Finished(_), _) => return self.action(),
-            (
-                MachineState::Stopped { .. },
-                FlowFact::Resumed { .. } | FlowFact::LimitsChanged { .. },
-            ) => {}
-            (MachineState::Stopped { .. }, _) => return self.action(),
-            _ => {}
+        let is_over = match self.state {
+            MachineState::Finished(_) => true,
+            MachineState::Stopped { .. } => !matches!(
+                fact,
+                FlowFact::Resumed { .. } | FlowFact::LimitsChanged { .. }
+            ),
+            MachineState::Nothing
+            | MachineState::Prompting
+            | MachineState::Checking
+            | MachineState::Completing(_)
+            | MachineState::PendingNotification(_)
+            | MachineState::Waiting { .. } => false,
+        };
+        if is_over {
+            return self.action();
         }
         match fact {
             FlowFact::Started { at, limits } if self.started_at.is_none() => {
@@ -36,73 +43,75 @@ impl FlowMachine {
                 iteration,
                 outcome,
                 spent,
-            } => match self.state {
-                MachineState::Prompting if iteration == self.context.iteration() + 1 => {
-                    self.note_time(at);
-                    self.spent.merge(spent);
-                    self.prompted(outcome, spent)
+            } => {
+                if !self.is_prompting(iteration) {
+                    return FlowAction::Continue;
                 }
-                _ => FlowAction::Continue,
-            },
+                self.note_time(at);
+                self.spent.merge(spent);
+                self.prompted(outcome, spent)
+            }
             FlowFact::ConversationLost {
                 at,
                 iteration,
                 spent,
                 ..
-            } => match (&self.state, self.context.session_id()) {
-                (MachineState::Prompting, Some(_)) if iteration == self.context.iteration() + 1 => {
-                    self.note_time(at);
-                    self.spent.merge(spent);
-                    self.context.reset_session();
-                    if self.cancelled {
-                        self.interrupted()
-                    } else {
-                        self.advance()
-                    }
+            } => {
+                if !self.is_prompting(iteration) || self.context.session_id().is_none() {
+                    return FlowAction::Continue;
                 }
-                _ => FlowAction::Continue,
-            },
-            FlowFact::Checked { at, verdict, spent } => match self.state {
-                MachineState::Checking => {
-                    self.note_time(at);
-                    self.spent.merge(spent);
-                    self.checked(verdict)
+                self.note_time(at);
+                self.spent.merge(spent);
+                self.context.reset_session();
+                if self.cancelled {
+                    self.interrupted()
+                } else {
+                    self.advance()
                 }
-                _ => FlowAction::Continue,
-            },
+            }
+            FlowFact::Checked { at, verdict, spent } => {
+                if self.state != MachineState::Checking {
+                    return FlowAction::Continue;
+                }
+                self.note_time(at);
+                self.spent.merge(spent);
+                self.checked(verdict)
+            }
             FlowFact::CheckLimited {
                 at,
                 resets_at,
                 spent,
-            } => match self.state {
-                MachineState::Checking => {
-                    self.note_time(at);
-                    self.spent.merge(spent);
-                    match self.limits.on_quota {
-                        _ if self.cancelled => self.interrupted(),
-                        // The check is repeated when the flow is resumed.
-                        OnQuota::Stop if !self.has_other_path() => self.fail(quota_spent()),
-                        _ => self.rate_limited(resets_at),
-                    }
+            } => {
+                if self.state != MachineState::Checking {
+                    return FlowAction::Continue;
                 }
-                _ => FlowAction::Continue,
-            },
-            FlowFact::CompletionChecked { at, verdict } => match &self.state {
-                MachineState::Completing(query) => {
-                    let query = query.clone();
-                    self.note_time(at);
-                    self.completion_checked(verdict, query)
+                self.note_time(at);
+                self.spent.merge(spent);
+                if self.cancelled {
+                    return self.interrupted();
                 }
-                _ => FlowAction::Continue,
-            },
-            FlowFact::Notified { at, result } => match &self.state {
-                MachineState::PendingNotification(notifying) => {
-                    let notifying = notifying.clone();
-                    self.note_time(at);
-                    self.notified(result, notifying)
+                match self.limits.on_quota {
+                    // The check is repeated when the flow is resumed.
+                    OnQuota::Stop if !self.has_other_path() => self.fail(quota_spent()),
+                    OnQuota::Stop | OnQuota::Wait => self.rate_limited(resets_at),
                 }
-                _ => FlowAction::Continue,
-            },
+            }
+            FlowFact::CompletionChecked { at, verdict } => {
+                let MachineState::Completing(query) = &self.state else {
+                    return FlowAction::Continue;
+                };
+                let query = query.clone();
+                self.note_time(at);
+                self.completion_checked(verdict, query)
+            }
+            FlowFact::Notified { at, result } => {
+                let MachineState::PendingNotification(notifying) = &self.state else {
+                    return FlowAction::Continue;
+                };
+                let notifying = notifying.clone();
+                self.note_time(at);
+                self.notified(result, notifying)
+            }
             FlowFact::WaitOver { at } => self.wait_over(at),
             FlowFact::LimitsChanged { limits } => {
                 self.limits = limits;
@@ -136,6 +145,11 @@ impl FlowMachine {
             }
             FlowFact::Resumed { at } => self.resumed(at),
         }
+    }
+
+    /// Returns whether the prompt of `iteration` is in progress. Results of other prompts are late.
+    fn is_prompting(&self, iteration: u64) -> bool {
+        self.state == MachineState::Prompting && iteration == self.context.iteration() + 1
     }
 
     /// Advances the time. It never goes back, even if a clock does.

@@ -330,7 +330,7 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
     let reason = match reason {
         FlowWait::RateLimit => WaitReason::Quota,
         FlowWait::RateLimitBackoff => WaitReason::QuotaBackoff,
-        _ => WaitReason::RetryAfter,
+        FlowWait::Retry | FlowWait::Completion | FlowWait::Notification => WaitReason::RetryAfter,
     };
     let deadline = flow.machine.deadline();
     let end = deadline.map_or(until, |deadline| deadline.min(until));

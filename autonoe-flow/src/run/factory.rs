@@ -10,9 +10,7 @@ use autonoe_core::run::SessionAccess;
 use super::flow::{Created, Flow, FlowParts, fingerprint};
 use super::options::FlowOptions;
 use crate::completion::{CompletionDependencies, LedgerSource, build_completion};
-use crate::definition::{
-    AfterFailure, Behavior, Check, Completion, ExpectedAction, PermissionMode,
-};
+use crate::definition::{AfterFailure, Behavior, Check, ExpectedAction, PermissionMode};
 use crate::error::{FlowError, FlowErrorKind};
 use crate::escalation::Notifier;
 use crate::progress::Triggers;
@@ -89,7 +87,7 @@ impl FlowFactory {
             resolver: PromptResolver::new(definition),
             access: access(behavior),
             watched: Triggers::from_completion(&behavior.completion),
-            reads_ledger: reads_ledger(&behavior.completion),
+            reads_ledger: behavior.completion.reads_ledger(),
             fingerprint,
             ledger,
             completion,
@@ -115,17 +113,6 @@ fn resolve_dependencies(flow: &ValidatedFlow, options: &FlowOptions) -> Result<(
         }
     }
     Ok(())
-}
-
-fn reads_ledger(completion: &Completion) -> bool {
-    match completion {
-        Completion::Deliverables(_) => true,
-        Completion::Composite(composite) => {
-            let mut conditions = composite.conditions.iter();
-            conditions.any(|condition| reads_ledger(&condition.completion))
-        }
-        _ => false,
-    }
 }
 
 /// The ledger, which is available once the sessions are open.

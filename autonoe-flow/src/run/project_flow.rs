@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::gate::policy::Destructive;
-use autonoe_core::project::{OpenProject, ProjectRunError, SandboxSwitch, remove_folder};
+use autonoe_core::project::{
+    AgentConfig, OpenProject, ProjectRunError, SandboxSwitch, remove_folder,
+};
 use autonoe_core::run::{BuildError, SessionRunnerBuilder};
 use autonoe_core::time::{Clock, SystemClock};
 use autonoe_core::{AgentClientFactory, Project, RunControl};
@@ -68,6 +70,7 @@ pub struct FlowRun {
     on_broken_off: OnInterrupted,
     sandbox: SandboxSwitch,
     destructive: Destructive,
+    config: Option<AgentConfig>,
     clock: Arc<dyn Clock>,
     configure: Vec<Configure>,
     set_options: Vec<SetOption>,
@@ -101,6 +104,7 @@ impl FlowRun {
             on_broken_off: OnInterrupted::default(),
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
+            config: None,
             clock: Arc::new(SystemClock),
             configure: Vec::new(),
             set_options: Vec::new(),
@@ -133,6 +137,13 @@ impl FlowRun {
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
+        self
+    }
+
+    /// Sets the configuration that the caller has loaded. By default, the flow loads it.
+    #[must_use]
+    pub fn config(mut self, config: AgentConfig) -> Self {
+        self.config = Some(config);
         self
     }
 
@@ -202,6 +213,7 @@ impl FlowRun {
         let open_project = OpenProject::options(&self.project)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
+            .config(self.config)
             .clock(self.clock.clone())
             .open()
             .await?;

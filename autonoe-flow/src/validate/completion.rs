@@ -19,13 +19,17 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
         found.error_in(In::Agent, Wrong, pointer, message, hint);
     };
     match completion {
-        Completion::IterationBudget(budget) if budget.max_iterations == 0 => {
-            let message = "a flow is never complete before its first iteration";
-            wrong(format!("{at}/maxIterations"), message, "write 1 or more");
+        Completion::IterationBudget(budget) => {
+            if budget.max_iterations == 0 {
+                let message = "a flow is never complete before its first iteration";
+                wrong(format!("{at}/maxIterations"), message, "write 1 or more");
+            }
         }
-        Completion::CheckBudget(budget) if budget.max_checks == 0 => {
-            let message = "a flow is never complete before its first check";
-            wrong(format!("{at}/maxChecks"), message, "write 1 or more");
+        Completion::CheckBudget(budget) => {
+            if budget.max_checks == 0 {
+                let message = "a flow is never complete before its first check";
+                wrong(format!("{at}/maxChecks"), message, "write 1 or more");
+            }
         }
         Completion::KeywordSignal(signal) => {
             if signal.keywords.is_empty() {
@@ -43,17 +47,21 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
                 }
             }
         }
-        Completion::StructuredSignal(signal) if signal.signal.trim().is_empty() => {
-            let message = "the signal has no name";
-            wrong(format!("{at}/signal"), message, "write one, like \"done\"");
+        Completion::StructuredSignal(signal) => {
+            if signal.signal.trim().is_empty() {
+                let message = "the signal has no name";
+                wrong(format!("{at}/signal"), message, "write one, like \"done\"");
+            }
         }
-        Completion::PhaseCompletion(phases) if phases.terminal_phases.is_empty() => {
-            let message = "the list of phases is empty, so the condition could never hold";
-            wrong(
-                format!("{at}/terminalPhases"),
-                message,
-                "add the phase of a step",
-            );
+        Completion::PhaseCompletion(phases) => {
+            if phases.terminal_phases.is_empty() {
+                let message = "the list of phases is empty, so the condition could never hold";
+                wrong(
+                    format!("{at}/terminalPhases"),
+                    message,
+                    "add the phase of a step",
+                );
+            }
         }
         Completion::ExternalState(state) => match &state.source {
             ExternalStateSource::Command(command) => {
@@ -82,7 +90,8 @@ fn condition(found: &mut Findings<'_>, completion: &Completion, at: &str) {
             }
         },
         Completion::Composite(composite) => conditions(found, composite, at),
-        _ => {}
+        // Nothing in them can be wrong; a custom condition checks itself when it is built.
+        Completion::StepMachine(_) | Completion::Deliverables(_) | Completion::Custom(_) => {}
     }
 }
 

@@ -93,7 +93,13 @@ fn can_hold(
             "set this `phase` in the last steps",
         ),
         // A cycle without an exit is reported as such.
-        _ => (false, String::new(), ""),
+        Completion::StepMachine(_)
+        | Completion::KeywordSignal(_)
+        | Completion::StructuredSignal(_)
+        | Completion::ExternalState(_)
+        | Completion::Deliverables(_)
+        | Completion::Composite(_)
+        | Completion::Custom(_) => (false, String::new(), ""),
     };
     if is_impossible {
         impossible.push((at.to_owned(), message, hint.to_owned()));

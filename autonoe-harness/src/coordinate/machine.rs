@@ -465,7 +465,7 @@ impl FleetMachine {
             }
             // The run has used some of its time. A run that does not report its working time gets
             // its full timeout again.
-            _ => {
+            RunPhase::Waiting | RunPhase::Running | RunPhase::Paused | RunPhase::Ended => {
                 let worked = view.progress.as_ref().map(|at| at.spent.time);
                 let worked = worked.unwrap_or_default();
                 timeout.map(|timeout| after(now, timeout.saturating_sub(worked)))
@@ -654,7 +654,7 @@ impl FleetMachine {
                     self.stops.push_back((member, why));
                 }
                 Some(MemberState::Stopping) => self.leave_behind(now, member),
-                _ => {
+                Some(MemberState::Waiting | MemberState::Ended { .. }) | None => {
                     self.deadlines.remove(&member);
                 }
             }

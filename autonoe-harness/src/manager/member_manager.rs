@@ -458,12 +458,19 @@ impl Engine for MemberManager {
 
 /// Maps the state of a member to the phase of its run.
 fn phase_of(view: &MemberView) -> RunPhase {
+    if view.outcome.is_some() {
+        return RunPhase::Ended;
+    }
+    if view.stopping.is_some() {
+        return RunPhase::Stopping;
+    }
     match view.status {
-        _ if view.outcome.is_some() => RunPhase::Ended,
-        _ if view.stopping.is_some() => RunPhase::Stopping,
         MemberStatus::Running => RunPhase::Running,
         MemberStatus::Paused => RunPhase::Paused,
         // A lost member has no outcome, and can be restarted.
-        _ => RunPhase::Waiting,
+        MemberStatus::Pending
+        | MemberStatus::Completed
+        | MemberStatus::Failed
+        | MemberStatus::Stopped => RunPhase::Waiting,
     }
 }

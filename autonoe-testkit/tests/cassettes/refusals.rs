@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::fs;
 use std::path::Path;
 
-use autonoe_testkit::{Cassette, CassetteError};
+use autonoe_testkit::Cassette;
+use autonoe_testkit::cassette::CassetteError;
 
 /// Loads `text` as a cassette and returns the error and its message.
 fn refusal(text: &str) -> (CassetteError, String) {

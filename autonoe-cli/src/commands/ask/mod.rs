@@ -7,7 +7,7 @@ mod last_conversation;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use autonoe_app::{ChosenBackend, ModelsFile, sandbox_switch};
+use autonoe_app::{ChosenBackend, ModelsFile, load_config, sandbox_switch};
 use autonoe_core::project::{OpenProject, ProjectError, ProjectRunError, RunLock};
 use autonoe_core::{Mode, RunControl};
 
@@ -26,7 +26,8 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
         return Err(ProjectError::Locked(held).into());
     }
     let agent = args.agent();
-    let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
+    let config = load_config(&project)?;
+    let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
     let files = ConversationFiles::new(&project);
     let load_last = || {
         if args.resume {
@@ -40,13 +41,14 @@ pub(crate) fn ask_agent(args: &AskArgs, env: &CliEnv) -> Result<ExitCode, CliErr
     let prompt = prompt(args, env)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let wanted = agent.requirements(env);
-    let built = backend.build(&project, Mode::Run, wanted, &models, env)?;
+    let built = backend.build(&project, &config, Mode::Run, wanted, &models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, &models, env);
     run_ui.print_warnings(args.destructive(), &built.warnings);
     let presenter = run_ui.start_conversation();
     let (lock, builder) = OpenProject::options(&project)
         .sandbox(sandbox_switch(agent.no_sandbox, env))
         .destructive(args.destructive())
+        .config(config)
         .sessions(built.agents)?;
     // Loaded again under the lock, because another command may have changed it.
     let last = load_last()?;

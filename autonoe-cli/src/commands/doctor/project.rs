@@ -72,8 +72,8 @@ pub(super) fn misconfigured(error: &CliError) -> ProbeFinding {
 fn specification(project: &Project) -> ProbeFinding {
     const NAME: &str = "SPEC.md";
     match project.specification() {
-        Ok(path) => {
-            let bytes = fs::metadata(path).map_or(0, |found| found.len());
+        Ok(found) => {
+            let bytes = fs::metadata(found.path()).map_or(0, |found| found.len());
             ProbeFinding::good(NAME, format!("{bytes} bytes"))
         }
         Err(ProjectError::NoSpecification { .. }) => {

@@ -93,7 +93,8 @@ impl ExecutorFactory {
             sandbox: rules.switch,
         };
         let (models, env) = (&self.models, &self.env);
-        let built = chosen.build(project, Mode::Run, wanted, models, env)?;
+        let config = self.config.agent_config();
+        let built = chosen.build(project, config, Mode::Run, wanted, models, env)?;
         self.backends.push(ReadyBackend {
             name: name.to_owned(),
             model: model.map(str::to_owned),

@@ -276,8 +276,14 @@ impl AgentConfig {
         file.map(Self::read).transpose()
     }
 
-    /// Returns the source of the value at `pointer`.
-    pub(super) fn source(&self, pointer: &str) -> Source {
+    /// Returns the file of this configuration; `None` if it was created in code. The fields that
+    /// have no effect are not in it.
+    pub fn file(&self) -> Option<&ConfigFile> {
+        self.file.as_deref()
+    }
+
+    /// Returns the source of the value at the JSON pointer `pointer`.
+    pub fn source(&self, pointer: &str) -> Source {
         match &self.file {
             Some(file) => Source::File {
                 path: file.path().to_owned(),

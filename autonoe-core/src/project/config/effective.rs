@@ -18,7 +18,8 @@ use super::{
 use crate::agent::CredentialFilter;
 use crate::agent::SessionField;
 use crate::gate::{Grants, PermissionRule};
-use crate::spec::HookSpec;
+use crate::run::SessionRunnerBuilder;
+use crate::spec::{HookSpec, SpecContext};
 use crate::time::Mode;
 use crate::tool::McpServer;
 
@@ -55,11 +56,11 @@ use crate::tool::McpServer;
 /// ```
 #[derive(Clone)]
 pub struct EffectiveConfig {
-    pub(super) config: AgentConfig,
-    pub(super) mode: Mode,
-    pub(super) sandbox: SandboxSwitch,
-    pub(super) grants: Grants,
-    pub(super) mcp_servers: BTreeMap<String, McpServer>,
+    config: AgentConfig,
+    mode: Mode,
+    sandbox: SandboxSwitch,
+    grants: Grants,
+    mcp_servers: BTreeMap<String, McpServer>,
     bash: PolicyConfig,
     credential_filter: CredentialFilter,
     lines: Vec<ConfigLine>,
@@ -159,6 +160,11 @@ impl EffectiveConfig {
         &self.config.hooks
     }
 
+    /// Returns the configuration of the project that was merged; an empty one if there was none.
+    pub fn agent_config(&self) -> &AgentConfig {
+        &self.config
+    }
+
     /// Returns the backend that the file names, and its position.
     ///
     /// A run ignores it: the caller that creates the run chooses its agents.
@@ -223,6 +229,59 @@ impl EffectiveConfig {
     /// Returns every value with its source. `Display` shows the same.
     pub fn explain(&self) -> &[ConfigLine] {
         &self.lines
+    }
+
+    /// Applies mode, Bash policy, grants, hooks, MCP servers, credential filter, sandbox and
+    /// project memory to a run.
+    ///
+    /// ```
+    /// use autonoe_core::gate::ProjectPaths;
+    /// use autonoe_core::project::{EffectiveConfig, SandboxSwitch};
+    /// use autonoe_core::spec::SpecContext;
+    /// use autonoe_core::{Mode, SessionRunner};
+    ///
+    /// let effective = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
+    /// let context = SpecContext::new(ProjectPaths::new("/srv/project"));
+    ///
+    /// let builder = effective.apply(SessionRunner::builder("/srv/project"), &context)?;
+    /// # drop(builder);
+    /// # Ok::<(), autonoe_core::project::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A hook cannot be built.
+    pub fn apply(
+        self,
+        builder: SessionRunnerBuilder,
+        context: &SpecContext,
+    ) -> Result<SessionRunnerBuilder, ConfigError> {
+        let mut builder = builder
+            .mode(self.mode)
+            .sandbox(self.sandbox.sandbox())
+            .project_memory(self.project_memory())
+            .credential_filter(self.credential_filter().clone())
+            .bash_policy(self.bash().clone());
+        // The runner adds the baseline itself, so that no caller can forget it.
+        for rule in self.grants.rules() {
+            builder = builder.grant(rule.clone());
+        }
+        for (index, spec) in self.config.hooks.iter().enumerate() {
+            let hook = spec.build(context).map_err(|error| {
+                let error = ConfigError::new(ConfigErrorKind::Hook, error.to_string())
+                    .hint("fix the hook or remove it".to_owned());
+                self.config.place(&format!("/hooks/{index}"), error)
+            })?;
+            builder = builder.hook(hook);
+        }
+        for (name, server) in &self.mcp_servers {
+            builder = if self.is_optional_server(name) {
+                builder.optional_mcp_server(name, server.clone())
+            } else {
+                builder.mcp_server(name, server.clone())
+            };
+        }
+        Ok(builder)
     }
 
     fn add_line(&mut self, key: impl Into<String>, value: impl Into<String>, source: Source) {

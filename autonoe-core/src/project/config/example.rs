@@ -2,45 +2,11 @@
 
 use serde_json::Value;
 
+use super::fields::FIELDS;
 use super::{ConfigError, ConfigErrorKind, ConfigFile};
 
-/// Examples by pointer; `*` matches any name.
-const EXAMPLES: [(&str, &str); 28] = [
-    ("", r#"{"profile": "node"}"#),
-    ("/profile", r#""node""#),
-    ("/profile/*", r#""node""#),
-    ("/allowCommands", r#"["docker"]"#),
-    ("/allowCommands/*", r#""docker""#),
-    ("/allowCommands/*", r#"["docker"]"#),
-    ("/allowCommands/*/*", r#""docker""#),
-    ("/allowPkillTargets", r#"["vite"]"#),
-    ("/allowPkillTargets/*", r#""vite""#),
-    ("/permissions", r#"{"allow": ["WebFetch(domain:docs.rs)"]}"#),
-    ("/permissions/allow", r#"["WebFetch(domain:docs.rs)"]"#),
-    ("/permissions/allow/*", r#""WebFetch(domain:docs.rs)""#),
-    ("/environment", r#"{"allow": ["NPM_TOKEN"]}"#),
-    ("/environment/allow", r#"["NPM_TOKEN"]"#),
-    ("/environment/allow/*", r#""NPM_TOKEN""#),
-    ("/allowedTools", r#"["Task"]"#),
-    ("/allowedTools/*", r#""Task""#),
-    ("/mcpServers", r#"{"docs": {"command": "docs-server"}}"#),
-    ("/mcpServers/*", r#"{"command": "docs-server"}"#),
-    ("/mcpServers/*/type", r#""stdio""#),
-    ("/mcpServers/*/env/*", r#""value""#),
-    ("/mcpServers/*/headers/*", r#""value""#),
-    ("/projectMemory", "false"),
-    (
-        "/hooks",
-        r#"[{"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "we work offline"}]"#,
-    ),
-    (
-        "/hooks/*",
-        r#"{"type": "core-deny-tool", "rule": "WebFetch(*)", "reason": "we work offline"}"#,
-    ),
-    ("/hooks/PreToolUse/*", r#""bash-security""#),
-    ("/hooks/*/type", r#""core-deny-tool""#),
-    ("/backend", r#"{"type": "codex"}"#),
-];
+/// The example of the root object.
+const ROOT_EXAMPLE: (&str, &str) = ("", r#"{"profile": "node"}"#);
 
 /// Adds the kind and the example that only the reader of `agent.json` knows to an error.
 pub(super) fn with_example(error: ConfigError, file: &ConfigFile) -> ConfigError {
@@ -73,8 +39,10 @@ fn hint(pointer: &str, message: &str, found: Option<&Value>) -> String {
         _ if expected.starts_with("a string") => ("\"", r#""text""#),
         _ => ("", r#""name""#),
     };
-    let mut examples = EXAMPLES
-        .iter()
+    let of_fields = FIELDS.iter().flat_map(|field| field.examples);
+    let mut examples = [&ROOT_EXAMPLE]
+        .into_iter()
+        .chain(of_fields)
         .filter(|(pattern, _)| is_at(pointer, pattern));
     match (
         examples.find(|(_, example)| example.starts_with(start)),

@@ -3,36 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::fields::FIELDS;
 use super::guard_names::GUARDS;
 use super::suggest::suggest;
 use super::{ConfigError, ConfigErrorKind, ConfigFile};
-
-/// The fields of a configuration.
-const FIELDS: &[&str] = &[
-    "$schema",
-    "profile",
-    "allowCommands",
-    "allowPkillTargets",
-    "permissions",
-    "environment",
-    "allowedTools",
-    "mcpServers",
-    "hooks",
-    "projectMemory",
-    "backend",
-];
-
-/// Fields that restrict agents when they are set. A misspelled one is an error, because ignoring it
-/// would allow more than the file says.
-const RESTRICTING: [&str; 7] = [
-    "profile",
-    "permissions",
-    "allowedTools",
-    "mcpServers",
-    "hooks",
-    "projectMemory",
-    "backend",
-];
 
 /// Prefixes of field names that look as if they were meant to restrict agents.
 const FORBIDDING: [&str; 13] = [
@@ -71,7 +45,7 @@ pub(super) fn ignored_fields(file: &ConfigFile) -> Result<Vec<IgnoredField>, Con
     for name in file.names("")? {
         if name == "hooks" && file.value("/hooks").is_some_and(Value::is_object) {
             ignored.push(named_guards(file)?);
-        } else if !FIELDS.contains(&name) {
+        } else if !FIELDS.iter().any(|field| field.name == name) {
             ignored.push(unknown_field(file, name)?);
         }
     }
@@ -92,7 +66,13 @@ fn unknown_field(file: &ConfigFile, name: &str) -> Result<IgnoredField, ConfigEr
         let hint = "only the operator who starts a run can switch the sandbox off";
         return no_effect(hint.to_owned());
     }
-    let meant = suggest(name, FIELDS.iter().copied());
+    let names = FIELDS.map(|field| field.name);
+    let restricts = |name| {
+        FIELDS
+            .iter()
+            .any(|field| field.name == name && field.restricts)
+    };
+    let meant = suggest(name, names);
     let lower = name.to_lowercase().replace(['_', '-'], "");
     let forbids = FORBIDDING.iter().any(|start| lower.starts_with(start));
     match meant {
@@ -100,11 +80,9 @@ fn unknown_field(file: &ConfigFile, name: &str) -> Result<IgnoredField, ConfigEr
             let hint = "to forbid something, add a hook of the type `core-deny-tool`";
             Err(unknown(hint.to_owned()))
         }
-        Some(meant) if RESTRICTING.contains(&meant) => {
-            Err(unknown(format!("did you mean `{meant}`?")))
-        }
+        Some(meant) if restricts(meant) => Err(unknown(format!("did you mean `{meant}`?"))),
         Some(meant) => no_effect(format!("did you mean `{meant}`?")),
-        None => no_effect(format!("known are {}", FIELDS.join(", "))),
+        None => no_effect(format!("known are {}", names.join(", "))),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Configuration file `.autonoe/agent.json`: parsing, merging and explaining.
 
 mod agent_config;
-mod apply;
 mod config_error;
 mod config_file;
 mod effective;
 mod example;
 mod explain;
 mod field_values;
+mod fields;
 mod guard_names;
 mod hook_schema;
 mod ignored_field;

@@ -20,8 +20,8 @@ use crate::ledger::DeliverableRepository;
 use crate::ledger::LedgerView;
 use crate::project::missing_ledger::missing_ledger;
 use crate::project::{
-    FileDeliverableRepository, Journal, OpenProject, Project, ProjectError, ProjectRunError,
-    SandboxSwitch,
+    AgentConfig, FileDeliverableRepository, Journal, OpenProject, Project, ProjectError,
+    ProjectRunError, SandboxSwitch,
 };
 use crate::run::RunReport;
 use crate::run::SessionRunnerBuilder;
@@ -80,6 +80,7 @@ pub struct ProjectSessionHost {
     mode: Mode,
     sandbox: SandboxSwitch,
     destructive: Destructive,
+    config: Option<AgentConfig>,
 }
 
 type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync;
@@ -95,6 +96,7 @@ impl ProjectSessionHost {
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
+            config: None,
         }
     }
 
@@ -117,6 +119,13 @@ impl ProjectSessionHost {
     #[must_use]
     pub fn destructive(mut self, destructive: Destructive) -> Self {
         self.destructive = destructive;
+        self
+    }
+
+    /// Sets the configuration that the caller has loaded; by default it is loaded for each session.
+    #[must_use]
+    pub fn config(mut self, config: AgentConfig) -> Self {
+        self.config = Some(config);
         self
     }
 
@@ -229,6 +238,7 @@ impl ProjectSessionHost {
             .mode(self.mode)
             .sandbox(self.sandbox)
             .destructive(self.destructive)
+            .config(self.config.clone())
             .clock(self.clock.clone());
         match options.open().await {
             Ok(open_project) => Ok(Some(open_project)),

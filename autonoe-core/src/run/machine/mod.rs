@@ -180,13 +180,19 @@ impl RunMachine {
             RunFact::WaitOver { at, ledger } => match self.state {
                 MachineState::Waiting { until, .. } if at < until => self.action(),
                 MachineState::Waiting { .. } => self.continue_with_ledger(at, ledger),
-                _ => RunAction::Continue,
+                MachineState::Nothing
+                | MachineState::Session(_)
+                | MachineState::Holding
+                | MachineState::Finished { .. } => RunAction::Continue,
             },
             RunFact::Cancelled => {
                 self.cancelled = true;
                 match self.state {
                     MachineState::Session(_) => RunAction::StopSession,
-                    _ => self.finish(ExitReason::Interrupted),
+                    MachineState::Nothing
+                    | MachineState::Waiting { .. }
+                    | MachineState::Holding
+                    | MachineState::Finished { .. } => self.finish(ExitReason::Interrupted),
                 }
             }
             RunFact::PauseRequested => {
@@ -197,7 +203,10 @@ impl RunMachine {
                 self.pause_requested = false;
                 match self.state {
                     MachineState::Holding => self.continue_with_ledger(at, ledger),
-                    _ => RunAction::Continue,
+                    MachineState::Nothing
+                    | MachineState::Session(_)
+                    | MachineState::Waiting { .. }
+                    | MachineState::Finished { .. } => RunAction::Continue,
                 }
             }
             RunFact::MessageQueued { text } => {
@@ -422,7 +431,12 @@ impl RunMachine {
             }) if *delay > pause => {
                 PendingWait::new(WaitReason::RetryAfter, saturating_add(at, *delay))
             }
-            _ => PendingWait::new(WaitReason::Pause, saturating_add(at, pause)),
+            SessionImpact::Completed
+            | SessionImpact::Neutral
+            | SessionImpact::BudgetSpent(_)
+            | SessionImpact::Error(_) => {
+                PendingWait::new(WaitReason::Pause, saturating_add(at, pause))
+            }
         }
     }
 

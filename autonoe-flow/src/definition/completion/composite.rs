@@ -21,6 +21,14 @@ pub struct Composite {
     pub conditions: Vec<Condition>,
 }
 
+impl Composite {
+    /// Returns whether `matches` returns true for one of the conditions.
+    pub(super) fn any(&self, matches: impl Fn(&Completion) -> bool) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|condition| matches(&condition.completion))
+    }
+}
+
 /// Number of conditions that must hold: any or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use autonoe_app::text::sanitize_line;
 use autonoe_app::{
-    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, missing_keys,
-    sandbox_switch, without_keys,
+    AlertSource, ChosenBackend, ModelsFile, RunAlerts, flow_commands, flow_notifiers, load_config,
+    missing_keys, sandbox_switch, without_keys,
 };
-use autonoe_core::project::{AgentConfig, EffectiveConfig, ProjectError, RunLock};
+use autonoe_core::project::{EffectiveConfig, ProjectError, RunLock};
 use autonoe_core::{Mode, Project, RunControl};
 use autonoe_flow::run::OnInterrupted;
 use autonoe_flow::{FlowErrorKind, FlowRun, FlowRunError, ParameterValues, ValidatedFlow};
@@ -71,9 +71,10 @@ fn run_flow(
     // The rest of the command does not need the signing keys of webhooks.
     let env = &env.with_env(without_keys(env));
     let commands = flow_commands(flow.definition(), &project, models, switch, env)?;
-    let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
+    let config = load_config(&project)?;
+    let backend = ChosenBackend::select(agent.backend.as_ref(), &project, &config)?;
     let wanted = agent.requirements(env);
-    let built = backend.build(&project, Mode::Run, wanted, models, env)?;
+    let built = backend.build(&project, &config, Mode::Run, wanted, models, env)?;
     let mut run_ui = RunUi::open(&agent, &args.output, &project, models, env);
     run_ui.connect(&project);
     run_ui.notify(alerts.clone());
@@ -109,6 +110,7 @@ fn run_flow(
         })
         .sandbox(switch)
         .destructive(args.destructive())
+        .config(config)
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(run_ui.flow_lines())
@@ -179,10 +181,10 @@ fn dry_run(
     values: &ParameterValues,
     env: &CliEnv,
 ) -> Result<ExitCode, CliError> {
-    let config = AgentConfig::load(project.config_path())?;
+    let config = load_config(project)?;
     let switch = sandbox_switch(args.agent().no_sandbox, env);
-    let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
-    let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
+    let backend = ChosenBackend::select(args.agent().backend.as_ref(), project, &config)?;
+    let config = EffectiveConfig::merge(Some(config), Mode::Run, switch)?;
     backend.check(args.agent().requirements(env))?;
     for line in backend.warnings.iter().chain(config.warnings()) {
         env.print_note(&format!("warning: {}", sanitize_line(line)));
