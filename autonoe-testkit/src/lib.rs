@@ -94,11 +94,11 @@ pub use autonoe_scripted::{
 pub use captured_logs::{CapturedLog, CapturedLogs};
 pub use captured_spans::{CapturedSpan, CapturedSpans};
 pub use cassette::{
-    Cassette, CassetteError, RecordedFailure, RecordedItem, RecordedSession, RecordedTurn,
-    Recorder, Replayer, TurnEnd,
+    Cassette, CassetteError, RecordedEnd, RecordedFailure, RecordedItem, RecordedSession,
+    RecordedTurn, Recorder, Replayer,
 };
 pub use chaos::{Fault, FaultHit, FaultyAgents, FaultyRepository, RepositoryCall};
 pub use clock::VirtualClock;
-pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
+pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, TotalsAccuracy};
 pub use event_log::EventLog;
 pub use temp_project::TempProject;

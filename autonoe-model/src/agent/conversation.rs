@@ -171,7 +171,7 @@ mod tests {
     use autonoe_core::agent::TokenUsage;
 
     use super::*;
-    use crate::contract::{AssistantMessage, Part};
+    use crate::contract::{AssistantMessage, MessagePart};
 
     #[test]
     fn what_the_provider_counted_counts_and_the_rest_is_guessed() {
@@ -202,7 +202,7 @@ mod tests {
     fn calls_have_results_before_the_model_is_told_anything_else() {
         let mut conversation = Conversation::new(ModelRequest::new([]));
         conversation.add_message("x");
-        let calls = ["a", "b"].map(|id| Part::tool_call(id, "Read", serde_json::json!({})));
+        let calls = ["a", "b"].map(|id| MessagePart::tool_call(id, "Read", serde_json::json!({})));
         conversation.add_reply(&ModelReply::new(AssistantMessage::new(calls)));
 
         conversation.add_message("y");

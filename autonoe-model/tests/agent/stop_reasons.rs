@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use autonoe_core::agent::SessionOutcome;
 use autonoe_core::tool::ToolStatus;
 use autonoe_core::{AgentClientFactory, Budget, Tool, ToolOutput};
-use autonoe_model::{Message, ModelRequest, Part, StopReason};
+use autonoe_model::{Message, MessagePart, ModelRequest, StopReason};
 use serde_json::json;
 
 use crate::agent::fixture::{
@@ -83,7 +83,7 @@ async fn a_model_that_stops_for_an_unknown_reason_has_said_something_or_failed()
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
     assert_eq!(turn.outcome(), Some(&SessionOutcome::Completed));
 
-    let thinks = reply([Part::thinking("Hm.")]);
+    let thinks = reply([MessagePart::thinking("Hm.")]);
     let model = ScriptedModel::new([with_stop(thinks, tired())]);
     let turn = one_turn(&agents(&model, [], |_| {}), "Go.").await;
     let Some(SessionOutcome::ExecutionError { messages }) = turn.outcome() else {
@@ -138,7 +138,7 @@ async fn a_call_that_was_cut_is_not_carried_out_and_the_model_hears_why() {
 #[tokio::test(start_paused = true)]
 async fn calls_that_are_always_cut_come_to_an_end() {
     let model = ScriptedModel::following(|_| {
-        let cut = Part::tool_call("c", "Echo", json!("{\"text\": \"very long"));
+        let cut = MessagePart::tool_call("c", "Echo", json!("{\"text\": \"very long"));
         with_stop(reply([cut]), StopReason::MaxTokens)
     });
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
-use crate::conformance::checks::{Checks, Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
     checks
@@ -36,7 +36,7 @@ pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
         .await;
 }
 
-async fn on_this_machine(stand: &Fixture) -> Finding {
+async fn on_this_machine(stand: &Fixture) -> CheckOutcome {
     let served = stand.serve(1, toolbox("one").0).await?;
     let McpServer::Remote { url, .. } = &served.server else {
         return Err(Flaw::Untestable("it is configured as a command".into()));
@@ -49,7 +49,7 @@ async fn on_this_machine(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn without_secret(stand: &Fixture) -> Finding {
+async fn without_secret(stand: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = stand.serve(1, tools).await?;
     let wrong = wrong_secrets(&served.server);
@@ -65,7 +65,7 @@ async fn without_secret(stand: &Fixture) -> Finding {
     stand.reach(&served).await.map(|_| ())
 }
 
-async fn mixed_up(stand: &Fixture) -> Finding {
+async fn mixed_up(stand: &Fixture) -> CheckOutcome {
     let (one, one_watch) = toolbox("one");
     let (two, two_watch) = toolbox("two");
     let (one, two) = (stand.serve(1, one).await?, stand.serve(2, two).await?);
@@ -93,7 +93,7 @@ async fn mixed_up(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn own_tools(stand: &Fixture) -> Finding {
+async fn own_tools(stand: &Fixture) -> CheckOutcome {
     let mut clients = Vec::new();
     let mut all = Vec::new();
     for number in 1..=8 {
@@ -120,7 +120,7 @@ async fn own_tools(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn two_secrets(stand: &Fixture) -> Finding {
+async fn two_secrets(stand: &Fixture) -> CheckOutcome {
     let first = stand.serve(1, toolbox("one").0).await?;
     let second = stand.serve(1, toolbox("one").0).await?;
     let are_told_apart = match secrets(&first.server) {
@@ -132,7 +132,7 @@ async fn two_secrets(stand: &Fixture) -> Finding {
 }
 
 /// Returns whether a client with the wrong secret gets access.
-async fn gets_in(stand: &Fixture, server: &McpServer) -> Finding<bool> {
+async fn gets_in(stand: &Fixture, server: &McpServer) -> CheckOutcome<bool> {
     let connected = within(LIMIT, "connecting", stand.harness.connect(server)).await?;
     let Ok(client) = connected else {
         return Ok(false);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::tools::{Watch, toolbox};
 use super::{CallAnswer, Fixture, LIMIT, ToolsClient, call, key};
-use crate::conformance::checks::{Checks, Finding, Flaw, within};
+use crate::conformance::checks::{CheckOutcome, Checks, Flaw, within};
 
 pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
     checks
@@ -39,8 +39,8 @@ pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
 /// Runs a check with one client of one toolbox.
 async fn with_client(
     stand: &Fixture,
-    check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> Finding,
-) -> Finding {
+    check: impl AsyncFnOnce(Arc<dyn ToolsClient>, Arc<Watch>) -> CheckOutcome,
+) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = stand.serve(1, tools).await?;
     let client = stand.reach(&served).await?;
@@ -49,7 +49,7 @@ async fn with_client(
     found
 }
 
-async fn listed(stand: &Fixture) -> Finding {
+async fn listed(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, _| {
         let listed = within(LIMIT, "listing the tools", client.tools()).await?;
         let listed =
@@ -77,7 +77,7 @@ async fn listed(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn answered(stand: &Fixture) -> Finding {
+async fn answered(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, watch| {
         let answer = call(&client, "echo", json!({"text": "hällo\n", "times": 2})).await?;
         ensure!(
@@ -96,7 +96,7 @@ async fn answered(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn unfitting(stand: &Fixture) -> Finding {
+async fn unfitting(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, watch| {
         for input in [
             json!({}),
@@ -116,7 +116,7 @@ async fn unfitting(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn failed(stand: &Fixture) -> Finding {
+async fn failed(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, _| {
         let answer = call(&client, "fail", json!({})).await?;
         let reports_error = matches!(&answer, CallAnswer::Refused(why)
@@ -130,7 +130,7 @@ async fn failed(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn unknown(stand: &Fixture) -> Finding {
+async fn unknown(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, watch| {
         for name in ["", "ech", "ECHO", "../echo"] {
             let answer = call(&client, name, json!({"text": "x"})).await?;
@@ -145,7 +145,7 @@ async fn unknown(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn knows_session(stand: &Fixture) -> Finding {
+async fn knows_session(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, _| {
         let answer = call(&client, "session", json!({})).await?;
         ensure!(
@@ -157,7 +157,7 @@ async fn knows_session(stand: &Fixture) -> Finding {
     .await
 }
 
-async fn together(stand: &Fixture) -> Finding {
+async fn together(stand: &Fixture) -> CheckOutcome {
     with_client(stand, async |client, _| {
         let calls = (0..2).map(|_| call(&client, "meet", json!({})));
         for answer in join_all(calls).await {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::tools::toolbox;
 use super::{CallAnswer, Fixture, LIMIT, call};
-use crate::conformance::checks::{Checks, Finding, within};
+use crate::conformance::checks::{CheckOutcome, Checks, within};
 
 pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
     checks
@@ -21,7 +21,7 @@ pub(super) async fn check(stand: &Fixture, checks: &mut Checks) {
         .await;
 }
 
-async fn is_stopped(stand: &Fixture) -> Finding {
+async fn is_stopped(stand: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = stand.serve(1, tools).await?;
     let (address, client) = (served.server.clone(), stand.reach(&served).await?);
@@ -48,7 +48,7 @@ async fn is_stopped(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn cancelled(stand: &Fixture) -> Finding {
+async fn cancelled(stand: &Fixture) -> CheckOutcome {
     let (tools, watch) = toolbox("one");
     let served = stand.serve(1, tools).await?;
     let client = stand.reach(&served).await?;
@@ -67,7 +67,7 @@ async fn cancelled(stand: &Fixture) -> Finding {
     Ok(())
 }
 
-async fn others(stand: &Fixture) -> Finding {
+async fn others(stand: &Fixture) -> CheckOutcome {
     let one = stand.serve(1, toolbox("one").0).await?;
     let two = stand.serve(2, toolbox("two").0).await?;
     let client = stand.reach(&two).await?;
